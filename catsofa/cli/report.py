@@ -1,7 +1,11 @@
 """Commands that report."""
 
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 import typer
 
@@ -94,16 +98,27 @@ def report(
     found = report_on(places, tools, paraphrases=paraphrase or (), x=x, progress=Bar("sections", quiet=quiet))
     if planned:
         found = with_plan(found, planned, [place for place in places if not is_dataset(place)])
-    write(found, out, form, figures)
+    seen = list[str]()
+    try:
+        if items:
+            seen = _browser([place for place in places if not is_dataset(place)], items)
+            found = replace(found, items=quote(Path(os.path.relpath(items, out.parent)).as_posix()))
+    finally:  # items that cannot be browsed cost no report
+        write(found, out, form, figures)
     for left_out in (sentence for sentence in found.notes if sentence.startswith(LEFT_OUT)):
         note(left_out)
     say(f"{out}: {quantity(sum(len(section.tables) for section in found.sections), 'table')}", quiet=quiet)
     if found.summary and not quiet:
         show_table(found.summary)
-    if items:
-        from catsofa.report import items as browser
+    for why in seen[:-1]:
+        note(why)
+    for count in seen[-1:]:
+        say(count, quiet=quiet)
 
-        count, without = browser.write([place for place in places if not is_dataset(place)], items)
-        for why in without:
-            note(f"{items} leaves out items: {why}")
-        say(f"{items}: {quantity(count, 'item')}", quiet=quiet)
+
+def _browser(places: Sequence[Path], items: Path) -> list[str]:
+    """Write the item browser of these runs; what is to be said of it: what it leaves out, and how many items it has."""
+    from catsofa.report import items as browser
+
+    count, without = browser.write(places, items)
+    return [*(f"{items} leaves out items: {why}" for why in without), f"{items}: {quantity(count, 'item')}"]

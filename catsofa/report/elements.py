@@ -161,3 +161,5 @@ class Document:
     """What was found, before everything else."""
     summary: Table | None = None
     """Each model on each measure."""
+    items: str = ""
+    """Address of the item browser, seen from this report."""

@@ -294,6 +294,7 @@ def _cell_of_sheet(cell: str | int) -> str | int:
 def data(document: Document) -> str:
     """The document as JSON, numbers in full; figures by their captions and texts."""
     found = {"catsofa": version("catsofa"), **asdict(document)}
+    del found["items"]  # beside which file it would lead, data cannot say
     for section in found["sections"]:
         for figure in section["figures"]:
             del figure["draw"]

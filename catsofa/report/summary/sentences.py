@@ -91,10 +91,10 @@ def _apart(one: Standing) -> Iterator[str]:
         yield f"Every two of {count} models are told apart on {name}."
     elif not apart:
         yield f"No two of {count} models can be told apart on {name}."
-    elif len(together) <= FEW:
-        yield f"On {name}, {_pairs(together)} cannot be told apart; every other two can."
+    elif len(alike := groups_of(together)) <= FEW and sum(map(len, alike)) <= 2 * FEW:
+        yield f"On {name}, {_listed(alike)} cannot be told apart; every other two can."
     elif len(apart) <= FEW:
-        yield f"On {name}, {_pairs(apart)} are told apart; no other two are."
+        yield f"On {name}, {_listed(apart)} are told apart; no other two are."
     else:
         yield f"On {name}, {len(apart)} of {len(tested)} pairs of models are told apart."
     if lacking := len(one.pairs) - len(tested):
@@ -104,9 +104,25 @@ def _apart(one: Standing) -> Iterator[str]:
         yield f"{one.best} is nearer than {rest} to the ideal {name} of {one.of.ideal:g}."
 
 
-def _pairs(keys: Sequence[tuple[str, str]]) -> str:
-    """The pairs of models: `A and B; A and C`."""
-    return "; ".join(listed(key) for key in keys)
+def groups_of(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
+    """Groups whose every two members are one of these pairs, as large as they can be; each pair is in one or more."""
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    linked = {frozenset(pair) for pair in pairs}
+    found = list[tuple[str, ...]]()
+    for pair in pairs:
+        if any({*pair} <= {*group} for group in found):
+            continue
+        group = list(pair)
+        for name in names:
+            if all(frozenset((name, member)) in linked for member in group):
+                group.append(name)
+        found.append(tuple(sorted(group, key=names.index)))
+    return found
+
+
+def _listed(groups: Sequence[Sequence[str]]) -> str:
+    """Groups of models: `A and B; C, D and E`."""
+    return "; ".join(listed(group) for group in groups)
 
 
 def _associated(one: Standing) -> Iterator[str]:

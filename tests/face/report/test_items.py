@@ -172,3 +172,21 @@ def test_characters_that_steer_a_reader_are_written_out(tmp_path: Path) -> None:
     assert found["models"] == ["m\\u202ex"]
     assert found["items"][0]["term"] == "zo\\u2066rb"
     assert "\\u202e" in found["items"][0]["texts"][0][1]
+
+
+def test_a_report_leads_to_the_items_that_were_written_with_it_and_to_no_others(tmp_path: Path) -> None:
+    """The link is relative to the report, from whatever folder the command ran; items that fail cost no report."""
+    runs(tmp_path / "runs")
+    out, items = tmp_path / "a" / "report.html", tmp_path / "an item" / "items.html"
+    for folder in (out.parent, items.parent):
+        folder.mkdir()
+    command = ["report", str(tmp_path / "runs"), "--out", str(out), "--quiet"]
+    assert CliRunner().invoke(app, [*command, "--items", str(items)]).exit_code == 0
+    assert 'href="../an%20item/items.html"' in out.read_text()
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert "items.html" not in out.read_text()
+    for gone in (tmp_path / "runs" / "cats.jsonl", items, out):
+        gone.unlink()
+    assert CliRunner().invoke(app, [*command, "--items", str(items)]).exit_code != 0
+    assert not items.exists()
+    assert "items.html" not in out.read_text()

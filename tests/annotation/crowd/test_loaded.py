@@ -23,7 +23,7 @@ root, opened, noting = Path(sys.argv[2]).resolve(), [], []
 def noted(event, about):
     if noting and event == "open" and isinstance(about[0], str):
         path = Path(about[0]).resolve()
-        if path.is_relative_to(root) and "tests" not in path.parts:
+        if path.is_relative_to(root) and not {"tests", ".venv"} & {*path.relative_to(root).parts}:
             opened.append(str(path.relative_to(root)))
 
 sys.addaudithook(noted)

@@ -134,9 +134,12 @@ def test_keys_alone_are_enough(window: Any) -> None:
         window.keyboard.press(key)
         assert window.evaluate(heads) == place
     window.keyboard.press("Enter")
-    assert window.locator("#list details[open] .text").count() == 3
+    texts = window.locator("#list details[open] .text")
+    texts.first.wait_for()
+    assert texts.count() == 3
     window.keyboard.press("Tab")
     window.keyboard.press("Escape")
+    texts.first.wait_for(state="hidden")
     assert window.locator("#list details[open]").count() == 0
     assert window.evaluate(heads) == 0
 

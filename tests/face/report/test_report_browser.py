@@ -65,7 +65,7 @@ def test_a_long_table_says_that_it_scrolls_and_shows_where(browser: Any, tmp_pat
     from catsofa.report import document
     from catsofa.report.formats import WRITE
 
-    runs = [run(tmp_path / f"r{at}", cats("d"), f"model {at}") for at in range(16)]
+    runs = [run(tmp_path / f"r{at}", cats("d"), f"model {at}") for at in range(31)]
     (tmp_path / "report.html").write_text(WRITE["html"](document(runs)), encoding="utf-8")
     with new_page(browser) as page:
         page.goto((tmp_path / "report.html").as_uri())

@@ -46,7 +46,7 @@ def add(connection: sqlite3.Connection, folder: Path, identity: str, event: dict
         if lines:
             keep_seal(connection, SEAL, json_digest(lines))
             connection.commit()
-        lines += log.append({"at": now("microseconds"), "process": os.getpid(), **event})
+        lines += log.append({"at": now(), "process": os.getpid(), **event})
     keep_seal(connection, SEAL, json_digest(lines))
     connection.commit()
 
@@ -58,6 +58,6 @@ def begin_anew(connection: sqlite3.Connection, folder: Path) -> None:
     (folder / JOURNAL).unlink(missing_ok=True)
 
 
-def now(timespec: str = "seconds") -> str:
-    """The time, in UTC."""
-    return datetime.now(UTC).isoformat(timespec=timespec)
+def now() -> str:
+    """The time in UTC, to the microsecond: a plan and a run of one second have an order."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -241,6 +241,17 @@ def test_a_run_of_some_of_the_data_is_not_the_planned_one(runs: Path, data: Path
     assert (departures(found), found.tests[0].verdict) == ([("left out", "a"), ("in part", "a")], "not tested")
 
 
+def test_a_plan_and_a_run_of_one_second_are_told_apart(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run began a microsecond before the plan: it is no preregistered one."""
+    monkeypatch.undo()
+    planted(tmp_path / "a", data, more)
+    assert [what for what, _ in departures(outcome(catsofa.plan(["a"], data, ["ss > 50"]), [tmp_path / "a"]))] == [
+        "begun before the plan"
+    ]
+
+
 def test_a_run_that_began_before_the_plan_is_marked(runs: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its tests are made, and the report says that the plan is no preregistration of them."""
     monkeypatch.setattr("catsofa.planning.now", lambda: AFTER)

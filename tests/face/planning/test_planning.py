@@ -246,7 +246,7 @@ def test_a_plan_and_a_run_of_one_second_are_told_apart(
 ) -> None:
     """The run began a microsecond before the plan: it is no preregistered one."""
     monkeypatch.undo()
-    planted(tmp_path / "a", data, more)
+    planted(tmp_path / "a", data, more, model="a")
     assert [what for what, _ in departures(outcome(catsofa.plan(["a"], data, ["ss > 50"]), [tmp_path / "a"]))] == [
         "begun before the plan"
     ]

@@ -145,7 +145,8 @@ def _once(runs: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
     seen: dict[Signature, Finished] = {}
     told = []
     for run in sorted(runs, key=lambda run: begun(run) or LATE):
-        if (first := seen.setdefault(replace(run.signature, batching=""), run)) is run:
+        measured_by = replace(run.signature, batching="", data=hashes_in(run.signature.data))
+        if (first := seen.setdefault(measured_by, run)) is run:
             continue
         if first.folder.resolve() == run.folder.resolve() or first.report["results"] != run.report["results"]:
             raise ValueError(f"{first.folder} and {run.folder} are the same model on the same data; give one of them")
@@ -226,14 +227,13 @@ def beside(run: Finished) -> tuple[str, str]:
 
 
 def with_unique_names(runs: Sequence[Finished]) -> list[Finished]:
-    """The runs; models of one name in one table are told apart by the hash in their signature."""
-    names: dict[tuple[Any, ...], set[str]] = defaultdict(set)
-    for run in runs:
-        names[(*beside(run), run.model)].add(run.signature.model)
-    return [
-        replace(run, model=f"{run.model}@{_hash(run)}") if len(names[(*beside(run), run.model)]) > 1 else run
-        for run in runs
-    ]
+    """The runs; models of one name in one table are told apart by the hash in their signature, or by all of it."""
+    for name in (lambda run: f"{run.model}@{_hash(run)}", lambda run: run.signature.model):
+        models: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for run in runs:
+            models[(*beside(run), run.model)].add(run.signature.model)
+        runs = [replace(run, model=name(run)) if len(models[(*beside(run), run.model)]) > 1 else run for run in runs]
+    return list(runs)
 
 
 def _hash(run: Finished) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import comb
 
 from catsofa.data.percentages import in_percent, quantity
 from catsofa.report.elements import Finding
@@ -76,6 +77,7 @@ def _apart(one: Standing) -> Iterator[str]:
     if not tested:
         return
     name, count = one.of.name, len(one.values)
+    lacking = comb(count, 2) - len(tested)
     apart = [key for key, pair in tested.items() if pair.told_apart]
     together = [key for key in tested if key not in apart]
     if count == 2 and apart:
@@ -85,7 +87,7 @@ def _apart(one: Standing) -> Iterator[str]:
         yield f"{first} has a higher {name} than {second}, by {abs(pair.difference):.{digits}f}."
     elif count == 2:
         yield f"{listed(together[0])} cannot be told apart on {name}."
-    elif len(tested) < len(one.pairs):  # no sentence about every pair, since some have no test
+    elif lacking:  # no sentence about every pair, since some have no test
         yield f"On {name}, {len(apart)} of {len(tested)} tested pairs of models are told apart."
     elif not together:
         yield f"Every two of {count} models are told apart on {name}."
@@ -97,8 +99,8 @@ def _apart(one: Standing) -> Iterator[str]:
         yield f"On {name}, {_listed(apart)} are told apart; no other two are."
     else:
         yield f"On {name}, {len(apart)} of {len(tested)} pairs of models are told apart."
-    if lacking := len(one.pairs) - len(tested):
-        yield f"{lacking} of {len(one.pairs)} pairs cannot be tested on {name}."
+    if lacking:
+        yield f"{lacking} of {comb(count, 2)} pairs cannot be tested on {name}."
     if one.best:
         rest = "the other model" if count == 2 else "every other model"
         yield f"{one.best} is nearer than {rest} to the ideal {name} of {one.of.ideal:g}."

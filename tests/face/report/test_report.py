@@ -9,11 +9,12 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from helpers import gate_runs
 from helpers.report_runs import EVIL, Page, association, cats, measures, pairs, probes, run
 from typer.testing import CliRunner
 
 from catsofa.cli import app
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.report import document
 from catsofa.report.cells import stars
 from catsofa.report.elements import Number, Table, written
@@ -101,6 +102,31 @@ def test_models_of_one_name_are_told_apart(tmp_path: Path) -> None:
     run(tmp_path / "bb", cats("d"))
     (section,) = document([tmp_path]).sections
     assert {row[0] for row in section.tables[0].rows} == {"m@aa", "m@bb"}
+
+
+@pytest.mark.parametrize(("name", "digests"), [("m@1", ("aa", "bb")), ("m", ("v1", "v2"))])
+def test_models_of_one_name_are_never_one_model(name: str, digests: tuple[str, str], tmp_path: Path) -> None:
+    """A name with a hash of its own, or digests that are no hash: both rows and both columns of the summary stay."""
+    jsonl.write(gate_runs.cats(2, 2), tmp_path / "cats.jsonl")
+    for digest in digests:
+        folder = tmp_path / digest / "run"
+        gate_runs.planted(folder, tmp_path / "cats.jsonl", gate_runs.even, model=name, model_digest=digest)
+    found = document([tmp_path])
+    assert {row[0] for row in found.sections[0].tables[0].rows} == {f"{name}@{digest}" for digest in digests}
+    assert found.summary is not None
+    assert len(found.summary.rows) == 2
+
+
+def test_a_copy_of_the_data_makes_no_second_model(tmp_path: Path) -> None:
+    """A run on a renamed file with the same records and other numbers is refused, as one on the file itself."""
+    run(tmp_path / "a", cats("d"), data="dev@abcdef")
+    copy = run(tmp_path / "b", cats("d"), data="copy@abcdef")
+    report = json.loads((copy / "report.json").read_text())
+    report["signature"]["model"], report["results"]["overall"]["ss"] = "m@a", 1.0
+    del report["checksum"]
+    (tmp_path / "copy.json").write_text(json.dumps(report))
+    with pytest.raises(ValueError, match="give one of them"):
+        document([tmp_path / "a", tmp_path / "copy.json"])
 
 
 def test_every_table_says_how_many_are_scored(tmp_path: Path) -> None:

@@ -120,6 +120,14 @@ def test_models_are_told_apart_by_the_corrected_p_of_their_pair(
     assert sentence in said(standing(values, pairs=paired(values, apart, **own)))
 
 
+def test_no_sentence_speaks_of_every_two_models_where_a_pair_decides_no_item_in_common() -> None:
+    """Of three models two pairs are told apart and A and B share no item: two of two, and one cannot be tested."""
+    pairs = paired({"A": 90.0, "B": 10.0, "C": 50.0}, 0.001)
+    del pairs["A", "B"]
+    told = said(standing({"A": 90.0, "B": 10.0, "C": 50.0}, pairs=pairs))
+    assert told == ["On ss, 2 of 2 tested pairs of models are told apart.", "1 of 3 pairs cannot be tested on ss."]
+
+
 def test_the_best_model_is_nearest_to_the_ideal_and_told_apart_from_every_other() -> None:
     """Of 60, 58, 57 and 50 it is 50; where one of its pairs is open, there is none, though the value is nearest."""
     pairs = paired(FOUR, nearer=0.01)

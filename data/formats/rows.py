@@ -4,16 +4,19 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import fields
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 from catsofa.data import formats
-from catsofa.data.files import BadInput, csv_files, jsonl
+from catsofa.data.files import BadInput, csv_files, jsonl, short
 from catsofa.data.language.blanks import fill, slots
 from catsofa.data.records import LABELS, RECORDS, Cat, Pair, Probe
 
 INDEX = "Unnamed: 0"
 """What pandas calls a column without a name."""
+EMPTY = ("NAType", "NaTType")
+"""The types of what pandas writes in empty cells."""
 
 
 def is_table(names: Set[str]) -> bool:
@@ -28,7 +31,7 @@ def is_ours(names: Set[str]) -> bool:
 
 def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: str) -> list[Any]:
     """The records of rows, by the format that their columns are of; `name` is what the rows come from."""
-    filled = [{name: value for name, value in row.items() if not _is_missing(value)} for row in rows]
+    filled = [{name: _id(name, value) for name, value in row.items() if not _is_missing(value)} for row in rows]
     names = dict.fromkeys(name for row in rows for name in row)
     if not is_table(names.keys()) and (kind := _plain_kind(names.keys())):
         filled = [_spelled(row, kind) for row in filled]
@@ -36,7 +39,7 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "unspecified"  # the domain of formats that take it from the name of the file
         nested = any(isinstance(value, Mapping) for row in filled for value in row.values())
-        if is_ours(names.keys()) or (nested and not is_table(names.keys())):
+        if lines := is_ours(names.keys()) or (nested and not is_table(names.keys())):
             path.write_text("".join(f"{json.dumps(_parsed(row), default=_plain)}\n" for row in filled), "utf-8")
         else:
             table = (
@@ -46,7 +49,8 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
         try:
             return list(formats.read(path))
         except BadInput as error:
-            raise BadInput(name, error.found, f"{error.expected}; {expected}") from None
+            line = error.line if lines else None  # the rows of a table begin below its heading
+            raise BadInput(name, error.found, f"{error.expected}; {expected}", line) from None
 
 
 def _plain_kind(names: Set[str]) -> type[Any] | None:
@@ -86,8 +90,13 @@ def _spelled(row: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, or NaN, which equals nothing."""
-    return value is None or (isinstance(value, float) and value != value)
+    """Whether a cell is empty: None, NaN, which equals nothing, or what pandas writes for no value or no time."""
+    return value is None or type(value).__name__ in EMPTY or (isinstance(value, Real) and value != value)
+
+
+def _id(name: str, value: Any) -> Any:
+    """A value of a row; a whole number that is an id as text, as every file holds ids."""
+    return str(int(value)) if name == "id" and isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
 def _parsed(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,7 +108,9 @@ def _parsed(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of numpy as Python has it."""
+    """A value of numpy as Python has it; bytes are refused, since nobody knows their letters."""
+    if isinstance(value, bytes | bytearray):
+        raise ValueError(f"found bytes ({short(value)}) in a row; expected text: decode() them")
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 

@@ -1,5 +1,6 @@
 """Data in memory: records, data frames, and data sets of the library `datasets`, whose rows become records."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ def records_in(data: Iterable[Any]) -> list[Any]:
         raise BadInput(kind, found, f"one of them, as data['test']: {EXPECTED}")
     rows: list[Any]
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
+        if twice := [name for name, count in Counter(data.columns).items() if count > 1]:
+            raise BadInput(kind, f"the column {twice[0]!r} twice", "each column once")
         rows = data.to_dict("records")
     elif features := getattr(data, "features", None):
         rows = [{name: _named(features[name], value) for name, value in row.items()} for row in data]

@@ -135,6 +135,35 @@ def test_pairs_need_four_columns(form: str) -> None:
     ]
 
 
+FOUR = {"id": ["a", "b", "c"], "more": ["A x.", "B x.", "C x."], "less": ["A y.", "B y.", "C y."], "bias_type": "z"}
+
+
+def test_ids_may_be_whole_numbers() -> None:
+    """A data frame numbers its rows; a file would hold the same numbers as text."""
+    pd = pytest.importorskip("pandas")
+    assert [pair.id for pair in catsofa.read(pd.DataFrame({**FOUR, "id": range(3)}))] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("empty", ["nan", "None", "NaT", "NA"])
+def test_an_empty_cell_is_refused_with_its_row_and_is_never_text(empty: str) -> None:
+    """No text `NaT` is scored: the third row of the frame has no sentence."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(FOUR).astype(object)
+    frame.loc[2, "more"] = {"nan": float("nan"), "None": None, "NaT": pd.NaT, "NA": pd.NA}[empty]
+    with pytest.raises(BadInput, match="DataFrame:3: found no field 'more'"):
+        list(catsofa.read(frame))
+
+
+def test_columns_of_one_name_and_bytes_are_refused() -> None:
+    """pandas would drop a column, and the letters of bytes depend on an encoding that nobody names."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(FOUR)
+    with pytest.raises(BadInput, match="the column 'more' twice"):
+        list(catsofa.read(pd.concat([frame, frame[["more"]]], axis=1)))
+    with pytest.raises(ValueError, match=r"found bytes \(b'A x.'\)"):
+        list(catsofa.read(frame.assign(more=[text.encode() for text in frame.more])))
+
+
 def test_cats_come_back_from_their_table() -> None:
     """CATs of both tasks: words in a BLANK and sentences after a context stand in columns named by their labels."""
     pytest.importorskip("pandas")

@@ -24,6 +24,8 @@ LEFT = {"RETURNED": "returned", "TIMED-OUT": "timed_out"}
 Forget = Callable[[Study, str], object]
 """What erases a person by pseudonym."""
 KNOWN = "Prolific knows the submission by now"
+REFUSED, REJECTED = "REJECTED", "the submission was rejected on Prolific"
+TAKEN_BACK = "the submission is no longer rejected on Prolific"
 
 
 def watching(study: Study, forget: Forget) -> Callable[[float], Callable[[Rows], None]] | None:
@@ -35,8 +37,8 @@ def watching(study: Study, forget: Forget) -> Callable[[float], Callable[[Rows],
 def compared(study: Study, forget: Forget, now: float) -> Callable[[Rows], None]:
     """Ask Prolific for the submissions; the job that does here what happened there.
 
-    Who is in none of them is set aside, once, and taken back when the submission is listed. What the owner restored
-    stays restored. Where Prolific lists nobody who came, the fault is hardly theirs: nobody is set aside. A submission
+    Who is in none of them, or was rejected, is set aside, and taken back when that changes. What the owner
+    restored stays restored. Where Prolific lists nobody who came, the fault is hardly theirs: nobody is set aside. A submission
     that is over on Prolific ends the work of its person, whose task is free at once; one that is open again goes on.
     Who took a person's name with an invented submission is erased, so that the person can begin.
     """
@@ -54,18 +56,23 @@ def compared(study: Study, forget: Forget, now: float) -> Callable[[Rows], None]
             if (person := held.get("person", arrival.name)) is None:
                 continue
             mine = [act for act in noted if act["person"] == arrival.name]
-            if status := known.get((arrival.person, arrival.submission)):
-                if mine and mine[-1]["reason"] == UNKNOWN and person["state"] in ("paused", "voided"):
-                    decide(held, arrival.name, "restore", KNOWN, at)
+            last = mine[-1]["reason"] if mine and person["state"] in ("paused", "voided") else ""
+            act = {"working": "pause", "finished": "void"}.get(person["state"], "")
+            status = known.get((arrival.person, arrival.submission))
+            if status == REFUSED:
+                by_owner = mine and mine[-1]["act"] == "restore" and mine[-1]["reason"] not in (KNOWN, TAKEN_BACK)
+                if act and not by_owner:
+                    decide(held, arrival.name, act, REJECTED, at)
+            elif status:
+                if last in (UNKNOWN, REJECTED):
+                    decide(held, arrival.name, "restore", KNOWN if last == UNKNOWN else TAKEN_BACK, at)
                 elif person["state"] == "working" and status in LEFT:
                     seats.end(held, person, "finished", LEFT[status])
                 elif person["state"] == "working" and status in PAID:
                     seats.stop(held, arrival.name)
                 elif person["state"] == "finished" and person["outcome"] in LEFT.values() and status in OPEN:
                     held.put("person", {**person, "state": "working", "outcome": ""})
-                continue
-            act = {"working": "pause", "finished": "void"}.get(person["state"], "")
-            if act and now - person["arrived"] > GRACE and UNKNOWN not in {each["reason"] for each in mine}:
+            elif act and now - person["arrived"] > GRACE and UNKNOWN not in {each["reason"] for each in mine}:
                 if not lists_them:
                     raise ValueError(
                         f"Prolific lists none of the {len(came):,} people who came, so nobody was set aside; look "

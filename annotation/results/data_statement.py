@@ -136,7 +136,6 @@ def work_of(study: Study) -> Work:
 def data_statement(validated: Validated, works: Sequence[Work], language: Sequence[str]) -> str:
     """The statement as Markdown, from its headings on."""
     domains = ", ".join(f"{markdown(name) or 'no domain'} {count:,}" for name, count in validated.domains)
-    targets = "1 target" if validated.targets == 1 else f"{validated.targets:,} targets"
     sections = {
         "Curation rationale": _rationale(validated),
         "Language variety": f"{', '.join(map(markdown, language))}. Not asked: which varieties.",
@@ -146,7 +145,7 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
         else _annotators(validated, [work for work in works if work.judges]),
         "Speech situation": _situation(works, validated.asked) if validated.judges else "Text made by programs.",
         "Text characteristics": f"Genre: {validated.genre or 'not recorded'}. Topic: {validated.kept:,} items about "
-        f"{targets} ({domains}); a sentence has {validated.words:.1f} words on average.",
+        f"{quantity(validated.targets, 'target')} ({domains}); a sentence has {validated.words:.1f} words on average.",
         "Recording quality": "Does not apply: there is text only.",
         "Ethics": _ethics(works),
         "Limits": UNJUDGED

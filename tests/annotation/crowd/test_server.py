@@ -21,7 +21,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from catsofa.annotation.crowd import home, seats
+from catsofa.annotation.crowd import home, money, seats
 from catsofa.annotation.crowd.http import guards, site
 from catsofa.annotation.label_studio import people
 from catsofa.annotation.results import answers as judged
@@ -503,6 +503,33 @@ def test_people_of_mechanical_turk_preview_work_in_a_tab_and_bring_a_code(tmp_pa
             codes |= set(re.findall(r'id="code">(\w{8})<', browser.get("/done").text))
         assert len(codes) == 2
         assert browser.get("/", params={"PROLIFIC_PID": "P", "SESSION_ID": "S"}).status_code == 400
+
+
+def test_people_of_connect_get_the_code_of_their_outcome_and_no_link_elsewhere(tmp_path: Path) -> None:
+    """Connect names participant, assignment and project; its codes are of the study, and pay goes by assignment."""
+    codes = 'codes = { completed = "DONE1", no_consent = "NOPE2" }'
+    study = study_in(tmp_path, f'[platform]\nname = "connect"\n{codes}\n[quality]\nfirst = 3\n', overlap=1)
+    says = list[str]()
+    with opened(study, says=says) as address:
+        assert any("participantId and assignmentId" in line for line in says)
+        for number, agree in enumerate(("yes", "no", "yes")):
+            names = {"participantId": f"P{number}", "assignmentId": f"A{number}", "projectId": "J1"}
+            visitor = Visitor(address)
+            first = visitor.browser.get("/", params=names)
+            assert (first.status_code, "P1" in first.text, "J1" in first.text) == (200, number == 1, False)
+            visitor.browser.post("/consent", data={**names, "agree": agree, "age": "yes"})
+            if number == 0:
+                visitor.work(shown_truth(study))
+            end = visitor.browser.get("/done").text
+            assert ("DONE1" in end, "NOPE2" in end, "prolific" in end) == (number == 0, number == 1, False)
+            assert ("return your submission" in end) == (number == 2)  # no work is left, and no code for it
+        for missing in ("participantId", "assignmentId"):
+            kept = {name: value for name, value in names.items() if name != missing}
+            assert httpx.get(address, params=kept, trust_env=False).status_code == 400
+    found = [*money.dues(study)]
+    assert [(due.person, due.submission, due.paid_by) for due in found] == [("P0", "A0", "approval"), ("P2", "A2", "")]
+    assert money.write(found, tmp_path / "out")["approve.txt"] == 1
+    assert (tmp_path / "out" / "approve.txt").read_text() == "A0\n"
 
 
 def test_invited_people_come_by_their_own_link(tmp_path: Path) -> None:

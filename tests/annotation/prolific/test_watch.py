@@ -133,6 +133,25 @@ def test_nobody_makes_room_for_a_person_where_prolific_lists_nobody_who_came(stu
     assert [*states(study).values()] == ["finished"]
 
 
+def test_judgements_of_a_rejected_submission_do_not_count_as_long_as_it_is_rejected(
+    study: Study, prolific: Prolific
+) -> None:
+    """The items are open again, and closed when the rejection is taken back; what the owner restored stays."""
+    worked(study, "ANA")
+    for status, state, missing in (("REJECTED", "voided", 2), ("APPROVED", "finished", 0), ("REJECTED", "voided", 2)):
+        prolific.hand_in("S-ANA", "ANA", status)
+        for _ in range(2):
+            look(study, 0.0)
+            assert [*states(study).values()] == [state]
+            with home.open_store(study) as store:
+                assert store.do(home.missing) == missing
+    (name,) = [due.name for due in money.dues(study)]
+    with home.open_store(study) as store:
+        store.do(lambda held: decide(held, name, "restore", "rejected by mistake", "2027-01-02T00:00:00Z"))
+    look(study, 0.0)
+    assert [*states(study).values()] == ["finished"]
+
+
 def test_the_same_submission_with_another_person_is_unknown(study: Study, prolific: Prolific) -> None:
     """A copied SESSION_ID does not make somebody known."""
     known(study, prolific)

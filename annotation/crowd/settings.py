@@ -97,6 +97,8 @@ class Ethics:
     legal_basis: str = ""
     withdraw_until: date | None = None
     """Until when a person's answers can be left out."""
+    retention_days: int | None = None
+    """Days after the study was closed by which it is erased who the people are."""
     helpline: tuple[str, ...] = ()
     """Who helps people whom the sentences hurt, a line each; every page of a person shows them."""
     consent: str = ""

@@ -37,8 +37,8 @@ def watching(study: Study, forget: Forget) -> Callable[[float], Callable[[Rows],
 def compared(study: Study, forget: Forget, now: float) -> Callable[[Rows], None]:
     """Ask Prolific for the submissions; the job that does here what happened there.
 
-    Who is in none of them, or was rejected, is set aside, and taken back when that changes. What the owner
-    restored stays restored. Where Prolific lists nobody who came, the fault is hardly theirs: nobody is set aside. A submission
+    Who is in none of them, or was rejected, is set aside, and taken back when that changes. What the owner restored
+    stays restored. Where Prolific lists nobody who came, the fault is hardly theirs: nobody is set aside. A submission
     that is over on Prolific ends the work of its person, whose task is free at once; one that is open again goes on.
     Who took a person's name with an invented submission is erased, so that the person can begin.
     """

@@ -170,12 +170,20 @@ class Study:
 
     def instructions(self) -> str:
         """What people read first."""
-        s = self.settings
+        s, writes = self.settings, self.kind.asks is None
         pay, piece = (f"{s.currency} {amount:.2f}" for amount in (s.pay, s.cents(1) / 100))
         if language := page_language.language_of(s.language):
             told = {"seconds": f"{s.seconds:.0f}", "pay": pay, "piece": piece, "contact": s.contact}
-            return page_language.instructions(s.kind, language, told)
-        return instructions(s.kind, language=s.language, seconds=s.seconds, pay=pay, piece=piece, contact=s.contact)
+            return page_language.instructions(s.kind, language, told | {"writes": writes})
+        return instructions(
+            s.kind,
+            language=s.language,
+            seconds=s.seconds,
+            pay=pay,
+            piece=piece,
+            contact=s.contact,
+            writes=writes,
+        )
 
     @property
     def interface(self) -> Interface:

@@ -145,10 +145,12 @@ def result_of(asked: Interface, given: Mapping[str, str | Iterable[str]]) -> lis
     return regions
 
 
-def instructions(name: str, *, language: str, seconds: float, pay: str, piece: str, contact: str = "") -> str:
+def instructions(
+    name: str, *, language: str, seconds: float, pay: str, piece: str, contact: str = "", writes: bool = False
+) -> str:
     """What people read before their first task, as HTML: warning and consent first."""
     told = {"language": language, "seconds": f"{seconds:.0f}", "pay": pay, "piece": piece, "contact": contact}
-    return filled(f"{name}.html", **told)
+    return filled(f"{name}.html", **told, writes=writes)
 
 
 def filled(template: str, /, **values: Any) -> str:

@@ -98,7 +98,7 @@ def translated(asked: Interface, language: Language) -> Interface:
     return replace(asked, xml=ElementTree.tostring(root, encoding="unicode"), parts=tuple(parts))
 
 
-def instructions(name: str, language: Language, told: Mapping[str, str]) -> str:
+def instructions(name: str, language: Language, told: Mapping[str, str | bool]) -> str:
     """What people read before their first task, in the language."""
     from jinja2 import Environment, StrictUndefined
 

@@ -15,6 +15,7 @@ from catsofa.annotation.crowd import adaptive, home, money, quality, settings
 from catsofa.annotation.crowd.owner.cases import Point, Tallies, cases
 from catsofa.annotation.crowd.owner.states import RESTING
 from catsofa.annotation.crowd.owner.suspicion import reasons
+from catsofa.annotation.crowd.people.arrivals import erase_by
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.store import Rows, identity, reading
 from catsofa.annotation.prolific.journal import Journal
@@ -90,6 +91,8 @@ class Facts:
     failed_practice: int
     """People who met all practice items and did not pass."""
     money: Money
+    erase_by: str
+    """The day by which `close --erase-identities` is promised to people; empty: no day, or it is done."""
     standings: tuple[Standing, ...]
     """Everybody who took part, by pseudonym."""
 
@@ -156,6 +159,7 @@ def facts(study: Study) -> Facts:
             seconds=median([row["seconds"] for row in took] or [nan]),
             failed_practice=sum(each.outcome == "failed_practice" and each.state == "screened" for each in standings),
             money=_money(held, study, rules, opening.adaptive, home.missing(held, rules.judges)),
+            erase_by=erase_by(study),
             standings=tuple(standings),
         )
 

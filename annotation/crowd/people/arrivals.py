@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,16 @@ def keyed(key: str, *parts: str) -> str:
 def has_identities(folder: Path) -> bool:
     """Whether the platform's names of those who came are there, or were erased after the study."""
     return all(each.person for each in rows.read(folder / LOG, Arrival))
+
+
+def erase_by(study: Study) -> str:
+    """The day by which it must be erased who came to a closed study, as its consent page promised; empty: no day."""
+    days = settings.read(study).ethics.retention_days
+    if not (
+        days and study.settings.closed and has_identities(study.folder) and any(rows.read(study.folder / LOG, Arrival))
+    ):
+        return ""
+    return (date.fromisoformat(study.settings.closed[:10]) + timedelta(days=days)).isoformat()
 
 
 class Arrivals:

@@ -246,6 +246,8 @@ def status(
         say(open_items.todo)
     if crowd_facts:
         _say_crowd(crowd_facts)
+    if crowd_facts and crowd_facts.erase_by:
+        say(crowd.erase(study, crowd_facts.erase_by))
 
 
 def _say(found: "Status", owed: "Money | None") -> None:

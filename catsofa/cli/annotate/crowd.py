@@ -48,6 +48,12 @@ def pay(
     say(f"by approval {money_of['approval']}, by bonus {money_of['bonus']}, without fees", quiet=quiet)
 
 
+def erase(study: Path, day: str) -> str:
+    """What the consent page promised for this day, and how it is done."""
+    then = f"catsofa annotate close {study} --erase-identities, after everybody was paid"
+    return f"people were promised that it is erased by {day} who they are: {then}"
+
+
 def export_html(
     study: StudyFolder,
     out: Annotated[Path, typer.Option(help="Output folder for the pages.")],

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from catsofa.cli.annotate import judging
+from catsofa.cli.annotate import crowd, judging
 from catsofa.cli.options import StudyFolder
 from catsofa.cli.terminal import Json, Quiet, counting, doing, examples, note, print_json, say, table
 from catsofa.data.percentages import quantity
@@ -134,7 +134,7 @@ def close(
     owed something, nothing is erased without --yes: no platform tells this command whom it has paid.
     """
     from catsofa.annotation.crowd import databases, home, money
-    from catsofa.annotation.crowd.people import forgetting
+    from catsofa.annotation.crowd.people import arrivals, forgetting
     from catsofa.annotation.label_studio import people, pull, server_of
     from catsofa.annotation.study import open_study
 
@@ -143,6 +143,8 @@ def close(
         closed = home.close(opened)
         records = home.pull(closed).records
         say(f"closed at {closed.settings.closed}; {records:,} records in {study}", quiet=quiet)
+        if not erase_identities and (day := arrivals.erase_by(closed)):
+            note(crowd.erase(study, day))
         if erase_identities:
             owed, cents = forgetting.unpaid(closed)
             if owed and not yes:

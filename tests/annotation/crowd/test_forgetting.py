@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +265,22 @@ def test_identities_are_erased_and_answers_stay(study: Study, tmp_path: Path) ->
     assert done_
     assert (done_.answers, done_.left) == (3, ())
     assert not (study.folder / arrivals.KEY).exists()
+
+
+def test_what_people_were_promised_to_be_erased_is_told_until_it_is(study: Study) -> None:
+    """From the close on `close` and `status` name the day, so many days later, until the names are gone."""
+    worked(study)
+    with (study.folder / "study.toml").open("a") as toml:
+        toml.write("[ethics]\nretention_days = 90\n")
+    assert facts(study).erase_by == ""
+    command, status = (["annotate", act, str(study.folder)] for act in ("close", "status"))
+    assert "erased by" in CliRunner().invoke(app, command).output
+    day = (date.fromisoformat(open_study(study.folder).settings.closed[:10]) + timedelta(days=90)).isoformat()
+    assert facts(open_study(study.folder)).erase_by == day
+    assert f"erased by {day}" in " ".join(CliRunner().invoke(app, status).output.split())
+    Journal(study).note(Entry(step="paid", id="bonus-1"))
+    erase_identities(open_study(study.folder))
+    assert facts(open_study(study.folder)).erase_by == ""
 
 
 def test_identities_are_not_erased_while_people_are_owed_money(study: Study) -> None:

@@ -34,6 +34,7 @@ seconds = 2.0
 [ethics]
 legal_basis = "consent"
 withdraw_until = {LATER}
+retention_days = 90
 helpline = ["Pellora: 116 000, day and night", "https://help.example.org"]
 """
 
@@ -173,6 +174,8 @@ def test_the_consent_page_says_what_follows_from_the_settings(tmp_path: Path) ->
             "for up to 40 minutes",
             "legal basis: consent",
             f"deleted until {LATER}",
+            "how long each took. The address of your network is not kept.",
+            "deleted at most 90 days after the end of the study",
             "<li>Pellora: 116 000, day and night</li>",
         ):
             assert told in page, told
@@ -191,7 +194,15 @@ def test_a_study_without_checks_practice_and_limits_says_nothing_of_them(tmp_pat
     with opened(made) as address:
         ana = Visitor(address)
         page = ana.browser.get("/", params=ana.names).text
-        for untold in ("practice", "another answer", "24 hours", "legal basis", "deleted until", "Help, if"):
+        for untold in (
+            "practice",
+            "another answer",
+            "24 hours",
+            "legal basis",
+            "deleted until",
+            "deleted at most",
+            "Help, if",
+        ):
             assert untold not in page, untold
 
 

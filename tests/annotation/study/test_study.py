@@ -266,6 +266,17 @@ def test_people_read_the_warning_first(kind: str) -> None:
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize("language", ["English", "es", "de", "fr", "zh"])
+def test_people_who_write_are_told_that_programs_may_not(language: str, tmp_path: Path) -> None:
+    """The instructions of who writes have a paragraph on it, in each language; those of judges do not."""
+    of = {"English": "language model or", "es": "ni de otro programa", "de": "anderen Programm"}
+    of |= {"fr": "d'un autre programme", "zh": "其他程序"}
+    writing = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), language=language)
+    judging = create(tmp_path / "j", kind="validate-cats", items=bakers(1), language=language)
+    assert of[language] in " ".join(writing.instructions().split())
+    assert of[language] not in " ".join(judging.instructions().split())
+
+
 def test_what_one_pays_is_never_below_the_hour(tmp_path: Path) -> None:
     """30 of 3,600 seconds at 15.00 are 0.125, which is promised as 0.13; 36 seconds are 0.15 and stay that."""
     study = create(tmp_path / "s", kind="write-intrasentence", items=terms(1), pay=15, seconds=30)

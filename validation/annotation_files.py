@@ -6,7 +6,7 @@ from typing import Any
 
 from catsofa.data.records import Annotation, Cat, Pair
 from catsofa.validation.columns import Column, item_values
-from catsofa.validation.judgements import Grouping
+from catsofa.validation.judgements import Grouping, questions_of
 
 FACETS = {"domain": ("domain", "bias_type"), "term": ("term", "target")}
 """The names under which an annotation may carry its item's domain and target term."""
@@ -43,13 +43,15 @@ class Collected:
         return bool(self.group) and self.group != REVIEWED
 
     def facets(self) -> dict[str, Column]:
-        """Each item's domain and target term, where the annotations carry them."""
+        """Each item's domain and target term, where the annotations carry them, and its question if there are two."""
         values = {name: item_values(self.annotations, keys) for name, keys in FACETS.items()}
+        if len(questions_of(self.annotations)) > 1:
+            values["question"] = item_values(self.annotations, ("question",))
         return {name: Column(name=name, describes="items", values=held) for name, held in values.items() if held}
 
     def units(self) -> dict[str, str]:
-        """The CAT each item was judged with, where the annotations carry it."""
-        return item_values(self.annotations, UNIT)
+        """The CAT each item was judged with, where the annotations carry it, or the whole item of a review."""
+        return item_values(self.annotations, (REVIEWED,) if self.group == REVIEWED else UNIT)
 
     def agreed_on(self) -> Sequence[Annotation]:
         """What agreement is measured on; for pairs, whether each person chose the pair's own bias type."""

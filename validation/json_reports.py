@@ -8,6 +8,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from catsofa.data.judging.adjudicated import Adjudicated
+from catsofa.data.judging.glad import glad
 from catsofa.data.progress import SILENT, Progress
 from catsofa.validation.agreement import STATISTICS, Agreement, agreement, agreement_by, agreement_of_annotators
 from catsofa.validation.agreement.annotators import Annotator, Exclusion
@@ -59,7 +60,7 @@ def votes_report(
         }
     if (compared := compare(votes)) and (by_glad := compare(votes, "glad")):
         found["dawid_skene"] = asdict(compared)
-        hard = {item: value for each in votes.counted.by_question() for item, value in each.difficulties().items()}
+        hard = {item: value for each in votes.counted.by_question(glad) for item, value in each.difficulties().items()}
         found["glad"] = asdict(by_glad) | {"difficulty": hard}
     if judged := {item: ruling for item, ruling in (rulings or {}).items() if item in votes.decisions}:
         found["adjudicated"] = {

@@ -120,10 +120,10 @@ class Counted:
         """The estimate of GLAD from the same judgements; computed once."""
         return self._estimated(glad, question)
 
-    def by_question(self) -> list[Glad]:
-        """The estimates of GLAD, one for each question."""
-        asked = {question_of(annotation): None for cast in self.votes.values() for annotation in cast}
-        return [self.glad(question) for question in asked]
+    def by_question(self, model: Callable[[Iterable[Annotation]], E]) -> list[E]:
+        """The estimates of a model, one for each question: its labels are no answers to another one."""
+        asked = questions_of(annotation for cast in self.votes.values() for annotation in cast)
+        return [self._estimated(model, question) for question in asked]
 
     def _estimated(self, model: Callable[[Iterable[Annotation]], E], question: str | None) -> E:
         judged = [annotation for cast in self.votes.values() for annotation in cast]
@@ -210,6 +210,11 @@ def gold_results(annotations: Iterable[Annotation], needed: float) -> dict[str, 
 def answers(annotations: Iterable[Annotation]) -> list[Annotation]:
     """The annotations that answer something: no attention items, nothing skipped, invalid or left empty."""
     return [a for a in annotations if a.label and not (a.extra.get("gold") or a.extra.get("invalid") or is_skipped(a))]
+
+
+def questions_of(annotations: Iterable[Annotation]) -> list[str]:
+    """The questions that these annotations answer, each once; those about no whole item are one question."""
+    return [*dict.fromkeys(map(question_of, annotations))]
 
 
 def question_of(annotation: Annotation) -> str:

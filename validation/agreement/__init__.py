@@ -20,9 +20,11 @@ from catsofa.data.records import Annotation
 from catsofa.data.tables import Tabular
 from catsofa.validation.agreement.intervals import FEWEST, Limits, kappa_limits, share_limits
 from catsofa.validation.columns import Column
-from catsofa.validation.judgements import answers
+from catsofa.validation.judgements import answers, questions_of
 
 STATISTICS = ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")
+CORRECTED = STATISTICS[:2]
+"""Those that compare with what chance would give."""
 PREVALENT = 0.8
 """From this share of one label on, chance agreement is so high that kappa says little about people."""
 
@@ -45,7 +47,9 @@ class Agreement(Tabular):
     chance: float
     """The agreement to be expected if people answered at random with the shares these labels have."""
     units: int = 0
-    """What is resampled: the items, or the CATs that they belong to."""
+    """What is resampled: the items, or the CATs or whole items that they belong to."""
+    questions: int = 1
+    """The questions that were asked about these items; of several, kappa and alpha are undefined."""
     low: Mapping[str, float] = field(default_factory=dict)
     high: Mapping[str, float] = field(default_factory=dict)
 
@@ -79,6 +83,11 @@ class Agreement(Tabular):
         """What a reader must know before reading kappa, or nothing."""
         if self.items == 0:
             return "no item was judged by two people"
+        if self.questions > 1:
+            return (
+                f"these are answers to {self.questions} questions, and nobody answers one with the labels of another: "
+                "chance agreement, and so kappa and alpha, is that of one question (By question)"
+            )
         if np.isnan(self.fleiss_kappa):
             return (
                 "all answers to items that two people or more judged are one label: "
@@ -97,7 +106,8 @@ def agreement(
     annotations: Iterable[Annotation], *, unit: Mapping[str, str] | None = None, resamples: int = 1000, seed: int = 0
 ) -> Agreement:
     """Agreement over all items, with intervals over items, or the units they belong to."""
-    ratings = Ratings.of(answers(annotations))
+    given = answers(annotations)
+    ratings, questions = Ratings.of(given), len(questions_of(given))
     sums = item_sums(ratings)
     whole = sums.sum(axis=0, keepdims=True)
     judged = sums[:, 0] > 0
@@ -108,13 +118,17 @@ def agreement(
     np.add.at(totals, numbers, sums[judged])
     limits = _limits(totals, resamples, seed)
     values = dict(zip(STATISTICS, statistics_of(whole)[0].tolist(), strict=True))
+    if questions > 1:
+        values |= dict.fromkeys(CORRECTED, nan)
+        limits |= dict.fromkeys(CORRECTED, (nan, nan))
     return Agreement(
         **values,
+        questions=questions,
         items=int(judged.sum()),
         judged=len(judged),
         annotations=int(counts.sum()),
         prevalence=float(counts.max() / counts.sum()) if counts.any() else float("nan"),
-        chance=float(((shares / shares.sum()) ** 2).sum()) if counts.any() else float("nan"),
+        chance=float(((shares / shares.sum()) ** 2).sum()) if counts.any() and questions < 2 else nan,
         units=len(totals),
         low={name: low for name, (low, _) in limits.items()},
         high={name: high for name, (_, high) in limits.items()},

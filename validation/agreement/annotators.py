@@ -2,10 +2,11 @@
 
 __all__ = ["annotators"]
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from math import isnan, nan
+from math import isnan, nan, prod
 from statistics import median
 
 import numpy as np
@@ -17,7 +18,7 @@ from catsofa.data.records import Annotation
 from catsofa.data.statistics import WIDE, score_limits
 from catsofa.validation.annotation_files import Collected
 from catsofa.validation.decide.votes import vote
-from catsofa.validation.judgements import GoldResult, Rule, answers, gold_results
+from catsofa.validation.judgements import GoldResult, Rule, answers, gold_results, question_of, questions_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ class Annotator:
     longest_run: int
     """Most equal answers in a row in the order of time; 0 where there are no times."""
     commonest: float
-    """The share of the answer given most often."""
+    """The share of the answer given most often, of several questions that to each."""
     exclude: tuple[str, ...] = ()
     """Why to exclude this annotator; empty if there is no reason."""
 
@@ -79,7 +80,8 @@ class Exclusion:
 class _Crowd:
     """What everybody did, against which each person is seen."""
 
-    shares: dict[str, float]
+    shares: dict[tuple[str, str], float]
+    """The share of each label among the answers to its question."""
     floor: float
     pace: float
     limits: Limits
@@ -92,8 +94,7 @@ def annotators(annotations: Iterable[Annotation], limits: Limits | None = None) 
     if not given:
         raise ValueError("there is no answer: every annotation is empty, skipped or of an attention item")
     ratings = Ratings.of(given)
-    estimate, agrees = dawid_skene(ratings), agrees_with_others(ratings)
-    likely, spam = estimate.posterior[ratings.item, ratings.label], spam_scores(estimate.confusion)
+    agrees, (likely, spam) = agrees_with_others(ratings), _estimated(given, ratings)
     gold = gold_results(everything, limits.gold_pass)
     people = []
     for person, places in enumerate(_places(ratings)):
@@ -115,10 +116,10 @@ def annotators(annotations: Iterable[Annotation], limits: Limits | None = None) 
                 seconds=median(map(_duration, taken)) if taken else nan,
                 # the order of a file is not the order of work
                 longest_run=_longest(own)[1] if all(a.at for a in own) else 0,
-                commonest=float(np.bincount(ratings.label[places]).max() / len(own)),
+                commonest=_commonest(own),
             )
         )
-    crowd = _crowd(ratings, people, limits)
+    crowd = _crowd(given, people, limits)
     judged_people = [
         replace(a, exclude=tuple(_reasons(a, [given[p] for p in places], crowd)))
         for a, places in zip(people, _places(ratings), strict=True)
@@ -159,15 +160,34 @@ def _places(ratings: Ratings) -> list[Indices]:
     return np.split(order, np.cumsum(np.bincount(ratings.annotator))[:-1])
 
 
-def _crowd(ratings: Ratings, people: Sequence[Annotator], limits: Limits) -> _Crowd:
+def _estimated(given: Sequence[Annotation], ratings: Ratings) -> tuple[Floats, Floats]:
+    """The posterior of each answer, and the spam score of each person, by Dawid and Skene.
+
+    It is estimated for each question apart, which has labels of its own; a score is the mean over a person's answers.
+    """
+    asked = np.array([question_of(annotation) for annotation in given], dtype=object)
+    likely, spam = np.empty(len(given)), np.zeros(len(ratings.annotators))
+    for question in questions_of(given):
+        places = np.flatnonzero(asked == question)
+        of = Ratings.of(given[place] for place in places)
+        estimate = dawid_skene(of)
+        likely[places] = estimate.posterior[of.item, of.label]
+        scores = dict(zip(of.annotators, spam_scores(estimate.confusion), strict=True))
+        for place in places:
+            spam[ratings.annotator[place]] += scores[given[place].annotator]
+    return likely, spam / np.bincount(ratings.annotator)
+
+
+def _crowd(given: Sequence[Annotation], people: Sequence[Annotator], limits: Limits) -> _Crowd:
     """The crowd's label shares and pace, and the least agreement with others that is asked of a person."""
-    shares = np.bincount(ratings.label, minlength=len(ratings.labels)) / len(ratings)
-    chance = float((shares**2).sum())
+    answers_to, counts = Counter(map(question_of, given)), Counter((question_of(a), a.label) for a in given)
+    shares = {(question, label): n / answers_to[question] for (question, label), n in counts.items()}
+    chance = sum(n * shares[each] for each, n in counts.items()) / len(given)
     usual = [a.consensus for a in people if a.judged]
     times = [a.seconds for a in people if not isnan(a.seconds)]
     midway = (chance + median(usual)) / 2 if usual else 0.0
     return _Crowd(
-        shares=dict(zip(ratings.labels, shares.tolist(), strict=True)),
+        shares=shares,
         floor=midway if limits.consensus is None else limits.consensus,
         pace=median(times) if times else nan,
         limits=limits,
@@ -184,11 +204,11 @@ def _reasons(person: Annotator, own: Sequence[Annotation], crowd: _Crowd) -> Ite
         yield f"agrees with the others on {share} (95 % interval up to {high})"
     if person.seconds < limits.speed * crowd.pace:
         yield f"{person.seconds:.1f} s per item, where the crowd takes {crowd.pace:.1f} s"
-    label, run = _longest(own) if person.longest_run else ("", 0)
-    if run and person.answers * crowd.shares[label] ** run < limits.luck:
-        yield f"{run} times {label} in a row"
-    elif person.commonest == 1 and crowd.shares[own[0].label] ** len(own) < limits.luck:
-        yield f"{own[0].label} for all {len(own)} items"
+    same, run = _longest(own) if person.longest_run else (("", ""), 0)
+    if run and person.answers * crowd.shares[same] ** run < limits.luck:
+        yield f"{run} times {same[1]} in a row"
+    elif person.commonest == 1 and prod(crowd.shares[question_of(a), a.label] for a in own) < limits.luck:
+        yield f"{', '.join(dict.fromkeys(a.label for a in own))} for all {len(own)} items"
 
 
 def _duration(annotation: Annotation) -> float:
@@ -201,8 +221,16 @@ def _duration(annotation: Annotation) -> float:
         ) from None
 
 
-def _longest(own: Sequence[Annotation]) -> tuple[str, int]:
-    """The answer that was given most often in a row, and how often."""
-    in_time = sorted(own, key=lambda a: a.at)
-    runs = [(label, len(list(same))) for label, same in groupby(in_time, key=lambda a: a.label)]
+def _longest(own: Sequence[Annotation]) -> tuple[tuple[str, str], int]:
+    """The question and the answer to it that was given most often in a row, and how often."""
+    in_time = sorted(own, key=lambda a: (question_of(a), a.at))
+    runs = [(same, len(list(row))) for same, row in groupby(in_time, key=lambda a: (question_of(a), a.label))]
     return max(runs, key=lambda run: run[1])
+
+
+def _commonest(own: Sequence[Annotation]) -> float:
+    """The share of the answer given most often to each question."""
+    most = Counter[str]()
+    for (question, _), n in Counter((question_of(a), a.label) for a in own).items():
+        most[question] = max(n, most[question])
+    return most.total() / len(own)

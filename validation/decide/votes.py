@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from catsofa.data.judging.dawid_skene import dawid_skene
+from catsofa.data.judging.estimate import Estimate
+from catsofa.data.judging.glad import glad
 from catsofa.data.records import Annotation
 from catsofa.data.tables import Tabular
 from catsofa.validation.judgements import Counted, Grouping, Rule, count
@@ -133,8 +136,12 @@ def decide(item: str, cast: Sequence[str], rule: Rule) -> Decision:
 
 
 def decide_by_posterior(votes: Votes, sure: float = SURE) -> Votes:
-    """The same judgements decided by Dawid-Skene: the label whose posterior is above `sure`, if there is one."""
-    found = votes.counted.estimate().labels(sure)
+    """The same judgements decided by Dawid-Skene: the label whose posterior is above `sure`, if there is one.
+
+    It is estimated for each question apart: how a person errs in one says nothing of the labels of another.
+    """
+    estimates = votes.counted.by_question(dawid_skene)
+    found = {item: label for each in estimates for item, label in each.labels(sure).items()}
     decisions = {
         item: decision
         if item not in found
@@ -159,12 +166,12 @@ class Compared:
 def compare(votes: Votes, model: Literal["dawid-skene", "glad"] = "dawid-skene") -> Compared | None:
     """A model beside the votes, item by item; None where nothing counts, or a judge names several labels.
 
-    GLAD is estimated for each question apart: it needs the number of labels that an answer may have.
+    Both are estimated for each question apart, which has labels of its own.
     """
     cast = [annotation for judged in votes.counted.votes.values() for annotation in judged]
     if not cast or any("|" in annotation.label for annotation in cast):
         return None
-    estimates = [votes.counted.estimate()] if model == "dawid-skene" else votes.counted.by_question()
+    estimates: Sequence[Estimate] = votes.counted.by_question(dawid_skene if model == "dawid-skene" else glad)
     found = {item: label for each in estimates for item, label in each.labels(SURE).items() if label}
     by_votes = {item: votes.decisions[item].label for item in found}
     return Compared(

@@ -1,6 +1,7 @@
 """Agreement: our own statistics against two libraries, released data and hand computation."""
 
 from collections import Counter
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
@@ -40,6 +41,38 @@ def test_kappa_by_hand() -> None:
 def test_alpha_by_hand() -> None:
     """Items xx, xy, yy: D_o = 2/6, D_e = 2 * 3 * 3 / (6 * 5) = 0.6, alpha = 1 - (1/3) / 0.6 = 4/9."""
     assert agreement(table("xx", "xy", "yy"), resamples=0).krippendorff_alpha == pytest.approx(4 / 9)
+
+
+def test_kappa_of_two_questions_is_that_of_each() -> None:
+    """Items xx, xy, yy and uv, uv: kappa 1/3 and -1, which pooled would be .19; percent is (2 + 0) of 5 items."""
+    rows = [
+        replace(each, item=f"{question}-{each.item}", extra={"question": question, "of": each.item})
+        for question, judged in {"first": table("xx", "xy", "yy"), "second": table("uv", "uv")}.items()
+        for each in judged
+    ]
+    found = agreement_report(collect(rows), resamples=0)
+    assert isnan(found["fleiss_kappa"])
+    assert isnan(found["krippendorff_alpha"])
+    assert found["percent"] == pytest.approx(2 / 5)
+    by = found["by"]["question"]
+    assert {name: by[name]["fleiss_kappa"] for name in by} == pytest.approx({"first": 1 / 3, "second": -1})
+    assert "2 questions" in found["note"]
+
+
+def test_answers_about_one_whole_item_are_one_unit() -> None:
+    """Thirty texts with two questions each are 30 units, not 60, for the interval of percent."""
+    rows = [
+        Annotation(item=f"{n}/{q}", annotator=p, label=label, extra={"question": q, "of": str(n)})
+        for n in range(30)
+        for q in ("first", "second")
+        for p, label in zip("ab", "xx" if n % 2 else "xy", strict=True)
+    ]
+    doubled = agreement(collect(rows).annotations, unit=collect(rows).units(), resamples=10)
+    once = agreement([a for a in rows if a.extra["question"] == "first"], resamples=10)
+    assert doubled.units == 30
+    assert (doubled.low["percent"], doubled.high["percent"]) == pytest.approx(
+        (once.low["percent"], once.high["percent"])
+    )
 
 
 @given(st.lists(st.text("xyz", min_size=4, max_size=4), min_size=2, max_size=12))

@@ -56,6 +56,25 @@ def test_those_who_answer_blindly_are_found(seed: int) -> None:
     assert found == {f"person {n}" for n in range(12)}
 
 
+def test_who_answers_each_question_in_one_way_is_found() -> None:
+    """Forty items with two questions: who always says x to the one and u to the other, and nobody else."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for n in range(40):
+        for question, labels in (("first", "xyz"), ("second", "uvw")):
+            right = str(rng.choice([*labels]))
+            for person in range(6):
+                said = right if rng.random() < 0.8 else str(rng.choice([*labels]))
+                about = {"question": question, "of": str(n)}
+                label = labels[0] if person == 0 else said
+                rows.append(Annotation(item=f"{n}/{question}", annotator=f"p{person}", label=label, extra=about))
+    found = by_name(annotators(rows))
+    assert {name for name, each in found.items() if each.exclude} == {"p0"}
+    assert found["p0"].commonest == 1
+    assert any("x, u for all 80 items" in reason for reason in found["p0"].exclude)
+    assert found["p0"].spam < 0.1 < min(each.spam for name, each in found.items() if name != "p0")
+
+
 def test_leaving_them_out_is_said_in_decisions() -> None:
     """Who always says y decided two items: without them one is lost, one turns to x, a third is decided at last."""
     rows = table("xyyyx", "xxxyy", "xxyyy", "xxyyz", "zzzyy")

@@ -1,5 +1,6 @@
 """Decisions: which judgements count, and what they decide."""
 
+import random
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -233,6 +234,30 @@ def test_dawid_skene_stands_beside_the_votes() -> None:
     assert {item: d.label for item, d in decide_by_posterior(votes).decisions.items()} == truth
     by_posterior = confirm(collect(rows), posterior=0.9).decided()
     assert {(a.item, a.annotator, a.label) for a in by_posterior} == {(i, "dawid-skene", x) for i, x in truth.items()}
+
+
+def test_dawid_skene_is_estimated_for_each_question_apart() -> None:
+    """Who knows the facts, and who knows what hurts, are other people: alone each question is settled rightly."""
+    rows = []
+    for n in range(60):
+        fact, hurt = "xyz"[n % 3], "uvw"[n % 3]
+        rows += said(f"i{n}/fact", fact, fact, "x", "x", "x", question="fact", of=f"i{n}")
+        rows += said(f"i{n}/hurt", "u", "u", "u", hurt, hurt, question="hurt", of=f"i{n}")
+    truth = {f"i{n}/{q}": labels[n % 3] for n in range(60) for q, labels in (("fact", "xyz"), ("hurt", "uvw"))}
+    votes = vote(rows)
+    assert {item: each.label for item, each in decide_by_posterior(votes).decisions.items()} == truth
+    compared = compare(votes)
+    assert compared is not None
+    assert compared.differs == {item: right for item, right in truth.items() if right not in "xu"}
+
+
+def test_no_posterior_depends_on_another_question() -> None:
+    """A second question changes nothing that Dawid and Skene say of the first."""
+    rng = random.Random(1)
+    first = [a for n in range(30) for a in said(f"f{n}", *rng.choices("xyz", k=5), question="f", of=f"i{n}")]
+    other = [a for n in range(30) for a in said(f"o{n}", *rng.choices("uvwt", k=5), question="o", of=f"i{n}")]
+    alone, both = (decide_by_posterior(vote(rows)).decisions for rows in (first, [*first, *other]))
+    assert {item: both[item].label for item in alone} == {item: each.label for item, each in alone.items()}
 
 
 def test_nothing_counted_is_nothing_to_compare() -> None:

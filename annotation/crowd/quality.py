@@ -7,6 +7,8 @@ from catsofa.annotation.crowd.store import Row, Rows
 
 GOLD_PASS = 0.75
 """The share of gold questions a person must answer rightly for their judgements to count, as in `validate votes`."""
+RETIRED = "retired "
+"""How the names of rows begin that say which gold items count no more."""
 SET_ASIDE = {"failed", "paused", "voided"}
 """States of people whose judgements do not count."""
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from catsofa.annotation.results.retired import retired
 from catsofa.annotation.study import Study, rows
 from catsofa.annotation.study.interface import Answers, answers
 from catsofa.data.files import jsonl
@@ -94,10 +95,13 @@ def by_the_writer(row: Raw, study: Study) -> bool:
 
 
 def annotations(study: Study) -> Iterator[Annotation]:
-    """One annotation for each question of each answer, about the item that stood there, in the terms of `validate`."""
-    asked = reopened(study)
+    """One annotation for each question of each answer, about the item that stood there, in the terms of `validate`.
+
+    Answers to retired gold items are left out.
+    """
+    asked, gone = reopened(study), retired(study)
     for row in latest(study):
-        if (kind := study.kind_of(row.token)).asks:
+        if (kind := study.kind_of(row.token)).asks and row.token not in gone:
             yield from of_row(row, study, answers(kind.interface, row.result), asked.get(row.token, 0))
 
 

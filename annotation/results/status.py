@@ -8,6 +8,7 @@ from math import nan
 from statistics import median
 
 from catsofa.annotation.results.answers import Raw, by_the_writer, latest, of_row, reopened
+from catsofa.annotation.results.retired import retired
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import answers
 from catsofa.data.records import Annotation
@@ -76,12 +77,12 @@ class Status:
 
 def status(study: Study, agreement: Agreement | None = None, seats: Seats | None = None) -> Status:
     """The study by the answers pulled so far; without `seats`, each person's judgement of a task counts."""
-    asked = reopened(study)
+    asked, gone = reopened(study), retired(study)
     judged: dict[str, Counter[str]] = defaultdict(Counter)
     people: dict[str, list[_Done]] = defaultdict(list)
     annotations: list[Annotation] = []
     for row in latest(study):
-        done = _done(row, study, asked.get(row.token, 0))
+        done = _done(row, study, asked.get(row.token, 0), retired=row.token in gone)
         people[row.annotator].append(done)
         annotations += done.annotations
         if done.valid and not study.keys[row.token].gold:
@@ -141,11 +142,11 @@ class _Done:
     annotations: Sequence[Annotation] = ()
 
 
-def _done(row: Raw, study: Study, people: int) -> _Done:
+def _done(row: Raw, study: Study, people: int, *, retired: bool) -> _Done:
     """What one answer is worth."""
     kind = study.kind_of(row.token)
     found = answers(kind.interface, row.result)
-    made = list(of_row(row, study, found, people)) if kind.asks else []
+    made = list(of_row(row, study, found, people)) if kind.asks and not retired else []
     gold = study.keys[row.token].gold
     seconds = row.seconds if row.seconds and row.seconds > 0 and not row.skipped else 0.0
     return _Done(

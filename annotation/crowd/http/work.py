@@ -133,6 +133,7 @@ class Work:
                 answers.refuse_invalid(self._site.study, self._kind(token), token, said, others)
             lesson = self._lessons.get(token)
             right = lesson.mark(said) if lesson else answers.right(self._site.study, token, said)
+            right = (0, 0) if held.get("about", quality.RETIRED + token) else right
             seats.answer(held, self._site.rules, name, nonce, said, right, time.time())
             return lesson
 

@@ -122,17 +122,42 @@ def cases(study: Study, tallies: Tallies) -> dict[str, tuple[Point, ...]]:
     return found
 
 
+def of_gold(study: Study, token: str) -> tuple[Point, ...]:
+    """The questions of a gold item, with the right answers in place of what votes decide."""
+    kind, key = study.kind_of(token), study.keys[token]
+    if not kind.asks:
+        return ()
+    said = _said(study, token)
+    return tuple(
+        Point(
+            name=name,
+            item=asked.item,
+            choices=kind.interface.questions[name].choices,
+            said=said[name],
+            label=asked.right,
+            undecided=False,
+            decisions=(),
+        )
+        for name, asked in kind.asks(study.items[key.item], key.order).items()
+    )
+
+
+def _said(study: Study, token: str) -> Mapping[str, Said]:
+    """Who gave each answer to each question of a task."""
+    found = defaultdict[str, defaultdict[str, list[str]]](lambda: defaultdict(list))
+    for row in latest(study):
+        if row.token == token and not (row.skipped or row.void):
+            for name, given in answers(study.kind_of(token).interface, row.result).given.items():
+                for said in given.split("|"):
+                    found[name][said].append(row.annotator)
+    return found
+
+
 def shown(study: Study, token: str, points: Sequence[Point]) -> list[Part]:
     """A task from top to bottom as people saw it, in English, with what they answered and noted."""
     kind, key = study.kind_of(token), study.keys[token]
     (task,) = blind([study.items[key.item]], kind, study.settings.secret)
-    named = {point.name: point for point in points}
-    notes = defaultdict[str, defaultdict[str, list[str]]](lambda: defaultdict(list))
-    for row in latest(study):
-        if row.token == token and not (row.skipped or row.void):
-            for name, given in answers(kind.interface, row.result).given.items():
-                for said in given.split("|"):
-                    notes[name][said].append(row.annotator)
+    named, notes = {point.name: point for point in points}, _said(study, token)
     return [
         Part(words=Template(part.words).safe_substitute(task.data), headline=part.headline, said={})
         if isinstance(part, Line)

@@ -1,7 +1,7 @@
-"""Decisions of the owner about people."""
+"""Decisions of the owner about people and gold items."""
 
 from catsofa.annotation.crowd import acts, moves, seats
-from catsofa.annotation.crowd.quality import is_excluded
+from catsofa.annotation.crowd.quality import RETIRED, SET_ASIDE, is_excluded
 from catsofa.annotation.crowd.seats import NotYours
 from catsofa.annotation.crowd.store import Rows
 
@@ -26,3 +26,19 @@ def decide(rows: Rows, name: str, act: str, reason: str, at: str) -> None:
         case _:
             raise NotYours(f"{name} is {person['state']} now; load the page again")
     acts.note(rows, name, act, reason, at)
+
+
+def retire(rows: Rows, token: str) -> None:
+    """Judge people by the other gold items alone: what they answered here, or will, is neither right nor wrong.
+
+    The item stays in the plans, so that everybody does and is paid what was promised.
+    """
+    rows.put("about", {"name": RETIRED + token, "value": ""})
+    query = "SELECT s.person, a.* FROM seat s JOIN answer a ON a.nonce = s.nonce WHERE s.task = ? AND a.gold_asked > 0"
+    for answer in rows.all(query, token):
+        before = seats.known(rows, answer["person"])
+        after = {**before, **{name: before[name] - answer[name] for name in ("gold_right", "gold_asked")}}
+        rows.put("answer", {**answer, "gold_right": 0, "gold_asked": 0})
+        rows.put("person", after)
+        if is_excluded(after) != is_excluded(before) and after["state"] not in SET_ASIDE:
+            moves.recount(rows, after["name"], counts=not is_excluded(after))

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -16,13 +17,14 @@ from catsofa.annotation.crowd.money import decimal
 from catsofa.annotation.crowd.owner import cases, decisions, states
 from catsofa.annotation.crowd.owner.login import Login, Reach
 from catsofa.annotation.results import adjudications
+from catsofa.annotation.results.retired import Retired, note
 from catsofa.annotation.study import Study, now, open_study
 from catsofa.annotation.study.interface import filled
 from catsofa.data.judging.adjudicated import CAUSES, Adjudicated
 
 if TYPE_CHECKING:
     from catsofa.annotation.crowd.http.site import Action, Site
-    from catsofa.annotation.crowd.owner.facts import Overview
+    from catsofa.annotation.crowd.owner.facts import Gold, Overview
 
 FRESH = 10.0
 """Seconds for which a look at the study is shown again."""
@@ -52,6 +54,8 @@ class Desk:
             ("/owner/person/{name:str}", self.rule, "POST"),
             ("/owner/item/{token:str}", self.item, "GET"),
             ("/owner/item/{token:str}", self.adjudicate, "POST"),
+            ("/owner/gold/{token:str}", self.gold, "GET"),
+            ("/owner/gold/{token:str}", self.retire, "POST"),
         )
         return [
             Route(path, self._site.guarded(self._near(act), hosts=self._login.hosts), methods=[method])
@@ -133,6 +137,35 @@ class Desk:
         await run_in_threadpool(adjudications.note, self._site.study, decision)
         self._seen, self._names[form["token"]] = None, by
         return RedirectResponse(f"/owner/item/{task}?decided#{point.name}", status_code=303)
+
+    async def _gold_item(self, task: str) -> "Gold":
+        """How people did on a gold item."""
+        found = next((each for each in (await self._overview()).facts.gold if each.token == task), None)
+        if found is None:
+            raise Refused(404, "nobody answered a gold item with this name")
+        return found
+
+    async def gold(self, request: Request) -> Response:
+        """A gold item: what people saw and answered, what is right, and the form that retires it."""
+        if not (token := await self._login.token(request)):
+            return RedirectResponse("/owner", status_code=303)
+        found, study = await self._gold_item(request.path_params["token"]), open_study(self._site.study.folder)
+        points = await run_in_threadpool(cases.of_gold, study, found.token)
+        parts = await run_in_threadpool(cases.shown, study, found.token, points)
+        about: dict[str, Any] = {"task": found.token, "parts": parts, "gold": found, "unfolded": False}
+        return _page("gold", token=token, title=study.settings.title, **about)
+
+    async def retire(self, request: Request) -> Response:
+        """Judge people by the other gold items alone, for a reason that is kept."""
+        form, task = await guards.sent_form(request), request.path_params["token"]
+        await self._login.refuse_foreign(request, form)
+        if not (reason := " ".join(form.get("reason", "").split())):
+            raise Refused(422, "say why: the reason is kept with the decision")
+        found = await self._gold_item(task)
+        await run_in_threadpool(note, self._site.study, Retired(at=now(), token=found.token, reason=reason))
+        await self._site.do(partial(decisions.retire, token=found.token))
+        self._seen = None
+        return RedirectResponse(f"/owner/gold/{task}", status_code=303)
 
     async def enter(self, request: Request) -> Response:
         """Sign in."""

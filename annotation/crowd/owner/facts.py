@@ -19,6 +19,7 @@ from catsofa.annotation.crowd.people.arrivals import erase_by
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.store import Rows, identity, reading
 from catsofa.annotation.prolific.journal import Journal
+from catsofa.annotation.results.retired import retired
 from catsofa.annotation.results.status import Status
 from catsofa.annotation.study import Study, now, open_study
 
@@ -77,6 +78,25 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gold:
+    """A gold item that says nothing of what to answer, and how people did on it."""
+
+    token: str
+    item: str
+    people: int
+    """People who answered it; of a retired item nobody is counted."""
+    right: int
+    """Those who answered all its questions rightly."""
+    retired: str
+    """Why it counts no more; empty as long as it counts."""
+
+    @property
+    def missed(self) -> bool:
+        """Whether most of five people or more answered otherwise: the item may be bad."""
+        return self.people >= 5 and 2 * self.right < self.people
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """An open study in numbers."""
 
@@ -93,6 +113,8 @@ class Facts:
     money: Money
     erase_by: str
     """The day by which `close --erase-identities` is promised to people; empty: no day, or it is done."""
+    gold: tuple[Gold, ...]
+    """The gold items that people answered, those first that most people missed, and the retired ones last."""
     standings: tuple[Standing, ...]
     """Everybody who took part, by pseudonym."""
 
@@ -160,8 +182,31 @@ def facts(study: Study) -> Facts:
             failed_practice=sum(each.outcome == "failed_practice" and each.state == "screened" for each in standings),
             money=_money(held, study, rules, opening.adaptive, home.missing(held, rules.judges)),
             erase_by=erase_by(study),
+            gold=_gold(held, study),
             standings=tuple(standings),
         )
+
+
+def _gold(held: Rows, study: Study) -> tuple[Gold, ...]:
+    """How people did on each gold item; checks, which say what to answer, are no gold items here."""
+    query = (
+        "SELECT s.task, count(*) AS n, sum(CASE WHEN a.gold_right = a.gold_asked THEN 1 ELSE 0 END) AS alright "
+        "FROM seat s JOIN answer a ON a.nonce = s.nonce JOIN task t ON t.token = s.task AND t.kind = 'gold' "
+        "GROUP BY s.task"
+    )
+    gone, found = retired(study), list[Gold]()
+    for row in held.all(query):
+        token, counts = row["task"], row["task"] not in gone
+        found.append(
+            Gold(
+                token=token,
+                item=study.keys[token].item,
+                people=row["n"] * counts,
+                right=row["alright"] * counts,
+                retired="" if counts else gone[token].reason,
+            )
+        )
+    return tuple(sorted(found, key=lambda each: (bool(each.retired), each.right / (each.people or 1), each.token)))
 
 
 def _counts(held: Rows, query: str) -> dict[str, int]:

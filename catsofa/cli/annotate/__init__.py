@@ -291,6 +291,8 @@ def _say_crowd(found: "Facts") -> None:
 
     if found.failed_practice:
         say(f"{found.failed_practice:,} of those who came did not pass the practice items")
+    if bad := [each for each in found.gold if each.missed]:
+        say(f"{quantity(len(bad), 'gold item')} missed by most people: look at them on the owner's page")
     rows = [
         [each.name, of_person(each.state, each.outcome), "; ".join(each.reasons)]
         for each in found.standings

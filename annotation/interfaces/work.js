@@ -7,6 +7,10 @@ let nonce = "";
 let kept = "{}";
 let timer = 0;
 let waited = 0;
+let until = Infinity;
+let warned = "";
+const TITLE = document.title;
+const SOON = 120000; // milliseconds before a task is given to others
 
 function post(path, body) {
   return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
@@ -32,6 +36,33 @@ async function send(path, body = {}) {
   }
 }
 
+// what is filled in and did not reach the server yet, for a page that is loaded again; some browsers keep nothing
+function unsent(answers) {
+  try {
+    if (answers === null) localStorage.removeItem("unsent");
+    else if (answers) localStorage.setItem("unsent", JSON.stringify({ nonce, answers }));
+    const found = JSON.parse(localStorage.getItem("unsent"));
+    return found?.nonce === nonce ? found.answers : null;
+  } catch {
+    return null;
+  }
+}
+
+// the server holds the task for so long from now on
+function held(seconds) {
+  until = Date.now() + 1000 * seconds;
+  remind();
+}
+
+// a page that was hidden or without a connection for long says when its task goes to others
+function remind() {
+  const soon = drawn && Date.now() > until - SOON;
+  const time = new Date(until).toLocaleTimeString(document.documentElement.lang, { timeStyle: "short" });
+  const told = soon ? inLanguage("This task waits for you until {time}. Then it may go to somebody else.", { time }) : "";
+  document.title = told || TITLE;
+  at("warning").textContent = told || warned;
+}
+
 // the server holds a break until the page says that it is over, and explains a practice task to a page loaded again
 async function next(about = {}) {
   const said = await send("/next", about);
@@ -53,7 +84,7 @@ async function next(about = {}) {
   parts = said.parts;
   const numbers = { place: said.place, of: said.of };
   at("place").textContent = said.practice ? inLanguage("Practice {place} of {of}", numbers) : inLanguage("{place} of {of}", numbers);
-  at("warning").textContent = said.warn ? inLanguage("Many of your answers came faster than the tasks can be read. Please take your time; if this goes on, the study ends for you.") : "";
+  warned = said.warn ? inLanguage("Many of your answers came faster than the tasks can be read. Please take your time; if this goes on, the study ends for you.") : "";
   owed(said);
   at("work").hidden = false;
   for (const id of ["resting", "feedback"]) at(id).hidden = true;
@@ -61,6 +92,9 @@ async function next(about = {}) {
   drawn = drawTask(parts, said.task, at("task"));
   drawn.restore(said.draft);
   kept = JSON.stringify(drawn.answers());
+  const written = unsent();
+  if (written) drawn.restore(written);
+  held(said.hold);
   at("notes").textContent = "";
   window.scrollTo(0, 0);
   if (said.feedback) explain(said.feedback);
@@ -93,6 +127,8 @@ async function keep(always) {
     const found = await answer.json();
     if (!answer.ok || about !== nonce) return;
     kept = said;
+    if (JSON.stringify(drawn.answers()) === said) unsent(null);
+    held(found.hold);
     at("notes").textContent = noted([...found.problems, ...found.warnings]);
   } catch {
     // the next change is sent again
@@ -108,6 +144,7 @@ async function submit(skip) {
   }
   clearTimeout(timer);
   const said = await (skip ? send("/skip", { nonce }) : send("/answer", { nonce, answers: drawn.answers() }));
+  unsent(null);
   if (said.feedback) explain(said.feedback);
   else await next();
 }
@@ -165,10 +202,13 @@ at("enough").addEventListener("click", () => leaving(true));
 at("leave").addEventListener("click", () => leaving(true));
 at("stay").addEventListener("click", () => leaving(false));
 at("task").addEventListener("input", () => {
+  unsent(drawn?.answers());
   clearTimeout(timer);
   timer = setTimeout(keep, 2000);
 });
 setInterval(() => document.hidden || keep(true), 60000);
+setInterval(remind, 15000);
+document.addEventListener("visibilitychange", () => document.hidden || keep(true));
 window.addEventListener("pagehide", () => {
   if (!drawn || JSON.stringify(drawn.answers()) === kept) return;
   const body = new Blob([JSON.stringify({ nonce, answers: drawn.answers() })], { type: "application/json" });

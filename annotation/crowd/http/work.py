@@ -96,6 +96,7 @@ class Work:
             return JSONResponse({"wait": 5} if given == "wait" else {"done": True})
         about |= {"draft": json.loads(given.draft or "{}"), "nonce": given.nonce}
         about |= {"place": given.place, "of": given.quota, "practice": given.practice, "warn": given.warn}
+        about["hold"] = self._site.rules.hold
         return JSONResponse({**about, "parts": self._parts[self._kind(given.token).name]})
 
     @staticmethod
@@ -119,7 +120,8 @@ class Work:
             answers.notes, self._site.study, self._kind(token), token, said, others
         )
         told = {"problems": problems, "warnings": warnings}
-        return JSONResponse({name: [*map(self._site.study.said, sentences)] for name, sentences in told.items()})
+        said_of = {name: [*map(self._site.study.said, sentences)] for name, sentences in told.items()}
+        return JSONResponse({**said_of, "hold": self._site.rules.hold})
 
     async def answer(self, request: Request) -> Response:
         """Keep an answer; what `pull` calls invalid is refused. The reply to a practice item says what is right."""

@@ -11,6 +11,7 @@ from helpers.servers.crowd_server import Visitor, opened, shown_truth
 
 from catsofa.annotation.crowd import home
 from catsofa.annotation.crowd.people.background import Background
+from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.results import answers
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import Study, create, open_study, rows
@@ -189,6 +190,42 @@ def test_a_lost_connection_loses_nothing(address: str, study: Study, browser: An
         page.context.set_offline(False)
         page.get_by_text("2 of 5").wait_for()
     assert home.pull(study).new == 1
+
+
+def test_what_did_not_reach_the_server_is_there_after_a_reload(address: str, study: Study, browser: Any) -> None:
+    """Filled in while the server keeps no draft, and loaded again: it is there, and sent when it is submitted."""
+    with new_page(browser) as page:
+        page.context.route("**/draft", lambda route: route.abort())
+        agree(page, address)
+        page.get_by_text("1 of 5").wait_for()
+        page.keyboard.press("2")
+        page.reload()
+        page.get_by_text("1 of 5").wait_for()
+        assert page.locator("#task input:checked").input_value() == "anti-stereotype"
+        page.keyboard.type("159")
+        page.keyboard.press("Enter")
+        page.get_by_text("2 of 5").wait_for()
+        assert page.locator("#task input:checked").count() == 0
+        assert page.evaluate("localStorage.length") == 0
+
+
+def test_a_page_that_was_left_says_when_its_task_goes_to_others(address: str, study: Study, browser: Any) -> None:
+    """Without a connection for all but two minutes of the time; with a connection the server holds the task longer."""
+    with new_page(browser) as page:
+        page.clock.install()
+        agree(page, address)
+        page.get_by_text("1 of 5").wait_for()
+        title, hold = page.title(), Rules(seconds=study.settings.seconds).hold
+        page.context.set_offline(True)
+        page.clock.run_for(1000 * (hold - 150))
+        assert page.title() == title
+        page.clock.run_for(60_000)
+        page.get_by_text("This task waits for you until").wait_for()
+        assert page.title().startswith("This task waits for you until")
+        page.context.set_offline(False)
+        page.clock.run_for(61_000)
+        page.wait_for_function("title => document.title === title", arg=title)
+        assert page.get_by_text("This task waits for you until").count() == 0
 
 
 def test_who_stops_may_think_better_of_it(address: str, study: Study, browser: Any) -> None:

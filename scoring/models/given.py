@@ -13,7 +13,8 @@ from catsofa.scoring.models import kind_of
 from catsofa.scoring.models.files import Source
 from catsofa.scoring.models.forward_state import Fresh, config_of
 from catsofa.scoring.models.model import ANSWERS, Ability, Model
-from catsofa.scoring.models.weights_digest import weights_digest
+from catsofa.scoring.models.structure import is_as_built, refuse_unhashed, structure
+from catsofa.scoring.models.weights_digest import stored_buffers, weights_digest
 from catsofa.scoring.signature import CHANGED
 
 EXPECTED = (
@@ -104,6 +105,10 @@ def _borrowed(module: Any, tokenizer: Any) -> Iterator[Model]:
         answers.add("next-sentence")
     quantised = getattr(module.config, "quantization_config", None) or {}
     try:
+        for part in module.modules():
+            if "_original_forward" in vars(part):  # Accelerate's, which computes in half precision to train
+                vars(part).pop("forward", None)
+        refuse_unhashed(module)
         module.eval().requires_grad_(False)
         yield Model(
             name=module.name_or_path or named,
@@ -135,7 +140,7 @@ def _digest(module: Any, tokenizer: Any) -> str:
         if (folder := _folder_of(module)) and _is_of(module, tokenizer, folder):
             revision = getattr(module.config, "_commit_hash", None)
             return Source(module.name_or_path, str(folder), revision).digest()
-    return CHANGED + json_digest([weights_digest(module), config_of(module), _read_by(tokenizer)])
+    return CHANGED + json_digest([weights_digest(module), config_of(module), structure(module), _read_by(tokenizer)])
 
 
 def _folder_of(module: Any) -> Path | None:
@@ -151,7 +156,10 @@ def _folder_of(module: Any) -> Path | None:
 
 
 def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:
-    """Whether every weight of a network equals that of the same name in a folder's safetensors, and the rest fits."""
+    """Whether every weight of a network equals that of the same name in a folder's safetensors, and the rest fits.
+
+    The rest is the configuration, the parts that it builds, and the tokenizer.
+    """
     from safetensors import safe_open
     from transformers import AutoConfig, AutoTokenizer
 
@@ -159,14 +167,17 @@ def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:
         return False
     if _read_by(AutoTokenizer.from_pretrained(folder)) != _read_by(tokenizer):
         return False
-    left, prefix = dict(module.named_parameters()), f"{module.base_model_prefix}."
+    held = dict(module.named_parameters(remove_duplicate=False)) | dict(stored_buffers(module))
+    left, prefix = {id(weight) for weight in module.parameters()}, f"{module.base_model_prefix}."
     for file in sorted(folder.glob("*.safetensors")):
         with safe_open(file, "pt") as stored:
             for name in stored.keys():  # noqa: SIM118  it is no mapping
-                known = next((way for way in (name, prefix + name, name.removeprefix(prefix)) if way in left), None)
-                if known and not stored.get_tensor(name).to(left[known].dtype).equal(left.pop(known).detach().cpu()):
+                ways = (name, prefix + name, name.removeprefix(prefix))
+                own = next((held[way] for way in ways if way in held), None)
+                if own is not None and not stored.get_tensor(name).to(own.dtype).equal(own.detach().cpu()):
                     return False
-    return not left
+                left.discard(id(own))
+    return not left and is_as_built(module)
 
 
 def _described(config: Any) -> dict[str, Any]:

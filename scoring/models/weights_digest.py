@@ -24,6 +24,11 @@ def weights_digest(module: Any) -> str:
 def _stored(module: Any) -> Iterator[tuple[str, Any]]:
     """The weights by name, and the buffers that a checkpoint holds: a network may write to the others."""
     yield from module.named_parameters()
+    yield from stored_buffers(module)
+
+
+def stored_buffers(module: Any) -> Iterator[tuple[str, Any]]:
+    """The buffers that a checkpoint holds, by name."""
     for name, part in module.named_modules():
         for buffer, tensor in part._buffers.items():
             if tensor is not None and buffer not in part._non_persistent_buffers_set:

@@ -62,6 +62,63 @@ def test_changed_weights_or_tokenizers_have_another_hash(tiny: Tiny, tmp_path: P
     assert evaluate(tmp_path, PAIRS).to_dict()["results"] == changed.to_dict()["results"]
 
 
+def one_layer(network: Any) -> None:
+    """Without the second layer."""
+    network.transformer.h = network.transformer.h[:1]
+
+
+def one_layer_twice(network: Any) -> None:
+    """The first layer in the place of the second."""
+    network.transformer.h[1] = network.transformer.h[0]
+
+
+def no_activation(network: Any) -> None:
+    """Another function between two products."""
+    import torch
+
+    network.transformer.h[0].mlp.act = torch.nn.Identity()
+
+
+def other_norm(network: Any) -> None:
+    """A number that no weight holds."""
+    network.transformer.ln_f.eps = 1.0
+
+
+@pytest.mark.parametrize("change", [one_layer, one_layer_twice, no_activation, other_norm])
+def test_a_network_of_other_parts_than_its_folder_has_another_hash(tiny: Tiny, change: Callable[[Any], None]) -> None:
+    """Every weight that is left equals that of the file; the scores do not, and the hash says so."""
+    network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
+    whole = evaluate((network, tokenizer), PAIRS, resamples=10)
+    change(network)
+    changed = evaluate((network, tokenizer), PAIRS, resamples=10)
+    assert changed.items()["score_more"].tolist() != whole.items()["score_more"].tolist()
+    assert changed.signature.model.partition(" ")[0] != whole.signature.model
+    assert "changed in memory" in changed.signature.model
+
+
+def test_a_network_whose_code_was_changed_is_refused(tiny: Tiny) -> None:
+    """A hook that steers, and a forward in the place of that of the class: nobody can hash what they do."""
+    network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
+    hook = network.transformer.h[0].register_forward_hook(lambda part, given, found: None)
+    with pytest.raises(ValueError, match=r"forward hooks on transformer\.h\.0"):
+        evaluate((network, tokenizer), PAIRS)
+    hook.remove()
+    network.transformer.forward = network.transformer.forward
+    with pytest.raises(ValueError, match="a forward that replaces that of its class on transformer"):
+        evaluate((network, tokenizer), PAIRS)
+
+
+def test_a_network_that_accelerate_trains_in_half_precision_is_scored_in_its_own(tiny: Tiny) -> None:
+    """Accelerate wraps the forward of a network in bfloat16; the numbers are those of the weights in memory."""
+    accelerate = pytest.importorskip("accelerate")
+    network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
+    whole = evaluate((network, tokenizer), PAIRS, resamples=10)
+    prepared = accelerate.Accelerator(mixed_precision="bf16", cpu=True).prepare(network)
+    wrapped = vars(prepared)["forward"]
+    assert evaluate((prepared, tokenizer), PAIRS, resamples=10).to_dict() == whole.to_dict()
+    assert vars(prepared)["forward"] is wrapped
+
+
 def test_a_network_is_given_back_as_it_was(tiny: Tiny) -> None:
     """In training mode, with gradients, without hooks or packed products; training goes on."""
     network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")

@@ -4,6 +4,7 @@ __all__ = ["as_sarif", "junit", "markdown"]
 
 from collections.abc import Iterator
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -28,10 +29,11 @@ def number(value: float) -> str:
 
 
 def change(test: Test) -> str:
-    """How far a measure moved, with its limits where it has some."""
-    by = test.test.change.by
-    limits = "" if by.low != by.low else f" [{by.low:+.2f}, {by.high:+.2f}]"
-    return f"{by.value:+.2f}{limits}"
+    """How far a measure moved, with its limits where it has some: two decimals of a percentage, four of others."""
+    by, most = test.test.change.by, test.paired.measure.most
+    shown = f"+.{2 if 100 <= most < inf else 4}f"
+    limits = "" if by.low != by.low else f" [{by.low:{shown}}, {by.high:{shown}}]"
+    return f"{by.value:{shown}}{limits}"
 
 
 def reason(test: Test) -> str:

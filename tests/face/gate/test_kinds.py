@@ -16,8 +16,11 @@ from catsofa.data import formats
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Pair, Score
 from catsofa.gate import check, kinds, snapshots_of
+from catsofa.gate.forms import change
 from catsofa.gate.kinds import associations, probes
 from catsofa.gate.snapshots import read, save
+from catsofa.gate.verdicts import Test
+from catsofa.scoring.measures.crows_pairs import METRIC
 from catsofa.scoring.measures.registry import Given
 from catsofa.scoring.measures.seat import effect_size
 from catsofa.scoring.protocols import DEFAULT
@@ -73,6 +76,17 @@ def test_targets_are_paired_by_their_place() -> None:
     (found,) = associations.tests([four], *map(associations.of_run, rows), DEFAULT, 0)
     assert (found.items, found.decided, found.each) == (4, 0.5, [])
     assert margin_test(found.before, found.after, found.measure).same
+
+
+def test_the_change_of_a_small_number_keeps_its_digits() -> None:
+    """A SoFa score from 0.0013 to 0.0158 moves by +0.0145, not by +0.01; ss from 50 to 75 by +25.00."""
+    before, after = (np.column_stack([scale * np.linspace(0.5, 1.5, 20), np.ones(20)]) for scale in (0.0013, 0.0158))
+    held = {"set": "overall", "items": 20, "decided": 1.0}
+    small = kinds.Paired(name="sofa", measure=probes._mean(1, 0.03), before=before, after=after, **held)
+    won = [np.column_stack([side, np.ones(20)]) for side in ([0.0, 1.0] * 10, [0.0, 1.0, 1.0, 1.0] * 5)]
+    large = kinds.Paired(name="crows_pairs", measure=METRIC, before=won[0], after=won[1], **held)
+    told = [change(Test(paired=of, test=margin_test(of.before, of.after, of.measure))) for of in (small, large)]
+    assert [one.partition(" ")[0] for one in told] == ["+0.0145", "+25.00"]
 
 
 @pytest.mark.slow

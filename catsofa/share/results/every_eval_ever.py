@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from catsofa.data.digests import json_digest
+from catsofa.data.digests import DIGITS, json_digest
 from catsofa.data.files import json_files
 from catsofa.report.inputs import Finished, begun
 from catsofa.scoring.signature import hashes_in, without_hashes
@@ -30,12 +30,17 @@ def write(runs: Sequence[Finished], folder: Path, organization: str) -> list[Pat
     paths = []
     for run, made in found:
         owner, _, model = made["model_info"]["id"].rpartition("/")
-        name = uuid.UUID(json_digest([str(run.signature), run.report["results"]], 32), version=4)
+        name = uuid.UUID(_digest(run), version=4)
         place = folder / "data" / _part(run.kind) / _part(owner or "unknown") / _part(model) / f"{name}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
         json_files.write(made, place)
         paths.append(place)
     return paths
+
+
+def _digest(run: Finished) -> str:
+    """What tells the record of a run from that of every other."""
+    return json_digest([str(run.signature), run.report["results"]], 32)
 
 
 def _part(name: str) -> str:
@@ -53,7 +58,7 @@ def record(run: Finished, organization: str, now: datetime) -> dict[str, Any]:
     details = {"deployment_type": "unknown" if served else "self_deployed", "model_availability": "unknown"}
     return {
         "schema_version": SCHEMA,
-        "evaluation_id": f"{name}/{model}/{stamp}",
+        "evaluation_id": f"{name}/{model}/{stamp}-{_digest(run)[:DIGITS]}",
         **when,
         "retrieved_timestamp": stamp,
         "source_metadata": {
@@ -82,8 +87,9 @@ def _result(number: Measured, run: Finished, name: str, when: Mapping[str, str])
     score: dict[str, Any] = {"score": number.value}
     if number.low is not None and number.high is not None:
         limits = {"lower": number.low, "upper": number.high, "confidence_level": 0.95}
-        drawn = {"num_bootstrap_samples": signature.resamples} if signature.resamples else {}
-        score["uncertainty"] = {"confidence_interval": {**limits, "method": "bootstrap over clusters"}, **drawn}
+        drawn = {"num_bootstrap_samples": signature.resamples} if signature.resamples and run.kind != "seat" else {}
+        method = "Student's t over targets" if run.kind == "seat" else "bootstrap over clusters"
+        score["uncertainty"] = {"confidence_interval": {**limits, "method": method}, **drawn}
     items = {} if number.items is None else {"items": str(number.items)}
     return {
         "evaluation_result_id": f"{name}/{number.name}/{number.set}",

@@ -21,14 +21,28 @@ def model_index(runs: Sequence[Finished], dataset: str = "") -> str:
             task_name="Stereotypes",
             dataset_type=dataset or without_hashes(run.signature.data),
             dataset_name=without_hashes(run.signature.data),
+            dataset_config=config,
             dataset_args={"signature": str(run.signature)},
             metric_type=_task(run, number),
             metric_value=number.value,
             metric_name=_said(number),
         )
-        for run, number in _whole(runs)
+        for config, of in _configs(runs).items()
+        for run, number in _whole([of])
     ]
     return str(ModelCardData(model_name=_one_model(runs), eval_results=results).to_yaml())
+
+
+def _configs(runs: Sequence[Finished]) -> dict[str, Finished]:
+    """The runs by kind, data, subset and protocol: a card files all numbers of one configuration as one evaluation."""
+    found = dict[str, Finished]()
+    for run in runs:
+        signature = run.signature
+        parts = (run.kind, without_hashes(signature.data), without_hashes(signature.subset), signature.protocol)
+        config = ", ".join(filter(None, parts))
+        if (other := found.setdefault(config, run)) is not run:
+            raise ValueError(f"{other.folder} and {run.folder} are two runs of {config}; give one of them")
+    return found
 
 
 def eval_results(runs: Sequence[Finished], dataset: str) -> str:

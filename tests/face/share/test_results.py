@@ -87,6 +87,39 @@ def test_a_card_reads_back_with_the_classes_of_the_hub(tmp_path: Path) -> None:
             exported(*words)
 
 
+def test_numbers_of_other_data_or_protocols_are_never_filed_together(tmp_path: Path) -> None:
+    """Of one model: each number of a card stands beside the signature of its own run, and each record has its id."""
+    other = {"overall": {**cats("trade")["overall"], "ss": 70.0}}
+    run(tmp_path / "m", cats("trade"), data="dev@1")
+    for name, data, protocol in (("b", "test@2", "catsofa"), ("c", "dev@1", "stereoset-code")):
+        run(tmp_path / name / "m", other, data=data, protocol=protocol)
+    card = ModelCard(f"---\n{exported(tmp_path, '--format', 'model-index', '--dataset', 'me/x')}---\n")
+    found = {
+        (one.dataset_args["signature"].split(" | ")[0], one.dataset_args["signature"].split(" | ")[2]): one.metric_value
+        for one in card.data.eval_results
+        if one.metric_type == "stereoset_ss"
+    }
+    assert found == {
+        ("data:dev@1", "protocol:catsofa"): 60.0,
+        ("data:test@2", "protocol:catsofa"): 70.0,
+        ("data:dev@1", "protocol:stereoset-code"): 70.0,
+    }
+    records = [record(one, "Dravian Lab", datetime.now(UTC)) for one in find([tmp_path]).runs]
+    assert len({one["evaluation_id"] for one in records}) == 3
+
+
+def test_the_interval_of_an_association_is_no_bootstrap(tmp_path: Path) -> None:
+    """Its limits are Student's t over targets, without resamples; those of ss are from a bootstrap over terms."""
+    methods = {}
+    for kind in ("seat", "stereoset"):
+        (found,) = find([run(tmp_path / kind, RESULTS[kind][0])]).runs
+        (score, *_) = (
+            one["score_details"] for one in record(found, "Dravian Lab", datetime.now(UTC))["evaluation_results"]
+        )
+        methods[kind] = score["uncertainty"]["confidence_interval"]["method"]
+    assert methods == {"seat": "Student's t over targets", "stereoset": "bootstrap over clusters"}
+
+
 def written(tmp_path: Path) -> list[Path]:
     """The records of a run of each measure."""
     runs = [run(tmp_path / "runs" / kind, results) for kind, (results, _) in RESULTS.items()]

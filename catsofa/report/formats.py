@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.visible import markdown as plain
 from catsofa.data.visible import visible, visible_json
-from catsofa.report import figures
+from catsofa.report import figures, glossary
 from catsofa.report.elements import BEST, Cell, Document, Number, Table, written
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
@@ -76,6 +76,7 @@ def html(document: Document) -> str:
     script = folder.joinpath("report.js").read_text(encoding="utf-8")
     return page.from_string(folder.joinpath("report.html.j2").read_text(encoding="utf-8")).render(
         document=document,
+        terms=glossary.used(document),
         version=version("catsofa"),
         script=Markup(script),
         hash=Markup(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),

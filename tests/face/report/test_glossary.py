@@ -1,0 +1,31 @@
+"""The glossary of the documentation, and the terms that a report explains."""
+
+import re
+from pathlib import Path
+
+import pytest
+from helpers import ROOT
+from helpers.report_runs import cats, run
+
+from catsofa.report import document
+from catsofa.report.formats import html
+from catsofa.report.glossary import TERMS, Term, page
+
+
+def test_a_report_explains_the_terms_that_it_uses(tmp_path: Path) -> None:
+    """A report of CATs explains lms, ss and icat, and neither SoFa nor SEAT; its contents lead to the terms."""
+    run(tmp_path / "a", cats("x"), "model", "data", "catsofa")
+    text = html(document([tmp_path]))
+    terms = re.findall(r"<dt>(.*?)</dt><dd>", text.partition('<dl class="terms">')[2].partition("</dl>")[0])
+    assert {"lms", "ss", "icat", "signature"} <= set(terms)
+    assert {"SoFa score", "SEAT, WEAT", "k-anonymity"}.isdisjoint(terms)
+    assert '<a href="#terms">' in text
+
+
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name)
+def test_a_term_leads_to_a_page_that_uses_it(term: Term) -> None:
+    """Each page that the glossary names is written or made, and a written one has the term."""
+    place = ROOT / "docs" / term.page
+    assert place.exists() or term.page == "reference/protocols.md"
+    assert not place.exists() or term.is_in(place.read_text(encoding="utf-8")), term.page
+    assert page().count(f"| {term.name} |") == 1

@@ -25,6 +25,7 @@ from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.models.files import find
 from catsofa.scoring.models.given import UNHASHED, opened
 from catsofa.scoring.models.model import Model
+from catsofa.scoring.models.plugged import is_plugged
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, measured
 from catsofa.scoring.run.manifest import UNKNOWN, UNUSED
@@ -57,9 +58,9 @@ def evaluate(
     a context, whatever the protocol would do. `executor` says where the model runs: in this process if not given.
     `loading` goes to the executor: `batch_tokens`, and the arguments of `models.load`.
 
-    `model` is a folder, a hub id, `(model, tokenizer)` of transformers, a pipeline, a function that gives the natural
-    log-probability of a text, or a class of one's own with a `name`, a `digest` and a method `loglikelihood`. A network
-    is given back as it was: in training mode, with its gradients.
+    `model` is a folder, a hub id, `NAME:ARGUMENT` of a package, `(model, tokenizer)` of transformers, a pipeline, a
+    function that gives the natural log-probability of a text, or a class of one's own with a `name`, a `digest` and a
+    method `loglikelihood`. A network is given back as it was: in training mode, with its gradients.
     """
     chosen = named(protocol) if isinstance(protocol, str) else protocol
     dataset = open_data(data, limit)
@@ -177,7 +178,8 @@ def planned(
     embeds = [measure_of(open_data(data).kind).embeds for data in sets]
     if len(models) > 1 and not any(embeds):
         for model in models:
-            find(model, revision)  # a slip in the last name must not cost the work on the first
+            if not is_plugged(model):
+                find(model, revision)  # a slip in the last name must not cost the work on the first
     return [(model, data, folder or None) for (model, data), folder in zip(pairs, folders, strict=True)]
 
 

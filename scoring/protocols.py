@@ -9,10 +9,11 @@ from importlib.metadata import version
 from typing import Any, TypeVar, get_type_hints
 
 from catsofa.data.digests import DIGITS, json_digest
+from catsofa.data.plugins import Plugins
 from catsofa.scoring.choices import FirstToken, Length, Pseudo, Ties, read_choice, refuse_outside, without_folders
 from catsofa.scoring.measures import MODULES
 from catsofa.scoring.measures.crows_pairs.options import CrowsPairsOptions
-from catsofa.scoring.measures.plugins import Plugins, load
+from catsofa.scoring.measures.plugins import load
 from catsofa.scoring.measures.seat.options import SeatOptions
 from catsofa.scoring.measures.sofa.options import SofaOptions
 from catsofa.scoring.measures.stereoset.options import StereoSetOptions
@@ -265,8 +266,7 @@ PRESETS: dict[str, Protocol] = {
         crows_pairs=CrowsPairsOptions(crows="modified-code"),
         ties="against",
         why={
-            "crows": "the released code averages every modified token at the place of every modified token; `modified` "
-            "takes each at its own place",
+            "crows": "each modified token is averaged at every one's place; `modified` takes each at its own place",
             "ties": "the released code compares with a strict >",
         },
     ),
@@ -296,7 +296,7 @@ def plugins() -> Plugins:
 
 def presets() -> dict[str, Protocol]:
     """Every protocol by name: the presets, and the default protocol with each measure of a plug-in."""
-    own = plugins().measures
+    own = plugins().parts
     return PRESETS | {name: replace(DEFAULT, name=name, about=of.about, measure=name) for name, of in own.items()}
 
 
@@ -333,7 +333,7 @@ def option_types(*others: Any) -> dict[str, Any]:
 
 def _plugged(others: Mapping[str, Any]) -> dict[str, Any]:
     """The options of each plug-in, the default where none are chosen."""
-    return {name: others.get(name) or of.options() for name, of in plugins().measures.items() if of.options}
+    return {name: others.get(name) or of.options() for name, of in plugins().parts.items() if of.options}
 
 
 def _unknown(option: str) -> ValueError:

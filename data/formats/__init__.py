@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -22,6 +23,7 @@ from catsofa.data.set_names import TakenName
 
 if TYPE_CHECKING:
     from catsofa.data.formats.pairs.columns import PairColumns
+    from catsofa.data.plugins import Plugins
 
 HEAD = 64 * 1024
 """Bytes of a file that are enough to know its format."""
@@ -72,6 +74,22 @@ MODULES = {
     "jsonl": ".jsonl",
 }
 """Format name to the module that holds it as FORMAT; files are tried in this order. Add your own by its full name."""
+LAST = "jsonl"
+"""The format that takes any JSON lines; formats of other packages are tried before it."""
+
+
+@cache
+def plugins() -> "Plugins":
+    """The formats of other packages; loaded when a name or a file is no other format's."""
+    from catsofa.data.formats import plugged
+
+    return plugged.load(MODULES)
+
+
+def names() -> list[str]:
+    """Every format, in the order in which files are tried."""
+    first = [name for name in MODULES if name != LAST]
+    return [*first, *plugins().parts, LAST]
 
 
 FOREIGN = {
@@ -84,9 +102,10 @@ FOREIGN = {
 
 def named(name: str) -> Format:
     """The format of this name."""
-    if name not in MODULES:
-        raise ValueError(f"no format {name!r}; the formats are {', '.join(MODULES)}")
-    found: Format = import_module(MODULES[name], __name__).FORMAT
+    if name not in MODULES and name not in plugins().parts:
+        missing = f"no format {name!r}; the formats are {', '.join(names())}"
+        raise ValueError(plugins().broken.get(name, missing))
+    found: Format = import_module(MODULES[name], __name__).FORMAT if name in MODULES else plugins().parts[name]
 
     def records(path: Path) -> Iterator[Any]:
         try:
@@ -108,19 +127,25 @@ def format_of(path: Path | str) -> Format:
     for start, (what, wanted) in FOREIGN.items():
         if head.startswith(start):
             raise BadInput(path, what, wanted)
-    for name in MODULES:
+    for name in chain((one for one in MODULES if one != LAST), _after()):
         candidate = named(name)
         if candidate.matches(path, head):
             return candidate
     # half the columns of a format: its reader says which one is missing
     found = columns_of(head)
-    tables = [candidate for candidate in map(named, MODULES) if candidate.columns]
+    tables = [candidate for candidate in map(named, names()) if candidate.columns]
     share = {table.name: len(found & set(table.columns)) / len(table.columns) for table in tables}
     nearest = max(tables, key=lambda table: share[table.name])
     if share[nearest.name] >= 0.5:
         next(nearest.read(path))
     what = f"a file that starts with {short(head[:80].decode('utf-8', 'replace'))}" if head else "a folder"
-    raise BadInput(path, f"{what}, which is in none of our formats", f"one of {', '.join(MODULES)}")
+    raise BadInput(path, f"{what}, which is in none of our formats", f"one of {', '.join(names())}{plugins().hint()}")
+
+
+def _after() -> Iterator[str]:
+    """The formats that are tried when a file is in none of the others."""
+    yield from plugins().parts
+    yield LAST
 
 
 def read(path: Path | str, format_name: str | None = None) -> Iterator[Any]:
@@ -249,9 +274,9 @@ def _kinds(chosen: Format) -> str:
 
 def _format_to_write(target: Path, record_type: type[Any]) -> Format:
     """The one format that holds these records and has the target's ending."""
-    able = [one for one in map(named, MODULES) if record_type in one.holds and one.suffix is not None]
+    able = [one for one in map(named, names()) if record_type in one.holds and one.suffix is not None]
     fits = [candidate for candidate in able if candidate.suffix == target.suffix.lower()]
     if len(fits) == 1:
         return fits[0]
-    names = ", ".join(candidate.name for candidate in able)
-    raise ValueError(f"cannot tell the format of {target} from its ending; name one of {names} with --to")
+    choices = ", ".join(candidate.name for candidate in able)
+    raise ValueError(f"cannot tell the format of {target} from its ending; name one of {choices} with --to")

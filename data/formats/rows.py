@@ -21,7 +21,7 @@ EMPTY = ("NAType", "NaTType")
 
 def is_table(names: Set[str]) -> bool:
     """Whether these are the columns of a format."""
-    return any(set(one.columns) <= names for one in map(formats.named, formats.MODULES) if one.columns)
+    return any(set(one.columns) <= names for one in map(formats.named, formats.names()) if one.columns)
 
 
 def is_ours(names: Set[str]) -> bool:

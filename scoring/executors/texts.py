@@ -14,13 +14,13 @@ from typing import Protocol as Interface
 
 from catsofa.data.extras import MissingExtra
 from catsofa.data.files import BadInput, short
+from catsofa.data.plugins import what
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.scoring import served
 from catsofa.scoring.executors import About, Embedding, NoVectors, Scored, Scorer
 from catsofa.scoring.executors.chunk_sizes import Took
 from catsofa.scoring.items.texts import Query
-from catsofa.scoring.measures.plugins import what
 from catsofa.scoring.models.given import UNHASHED
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.served import ServedModel, vllm

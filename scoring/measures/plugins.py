@@ -1,64 +1,28 @@
 """Measures of other packages, which register them under an entry point."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import wraps
-from importlib.metadata import EntryPoint, entry_points
+from dataclasses import fields, is_dataclass
+from functools import partial, wraps
 from typing import Any, get_type_hints
 
+from catsofa.data import plugins
 from catsofa.data.extras import MissingExtra
 from catsofa.data.files import BadInput, short
+from catsofa.data.plugins import Plugins, what
 from catsofa.data.visible import visible
 from catsofa.scoring.measures import MODULES
 
 GROUP = "catsofa.measures"
 MEASURE = "catsofa.scoring.measures.registry.Measure"
 """The base class, by name: its module imports this one."""
-NAME = re.compile(r"\w[\w.-]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Plugins:
-    """The measures of other packages by name, and why others cannot be used."""
-
-    measures: Mapping[str, Any]
-    broken: Mapping[str, str] = field(default_factory=dict)
-    """A sentence for each entry point that gives no measure."""
-
-    def hint(self) -> str:
-        """The end of an error about a measure that may be among the broken ones."""
-        return "".join(f"; {why}" for why in self.broken.values())
 
 
 def load(names: Collection[str], options: Collection[str]) -> Plugins:
     """Every registered measure, each checked; `names` and `options` are those that catsofa itself has."""
-    entries, measures, broken = defaultdict[str, list[EntryPoint]](list), dict[str, Any](), dict[str, str]()
-    for entry in entry_points(group=GROUP):
-        entries[entry.name].append(entry)
-    for name, found in entries.items():
-        why = _taken(name, found, names)
-        if not why:
-            try:
-                measures[name] = found[0].load()
-                why = next(_faults(name, measures[name], options), "")
-            except (Exception, SystemExit) as error:  # noqa: BLE001  a package may raise anything
-                why = what(error)
-        if why:
-            broken[name] = _sentence(name, found, why)
-    measures = {name: measure for name, measure in measures.items() if name not in broken}
-    for option, owners in _owners(measures).items():
-        for name in owners if len(owners) > 1 else []:
-            why = f"{' and '.join(owners)} have an option {option!r}; each needs a name of its own"
-            broken[name] = _sentence(name, entries[name], why)
-    return Plugins({name: of for name, of in measures.items() if name not in broken}, broken)
-
-
-def what(error: BaseException) -> str:
-    """An exception of another package on one line."""
-    return " ".join(visible(f"{type(error).__name__}: {error}").split())
+    taken = dict.fromkeys(names, "a measure or a protocol")
+    return plugins.load(GROUP, "measure", taken, partial(_faults, options=options), _shared_options)
 
 
 @contextmanager
@@ -106,21 +70,6 @@ def _called(measure: Any) -> str:
     return f"the measure {measure.name!r} of {type(measure).__module__}"
 
 
-def _sentence(name: str, entries: Collection[EntryPoint], why: str) -> str:
-    """The error for a measure that cannot be used, with its packages."""
-    places = " and ".join(f"{entry.dist.name} ({entry.value})" if entry.dist else entry.value for entry in entries)
-    return visible(f"the measure {name!r} of {places} cannot be used: {why}; mend or uninstall its package")
-
-
-def _taken(name: str, entries: Collection[EntryPoint], names: Collection[str]) -> str:
-    """Why an entry point cannot have its name; empty if it can."""
-    if not NAME.fullmatch(name):
-        return "its name must consist of letters, digits, `-`, `_` and `.`"
-    if name in names:
-        return "catsofa has a measure or a protocol of this name"
-    return f"{len(entries)} entry points have this name" if len(entries) > 1 else ""
-
-
 def _faults(name: str, found: Any, options: Collection[str]) -> Iterator[str]:
     """Why what an entry point gives is no measure that can be used."""
     if isinstance(found, type):
@@ -143,10 +92,14 @@ def _faults(name: str, found: Any, options: Collection[str]) -> Iterator[str]:
             yield f"it has an option {option!r}, which catsofa has; rename it"
 
 
-def _owners(measures: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The measures that have each option."""
+def _shared_options(measures: Mapping[str, Any]) -> dict[str, str]:
+    """Why each measure cannot be used whose option has the name of another measure's."""
     owners = defaultdict[str, list[str]](list)
     for name, measure in measures.items():
         for option in fields(measure.options) if measure.options else ():
             owners[option.name].append(name)
-    return owners
+    return {
+        name: f"{' and '.join(sharing)} have an option {option!r}; each needs a name of its own"
+        for option, sharing in owners.items()
+        for name in (sharing if len(sharing) > 1 else [])
+    }

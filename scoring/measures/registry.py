@@ -246,10 +246,10 @@ def named(name: str) -> Measure:
     found: Measure
     if name in MODULES:
         found = import_module(MODULES[name], "catsofa.scoring.measures").MEASURE
-    elif name in (own := plugins()).measures:
-        found = own.measures[name]
+    elif name in (own := plugins()).parts:
+        found = own.parts[name]
     else:
-        missing = f"no measure {name!r}; the measures are {', '.join([*MODULES, *own.measures])}"
+        missing = f"no measure {name!r}; the measures are {', '.join([*MODULES, *own.parts])}"
         raise ValueError(own.broken.get(name, missing))
     return found
 
@@ -271,7 +271,7 @@ def measure_of(kind: type[Any], protocol: Protocol | None = None, place: Path | 
 def _every() -> Iterator[Measure]:
     """The measures of catsofa, then those of other packages, which are loaded when they are reached."""
     yield from map(named, MODULES)
-    yield from map(named, plugins().measures)
+    yield from map(named, plugins().parts)
 
 
 def called(kind: type[Any]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from catsofa.data import extras
 from catsofa.data.files import json_files
 from catsofa.data.files.checksums import sha256_of_files
+from catsofa.scoring.models import plugged
 from catsofa.scoring.models.computed_vectors import ENDINGS
 from catsofa.scoring.models.static_vectors import WORD_ENDINGS, is_token_folder
 
@@ -207,7 +208,10 @@ def find(name: str, revision: str | None = None) -> Source:
     repository, _, named = name.partition("@")
     revision = revision or named or None
     if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", repository):
-        raise ValueError(f"no folder {name}, and it cannot be a hub id either (those look like gpt2 or org/model)")
+        if plugged.is_plugged(name):
+            raise ValueError(f"{name} is a model of another package, without weights here; `score` takes it")
+        own = f", nor one of the packages' models {', '.join(known)}" if (known := plugged.registered().parts) else ""
+        raise ValueError(f"no folder {name}, and it cannot be a hub id either (those look like gpt2 or org/model){own}")
     return _on_hub(repository, revision, name)
 
 

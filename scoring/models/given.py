@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.digests import json_digest
-from catsofa.scoring.models import kind_of
+from catsofa.scoring.models import kind_of, plugged
 from catsofa.scoring.models.files import Source
 from catsofa.scoring.models.forward_state import Fresh, config_of
 from catsofa.scoring.models.model import ANSWERS, Ability, Model
@@ -35,6 +35,8 @@ def opened(model: Any) -> Iterator[Any]:
         tokenizer = copy(model.tokenizer)  # a pipeline pads on the left, to generate
         tokenizer.padding_side = tokenizer.init_kwargs.get("padding_side", type(tokenizer).padding_side)
         model = model.model, tokenizer
+    if isinstance(model, str) and plugged.is_plugged(model):
+        model = plugged.made(model)
     if isinstance(model, Path):
         yield str(model)
     elif isinstance(model, tuple):

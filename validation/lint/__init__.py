@@ -1,20 +1,22 @@
 """Lint: every rule over a set of records; which rules ran, and which could not for want of something."""
 
-__all__ = ["RULES", "lint"]
+__all__ = ["RULES", "lint", "rules"]
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
 from catsofa.data.files import atomic_write
+from catsofa.data.plugins import Plugins
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.tables import Tabular
-from catsofa.validation.lint import contrast, groups, models, people, structure, wording
+from catsofa.validation.lint import contrast, groups, models, people, plugged, structure, wording
 from catsofa.validation.lint.rule import (
     NEEDS,
     SEVERITIES,
@@ -32,7 +34,18 @@ RULES: dict[str, Rule] = {
     rule.code: rule
     for rule in sorted(chain.from_iterable(module.RULES for module in _MODULES), key=lambda rule: int(rule.code[1:]))
 }
-"""Every rule by its code, L1 to L24."""
+"""Every rule of catsofa by its code, L1 to L24. Add your own by its code, or register it in a package."""
+
+
+@cache
+def plugins() -> Plugins:
+    """The rules of other packages."""
+    return plugged.load([rule.code for module in _MODULES for rule in module.RULES])
+
+
+def rules() -> dict[str, Rule]:
+    """Every rule by its code, those of other packages last."""
+    return RULES | dict(plugins().parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +113,11 @@ def lint(
 
 def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
     """The rules of these codes, or all, without the ignored ones; an unknown code is an error."""
-    select, ignore = [code.upper() for code in select], [code.upper() for code in ignore]
-    if unknown := [code for code in (*select, *ignore) if code not in RULES]:
-        raise ValueError(f"no rule {', '.join(unknown)}; the rules are {', '.join(RULES)}")
-    return [rule for code, rule in RULES.items() if (not select or code in select) and code not in ignore]
+    select, ignore, every = [code.upper() for code in select], [code.upper() for code in ignore], rules()
+    if unknown := [code for code in (*select, *ignore) if code not in every]:
+        why = [plugins().broken[code] for code in unknown if code in plugins().broken]
+        raise ValueError("; ".join(why) or f"no rule {', '.join(unknown)}; the rules are {', '.join(every)}")
+    return [rule for code, rule in every.items() if (not select or code in select) and code not in ignore]
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -124,16 +138,16 @@ _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": 
 
 def as_sarif(report: Report, file: str) -> dict[str, Any]:
     """The findings in SARIF 2.1.0, which code hosts show beside a file; an item stands as a logical location."""
-    rules = [
+    described = [
         {
             "id": rule.code,
             "shortDescription": {"text": rule.about},
             "help": {"text": f"Example: {rule.example}"},
             "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         }
-        for rule in RULES.values()
+        for rule in rules().values()
     ]
-    places = {code: place for place, code in enumerate(RULES)}
+    places = {code: place for place, code in enumerate(rules())}
     results = [
         {
             "ruleId": finding.rule,
@@ -149,7 +163,7 @@ def as_sarif(report: Report, file: str) -> dict[str, Any]:
         }
         for finding in report.findings
     ]
-    driver = {"name": "catsofa validate lint", "version": version("catsofa"), "rules": rules}
+    driver = {"name": "catsofa validate lint", "version": version("catsofa"), "rules": described}
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

@@ -33,6 +33,8 @@ MEASURING = frozenset({"--on", "--predictions", "--protocol", "--terms", "--deta
 """The options that act when scores are measured."""
 IN_PROCESS = frozenset({"--device", "--device-map", "--bits", "--allow-pickle", "--batch-tokens"})
 """The options that act when catsofa loads the model itself."""
+LOADING = frozenset({"--dtype", "--trust-remote-code", "--engine", "--nsp"})
+"""More options of which a model of another package knows nothing."""
 
 
 def register(app: typer.Typer) -> None:
@@ -66,7 +68,9 @@ def score(
     ],
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Models: folders or hub ids (gpt2, gpt2@revision); for SEAT also files of vectors."),
+        typer.Argument(
+            help="Models: folders, hub ids (gpt2, gpt2@revision), NAME:ARGUMENT of a package, vectors for SEAT."
+        ),
     ] = None,
     predictions: Annotated[
         Path | None, typer.Option(help="Measure these scores or predictions (a file), or this run, instead of a model.")
@@ -117,6 +121,7 @@ def score(
     """
     from catsofa.report.inputs import finished, read
     from catsofa.scoring.evaluate import evaluate, planned
+    from catsofa.scoring.models.plugged import is_plugged
     from catsofa.scoring.protocols import named
 
     if bool(models) == bool(predictions):
@@ -144,6 +149,8 @@ def score(
         quantisation = bits and {f"load_in_{bits}bit": True}
         loading |= {"device": device, "device_map": device_map, "allow_pickle": allow_pickle}
         loading |= {"quantisation": quantisation, "batch_tokens": batch_tokens}
+    for model in filter(is_plugged, models or []):
+        refuse_idle(model, given(context) & (LOADING | IN_PROCESS))
     reports, kept = [], []
     several = len(models or []) * len(sets) > 1
     for model, data, folder in planned(models or [], sets, out):
@@ -151,13 +158,13 @@ def score(
             model,
             data,
             protocol=named(protocol, seed=seed),
-            executor=executor,
+            executor=None if is_plugged(model) else executor,
             out=folder,
             limit=limit,
             nsp=nsp,
             with_terms=terms,
             progress=Bar("scored", quiet=quiet or json, then="resampling for the intervals"),
-            **loading,
+            **({} if is_plugged(model) else loading),
         )
         reports.append(report)
         kept.append(read(folder) if folder else finished(Path(model), report.to_dict(), {}, "its report"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catsofa.cli.renamed import OldCorpus, renamed
-from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table
+from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table, warn
 from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
@@ -154,26 +154,28 @@ def _codes(option: str) -> list[str]:
 
 def rules(json: Json = False) -> None:
     """List the lint rules: what each looks for, an example, and what it needs to run."""
-    from catsofa.validation.lint import RULES
+    from catsofa.validation import lint
     from catsofa.validation.lint.rule import NEEDS
 
     if json:
         fields = ("severity", "about", "example", "needs", "uses")
-        print_json({code: {name: getattr(rule, name) for name in fields} for code, rule in RULES.items()})
+        print_json({code: {name: getattr(rule, name) for name in fields} for code, rule in lint.rules().items()})
         return
+    warn(list(lint.plugins().broken.values()))
     rows = [
         [rule.code, rule.severity, f"{rule.about}, such as: {rule.example}", NEEDS.get(rule.needs, "")]
-        for rule in RULES.values()
+        for rule in lint.rules().values()
     ]
     table("Rules", ["rule", "severity", "looks for", "needs"], rows)
 
 
 def _say_findings(report: "Report") -> None:
     """The findings for people: how many of each rule, and a few of each."""
-    from catsofa.validation.lint import RULES
+    from catsofa.validation.lint import rules
 
+    every = rules()
     counts, items = report.counts(), report.items()
-    rows = [[code, RULES[code].severity, counts[code], items[code], RULES[code].about] for code in report.ran]
+    rows = [[code, every[code].severity, counts[code], items[code], every[code].about] for code in report.ran]
     table(quantity(counts.total(), "finding"), ["rule", "severity", "findings", "items", "looks for"], rows)
     for code in report.ran:
         shown = [finding for finding in report.findings if finding.rule == code][:SHOWN]

@@ -8,7 +8,7 @@ from typing import Any
 from catsofa.data.records import Refused, kind_name
 from catsofa.report.elements import Cell, Number, Section, Table
 from catsofa.scoring.statistics.intervals import wilson
-from catsofa.validation.lint import RULES, Report
+from catsofa.validation.lint import Report, rules
 from catsofa.validation.lint.rule import Finding
 from catsofa.validation.sets.keywords import Keyword
 from catsofa.validation.sets.leakage import leaks
@@ -167,9 +167,9 @@ def lint_section(name: str, title: str, line: str, report: Report, items: int) -
     by_rule: dict[str, list[Finding]] = defaultdict(list)
     for finding in report.findings:
         by_rule[finding.rule].append(finding)
-    concerned = report.items()
+    concerned, every = report.items(), rules()
     rows = tuple(
-        (code, RULES[code].severity, RULES[code].about, len(by_rule[code]), concerned[code]) for code in report.ran
+        (code, every[code].severity, every[code].about, len(by_rule[code]), concerned[code]) for code in report.ran
     )
     sheet = Table(
         name=f"{name}-rules",

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import pytest
 from helpers.records import a_pair
 
-from catsofa.data import formats
+from catsofa.data import formats, plugins
 from catsofa.data.files import BadInput
 from catsofa.data.records import AssociationTest, Cat, Pair, Probe, Score
 from catsofa.scoring import protocols
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.measures import plugins, registry
+from catsofa.scoring.measures import registry
 from catsofa.scoring.measures.crows_pairs.questions import PairScores
 from catsofa.scoring.measures.registry import Given, Measure, Rows, measure_of
 from catsofa.scoring.protocols import DEFAULT, Protocol, named
@@ -144,7 +144,8 @@ class Entry(NamedTuple):
 
     def load(self) -> Any:
         """What it gives; a text is loaded as Python does."""
-        return EntryPoint(self.name, self.value, plugins.GROUP).load() if isinstance(self.value, str) else self.value
+        found = EntryPoint(self.name, self.value, "catsofa.measures")
+        return found.load() if isinstance(self.value, str) else self.value
 
 
 @pytest.fixture
@@ -203,7 +204,7 @@ def test_a_measure_never_takes_the_name_of_a_measure_or_protocol_of_catsofa(
 ) -> None:
     """What has the name keeps its meaning."""
     register(Entry(louder(name=name), name=name))
-    assert not protocols.plugins().measures
+    assert not protocols.plugins().parts
     says = f"the measure '{name}' of zorb-tools .* cannot be used: catsofa has a measure or a protocol of this name"
     with pytest.raises(BadInput, match=says):
         measure_of(Zorb)
@@ -216,7 +217,7 @@ def test_packages_that_share_a_name_or_an_option_are_all_refused(register: Calla
         named("broken")
     options = broken_options(zeal=3)
     register(Entry(louder(options=options)), Entry(Zorbs(), name="zorbs"), Entry(Louder(), name="louder"))
-    assert list(protocols.plugins().measures) == ["louder"]
+    assert list(protocols.plugins().parts) == ["louder"]
     for name in ("broken", "zorbs"):
         with pytest.raises(ValueError, match=rf"the measure '{name}' .*broken and zorbs have an option 'zeal'"):
             named(name)

@@ -1,0 +1,53 @@
+"""Lint rules of other packages, which register them under an entry point."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+from catsofa.data import plugins
+from catsofa.data.files import BadInput, short
+from catsofa.data.plugins import Plugins, what
+from catsofa.validation.lint.rule import NEEDS, SEVERITIES, Corpus, Found, Given, Rule
+
+GROUP = "catsofa.lint_rules"
+CODE = re.compile(r"L[1-9]\d{2,}")
+"""The codes that catsofa leaves to others: L100 and above."""
+
+
+def load(codes: Collection[str]) -> Plugins:
+    """Every registered rule by its code, each checked; `codes` are those of catsofa's own."""
+    found = plugins.load(GROUP, "lint rule", dict.fromkeys(codes, "a rule"), _faults)
+    in_order = sorted(found.parts.items(), key=lambda part: int(part[0][1:]))
+    return replace(found, parts={code: _guarded(rule) for code, rule in in_order})
+
+
+def _faults(code: str, found: Any) -> Iterator[str]:
+    """Why what an entry point gives is no rule that can be used."""
+    if not isinstance(found, Rule):
+        yield f"found {short(found)}; expected an instance of catsofa.validation.lint.rule.Rule"
+        return
+    if not CODE.fullmatch(code):
+        yield "its code must be L100 or above"
+    if found.code != code:
+        yield f"its `code` is {found.code!r}; expected {code!r}, the name of the entry point"
+    if found.severity not in SEVERITIES:
+        yield f"its `severity` is {found.severity!r}; expected one of {', '.join(SEVERITIES)}"
+    if not callable(found.check):
+        yield f"its `check` is {short(found.check)}; expected a function"
+    if unknown := [name for name in (found.needs, *found.uses) if name and name not in NEEDS]:
+        yield f"it needs {unknown[0]!r}; expected a field of Given: {', '.join(NEEDS)}"
+
+
+def _guarded(rule: Rule) -> Rule:
+    """The rule, with a check that names it in the exceptions that it raises."""
+
+    def check(corpus: Corpus, given: Given) -> Iterator[Found]:
+        try:
+            yield from rule.check(corpus, given)
+        except (BadInput, MemoryError):
+            raise
+        except Exception as error:
+            raise ValueError(f"the lint rule {rule.code} failed: {what(error)}; mend its package") from error
+
+    return replace(rule, check=check)

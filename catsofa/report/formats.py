@@ -119,7 +119,7 @@ def _markdown_table(table: Table) -> list[str]:
         f"### {plain(table.caption)}",
         "",
         *(["<details><summary>May offend: open to read</summary>", ""] if table.offensive else []),
-        _bar(table.columns),
+        _bar(map(plain, table.columns)),
         _bar("---" for _ in table.columns),
         *(_bar(plain(written(cell)) for cell in row) for row in table.rows),
         "",
@@ -281,7 +281,7 @@ def comma(document: Document) -> str:
             for at, column, cell in cells:
                 of = cell if isinstance(cell, Number) else Number(None)
                 value = of.value if isinstance(cell, Number) else _cell_of_sheet(cell)
-                place = (_cell_of_sheet(section.title), table.name, at, column)
+                place = (_cell_of_sheet(section.title), table.name, at, _cell_of_sheet(column))
                 beside = (_cell_of_sheet("; ".join(lines)) for lines in (table.signatures, table.warnings))
                 out.writerow([*place, value, of.low, of.high, of.mark, *beside])
     return text.getvalue()

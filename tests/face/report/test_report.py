@@ -62,6 +62,19 @@ def test_no_character_of_the_data_steers_a_reader(form: Format, tmp_path: Path) 
         assert any(CONTROLS in table["caption"] for one in json.loads(text)["sections"] for table in one["tables"])
 
 
+def test_names_of_models_in_headings_are_no_markup_and_no_formulas(tmp_path: Path) -> None:
+    """The differences of models have a column for each of them, in Markdown and in a sheet."""
+    jsonl.write(gate_runs.cats(2, 2), tmp_path / "cats.jsonl")
+    for name in ("=one", "=<script>two\nlines"):
+        gate_runs.planted(tmp_path / name[1:4], tmp_path / "cats.jsonl", gate_runs.even, model=name, model_digest="aa")
+    found = document([tmp_path])
+    bars = [line for line in WRITE["markdown"](found).splitlines() if line.startswith("|")]
+    assert all(line.endswith("|") and "<script>" not in line for line in bars)
+    columns = [row["column"] for row in csv.DictReader(StringIO(WRITE["csv"](found)))]
+    assert "'=one" in columns
+    assert not [column for column in columns if column.startswith("=")]
+
+
 def test_a_page_needs_nothing_else(tmp_path: Path) -> None:
     """Every address in a page is a place in the page itself, and ids are unique."""
     page = Page(WRITE["html"](document([evil(tmp_path)])))

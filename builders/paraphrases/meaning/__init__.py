@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from catsofa.builders.paraphrases.meaning.clauses import exchanged
 from catsofa.builders.paraphrases.meaning.content import added
 from catsofa.builders.paraphrases.meaning.described import described, moved, same_thing
 from catsofa.builders.paraphrases.meaning.replaced import replaced
@@ -14,6 +15,7 @@ from catsofa.builders.paraphrases.meaning.targets import (
     same_person,
     wider,
 )
+from catsofa.builders.paraphrases.meaning.tenses import other_time
 from catsofa.data.language.alarms import Alarm, word_alarms
 
 TargetPolicy = Literal["verbatim", "derived", "any"]
@@ -49,7 +51,7 @@ def find_target(sentence: str, context: str, target: str, policy: TargetPolicy) 
 def alarms(sentence: str, context: str, target: str) -> list[Alarm]:
     """What may have changed the meaning.
 
-    `negation`, `quantifier`, `hedge`, `disclaimer`, `described`, `moved`, `added`, `replaced`, `turned`.
+    `negation`, `quantifier`, `hedge`, `disclaimer`, `described`, `moved`, `added`, `replaced`, `turned`, `time`.
     """
     found = word_alarms(sentence, context)
     if not same_thing(sentence, context, target):
@@ -62,6 +64,8 @@ def alarms(sentence: str, context: str, target: str) -> list[Alarm]:
         found.append(Alarm("replaced", others))
     if wished := unreal(sentence, context):
         found.append(Alarm("hedge", wished))
-    if two := turned(sentence, context):
+    if two := turned(sentence, context) or exchanged(sentence, context):
         found.append(Alarm("turned", two))
+    if times := other_time(sentence, context):
+        found.append(Alarm("time", times))
     return found

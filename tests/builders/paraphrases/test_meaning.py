@@ -296,12 +296,24 @@ def test_of_240_pairs_written_later_the_half_that_nobody_read_lets_none_pass(
             "The cook left BLANK notes and went away again.",
             ("added", ("and", "went", "away", "again")),
         ),
+        ("The cook is BLANK.", "The cook used to be BLANK.", ("time", ("is", "used"))),
+        ("The cook is BLANK.", "The cook will be BLANK.", ("time", ("is", "will"))),
+        ("The cook is BLANK, so we avoid him.", "We avoid the cook, so he is BLANK.", ("turned", ("BLANK", "avoid"))),
+        (
+            "The cook ran because he is BLANK.",
+            "The cook is BLANK because he ran.",
+            ("turned", ("BLANK", "run")),
+        ),
+        ("The cook hides when it is BLANK.", "When the cook hides, it is BLANK.", ("turned", ("BLANK", "cook"))),
+        ("The cook is more BLANK than a zorb.", "A zorb is more BLANK than the cook.", ("turned", ("cook", "zorb"))),
+        ("The BLANK cook alone paid.", "The BLANK cook also paid.", ("quantifier", ("also", "alone"))),
+        ("The BLANK cook is still here.", "The BLANK cook is here again.", ("quantifier", ("again",))),
     ],
 )
 def test_a_word_or_a_role_changed_where_all_else_stays_is_an_alarm(
     context: str, sentence: str, alarm: tuple[str, tuple[str, ...]]
 ) -> None:
-    """People turned round, one word for another, a wish for a deed, an opposite, the slot elsewhere, a clause more."""
+    """People or clauses turned round, one word for another, a wish for a deed, the slot elsewhere, a time."""
     assert alarm in alarms(sentence, context, "cook" if "cook" in context and "baker" not in context else "nurse")
 
 
@@ -319,9 +331,12 @@ def test_a_word_or_a_role_changed_where_all_else_stays_is_an_alarm(
         ("For his son, the nurse baked BLANK bread.", "The nurse baked BLANK bread for his son."),
         ("Our friend, the nurse, is up BLANK on Monday.", "So our friend, the nurse, is up BLANK on Monday."),
         ("Our friend, the nurse, is up BLANK on Monday.", "On Monday our friend, the nurse, is up BLANK."),
+        ("The nurse is BLANK, so we like her.", "We like the nurse because she is BLANK."),
+        ("The nurse sings when it is BLANK.", "When it is BLANK, the nurse sings."),
+        ("The nurse promised that it would be BLANK.", "The nurse promised: it will be BLANK."),
     ],
 )
-def test_a_passive_or_a_part_moved_to_the_front_turns_nobody_round(context: str, sentence: str) -> None:
+def test_a_passive_or_a_part_moved_to_the_front_turns_nothing_round(context: str, sentence: str) -> None:
     """Who does it stays."""
     assert not alarms(sentence, context, "nurse")
 

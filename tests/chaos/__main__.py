@@ -12,16 +12,20 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
-from chaos import targets
-from chaos.killing import Target, disturb
+from chaos import people, targets
+from chaos.killing import Tally, Target, disturb
 from helpers.tiny_models import BUILDERS
 
 IMPORTS = ("torch", "transformers", "openai", "label_studio_sdk", "pyarrow.parquet", "catsofa.scoring.evaluate")
 """What takes long to import, and is imported once."""
-NAMES = ("scoring", "multiverse", "building", "paraphrasing", "choosing", "pushing", "pulling")
+Disturb = Callable[[int, random.Random, Path], Tally]
+"""So many kills, drawn so, in a folder."""
+NAMES = ("scoring", "multiverse", "building", "paraphrasing", "choosing", "pushing", "pulling", "answering")
 
 
 def main() -> int:
@@ -38,13 +42,13 @@ def main() -> int:
     names = tuple(asked.only or NAMES)
     print(f"seed {seed}: {asked.kills} kills over {', '.join(names)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder, ExitStack() as open_targets:
-        found = [target for name in names if (target := _open(name, Path(folder), open_targets))]
+        found = {name: act for name in names if (act := _open(name, Path(folder), open_targets))}
         odd = 0
-        for number, target in enumerate(found):
+        for number, (name, act) in enumerate(found.items()):
             kills = asked.kills // len(found) + (number < asked.kills % len(found))
             begun = time.monotonic()
-            tally = disturb(target, kills, random.Random(f"{seed} {target.name}"), Path(folder, target.name))
-            print(f"{target.name}: {tally}, {time.monotonic() - begun:.0f} s", flush=True)
+            tally = act(kills, random.Random(f"{seed} {name}"), Path(folder, name))
+            print(f"{name}: {tally}, {time.monotonic() - begun:.0f} s", flush=True)
             for said in tally.odd:
                 print(f"  {said}", flush=True)
             odd += len(tally.odd)
@@ -52,7 +56,15 @@ def main() -> int:
     return int(odd > 0)
 
 
-def _open(name: str, folder: Path, stack: ExitStack) -> Target | None:
+def _open(name: str, folder: Path, stack: ExitStack) -> Disturb | None:
+    """What disturbs a target that has what it needs, or None after saying why it is skipped."""
+    if name == "answering":
+        return people.disturb
+    target = _target(name, folder, stack)
+    return partial(disturb, target) if target else None
+
+
+def _target(name: str, folder: Path, stack: ExitStack) -> Target | None:
     """A target with what it needs, or None after saying why it is skipped."""
     inputs = folder / f"{name}-inputs"
     inputs.mkdir()

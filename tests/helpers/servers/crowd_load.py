@@ -29,6 +29,8 @@ from catsofa.annotation.study import Study, create, open_study
 NAME = "study.example.org"
 PATIENCE = 300.0
 """Seconds that the server may take to start or to end on a busy machine."""
+PAUSE = 20.0
+"""Seconds for which a server stands still, as a virtual machine that is moved does."""
 THINK = 3.0
 """Mean seconds between two answers of a person: ten times as fast as people are."""
 
@@ -149,9 +151,16 @@ class Person:
 
 
 def load(
-    folder: Path, people: int, seconds: float, kills: int = 0, seed: int = 0, think: float = THINK, store: str = ""
+    folder: Path,
+    people: int,
+    seconds: float,
+    kills: int = 0,
+    seed: int = 0,
+    think: float = THINK,
+    store: str = "",
+    pauses: int = 0,
 ) -> Load:
-    """Have so many people work for so long, and kill the server so often."""
+    """Have so many people work for so long, kill the server so often, and stop it for a while so often."""
     draw, items = random.Random(seed), int(people * seconds / think / 5 * 1.3) + 50
     study = create(folder / "study", kind="validate-cats", items=bakers(items), contact="a@example.org")
     toml = '[people]\nsession = 100000\n[platform]\nname = "prolific"\ncodes = { completed = "C" }\n'
@@ -163,8 +172,14 @@ def load(
         """Everybody works, and somebody pulls the plug."""
         until = time.monotonic() + seconds
         working = [asyncio.create_task(person.work(until)) for person in everybody]
-        for instant in sorted(draw.uniform(0.1, 0.9) * seconds for _ in range(kills)):
+        what = [signal.SIGKILL] * kills + [signal.SIGSTOP] * pauses
+        for instant, how in sorted((draw.uniform(0.1, 0.9) * seconds, how) for how in what):
             await asyncio.sleep(max(0.0, instant - (seconds - (until - time.monotonic()))))
+            if how == signal.SIGSTOP:
+                server.process.send_signal(how)
+                await asyncio.sleep(PAUSE)
+                server.process.send_signal(signal.SIGCONT)
+                continue
             found.megabytes = max(found.megabytes, server.memory())
             server.end(signal.SIGKILL)
             await asyncio.to_thread(server.start)

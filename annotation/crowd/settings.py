@@ -133,6 +133,16 @@ class Questionnaire:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """`[statement]`: what only the researchers can tell the data statement of a release."""
+
+    variety: str = ""
+    """The varieties of the language in which the items are written."""
+    purpose: str = ""
+    curators: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
     """All of study.toml."""
 
@@ -144,6 +154,7 @@ class Opening:
     ethics: Ethics = Ethics()
     platform: Platform = Platform()
     questionnaire: Questionnaire = Questionnaire()
+    statement: Statement = Statement()
     consent: str = ""
     """The text in the file that `[ethics] consent` names."""
     debriefing: str = ""
@@ -161,6 +172,7 @@ def read(study: Study) -> Opening:
     tables = toml_files.read(path, EXPECTED) if path.is_file() else {}
     parts: dict[str, type[Any]] = {"quality": Quality, "people": People, "ethics": Ethics, "platform": Platform}
     parts |= {"questionnaire": Questionnaire, "practice": Practice, "pace": Pace, "adaptive": Adaptive}
+    parts |= {"statement": Statement}
     if unknown := tables.keys() - parts.keys():
         raise BadInput(path, f"an unknown table or key {min(unknown)!r}", f"the tables {', '.join(parts)}")
     opening = Opening(**{name: table(part, tables.get(name, {}), name, path) for name, part in parts.items()})

@@ -5,10 +5,14 @@ Every field is there; what nobody asked is said to be so, and nothing is guessed
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from catsofa.annotation.crowd import databases, settings
+from catsofa.annotation.crowd.owner.states import of_person
 from catsofa.annotation.crowd.people.background import published
+from catsofa.annotation.crowd.quality import is_excluded
+from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.results.answers import FORGOTTEN, REOPENED, Tombstone, Wanted, by_the_writer, latest
 from catsofa.annotation.study import Study, rows
 from catsofa.data.percentages import quantity
@@ -25,6 +29,8 @@ PEOPLE = {
 """The fields about people, and the question of a questionnaire that answers each."""
 SPEAKERS = {**PEOPLE, "Disordered speech": "disordered_speech"}
 ANNOTATORS = {**PEOPLE, "Training": "training", "Membership of a group the tasks are about": "relation_to_target"}
+LEFT_OUT = {"failed", "paused", "voided", "screened", "declined"}
+"""States of people who are counted as left out; who withdrew is not counted apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +65,13 @@ class Work:
     """The items that more people than `overlap` were asked about, by the reason."""
     said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What is counted of each person's answers about themselves; small answers are wider ones, or withheld."""
+
+    told: settings.Statement = field(default_factory=settings.Statement)
+    """What the researchers say of the set."""
+    practice: tuple[int, int] = (0, 0)
+    """Practice items before the work, and how many had to be right."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """People who came and whose judgements do not count, by the reason."""
 
     @property
     def about(self) -> dict[str, Counter[str]]:
@@ -109,6 +122,7 @@ def work_of(study: Study) -> Work:
     ethics = opened.ethics if opened else settings.Ethics()
     basis = f"legal basis: {ethics.legal_basis}" if ethics.legal_basis else ""
     why = {row.token: row.why.partition(" after ")[0] for row in rows.read(study.folder / REOPENED, Wanted)}
+    taught = (len(opened.lessons), opened.practice.right) if opened and opened.lessons else (0, 0)
     return Work(
         kind=study.kind.name,
         language=s.language,
@@ -129,16 +143,32 @@ def work_of(study: Study) -> Work:
         ethics=", ".join(filter(None, (ethics.institution, ethics.protocol, basis))),
         erased=tuple(stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)),
         said=published(study, {row.annotator for row in answers}, again=True),
+        told=opened.statement if opened else settings.Statement(),
+        practice=taught,
+        left_out=_left_out(study),
         more=Counter(reason or "asked for by the researchers" for reason in why.values()),
     )
+
+
+def _left_out(study: Study) -> Counter[str]:
+    """People whose judgements do not count, by the reason; nobody where their store cannot be read."""
+    found = Counter[str]()
+    if databases.has_store(study.folder):
+        with suppress(databases.Unwritten), reading(study.folder, identity(study.settings.secret)) as held:
+            for row in held.all("SELECT * FROM person"):
+                if row["state"] in LEFT_OUT:
+                    found[of_person(row["state"], row["outcome"])] += 1
+                elif is_excluded(row):
+                    found["failed the gold items"] += 1
+    return found
 
 
 def data_statement(validated: Validated, works: Sequence[Work], language: Sequence[str]) -> str:
     """The statement as Markdown, from its headings on."""
     domains = ", ".join(f"{markdown(name) or 'no domain'} {count:,}" for name, count in validated.domains)
     sections = {
-        "Curation rationale": _rationale(validated),
-        "Language variety": f"{', '.join(map(markdown, language))}. Not asked: which varieties.",
+        "Curation rationale": _rationale(validated) + _told(works),
+        "Language variety": _varieties(works, language),
         "Speaker demographic": _speakers([work for work in works if work.texts or not work.judges]),
         "Annotator demographic": "Nobody judged the items."
         if not validated.judges
@@ -155,6 +185,22 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
         "Provenance": f"Made by: {', '.join(f'{markdown(name)} {n:,}' for name, n in validated.made_by)}.",
     }
     return "## Data statement\n\n" + "\n\n".join(f"### {title}\n\n{text}" for title, text in sections.items())
+
+
+def _told(works: Sequence[Work]) -> str:
+    """What the set is for and who made it, as the studies say."""
+    purposes = dict.fromkeys(markdown(work.told.purpose.strip().rstrip(".")) for work in works if work.told.purpose)
+    curators = dict.fromkeys(markdown(each) for work in works for each in work.told.curators)
+    return "".join(
+        f" {title}: {'; '.join(said)}." for title, said in (("Purpose", purposes), ("Curated by", curators)) if said
+    )
+
+
+def _varieties(works: Sequence[Work], language: Sequence[str]) -> str:
+    """The languages, and the varieties that the studies name."""
+    named = dict.fromkeys(markdown(work.told.variety.strip().rstrip(".")) for work in works if work.told.variety)
+    known = f"Varieties: {'; '.join(named)}." if named else "Not asked: which varieties."
+    return f"{', '.join(map(markdown, language))}. {known}"
 
 
 UNJUDGED = (
@@ -208,7 +254,20 @@ def _annotators(v: Validated, works: Sequence[Work]) -> str:
         for work in works
         for reason, items in sorted(work.more.items())
     )
-    return f"{counted}{agreement}{passed} {_about(works, ANNOTATORS)} {_paid(works)}"
+    return f"{counted}{agreement}{passed} {_about(works, ANNOTATORS)} {_paid(works)}{_quality(works)}"
+
+
+def _quality(works: Sequence[Work]) -> str:
+    """How people were prepared, and whose judgements were left out."""
+    said = "".join(
+        f" Before the work came {quantity(items, 'practice item')} with known answers; {right} had to be right."
+        for items, right in dict.fromkeys(work.practice for work in works if work.practice[0])
+    )
+    left_out = Counter[str]()
+    for work in works:
+        left_out.update(work.left_out)
+    counts = ", ".join(f"{reason} {n:,}" for reason, n in sorted(left_out.items()))
+    return said + (f" People who came and are not counted: {counts}." if counts else "")
 
 
 def _about(works: Sequence[Work], fields: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 import stat
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from catsofa.annotation.results.data_statement import Validated, data_statement,
 from catsofa.annotation.study import Study, create, page_language
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
-from catsofa.data.files import BadInput, toml_files
+from catsofa.data.files import BadInput, jsonl, toml_files
 
 TOML = """
 [platform]
@@ -248,13 +249,15 @@ def test_a_study_opened_without_settings_states_the_defaults_that_people_met(tmp
     assert (work_of(made).recruited, work_of(made).minimum_age) == ("invitation", 18)
 
 
+VALIDATED = Validated(
+    items=2, kept=2, need=3, of=5, judgements=10, labels=30, counted=[(5, 2)], missing=0, judges=15,
+    agreement=0.5, domains=[("profession", 2)], targets=1, words=5.0,
+)  # fmt: skip
+
+
 def test_the_data_statement_says_what_was_asked(answered: Study) -> None:
     """Counts of answers that k people share, field by field, and the fields that nobody was asked about."""
-    validated = Validated(
-        items=2, kept=2, need=3, of=5, judgements=10, labels=30, counted=[(5, 2)], missing=0, judges=15,
-        agreement=0.5, domains=[("profession", 2)], targets=1, words=5.0,
-    )  # fmt: skip
-    text = data_statement(validated, [work_of(answered)], ["en"])
+    text = data_statement(VALIDATED, [work_of(answered)], ["en"])
     annotators = text.partition("### Annotator demographic")[2].partition("###")[0]
     assert "Origin: Fiji 5, Oceania 5, withheld 5 (15 people asked)." in annotators
     assert "Gender: man 5, woman 10 (15 people asked)." in annotators
@@ -263,3 +266,34 @@ def test_the_data_statement_says_what_was_asked(answered: Study) -> None:
     speakers = text.partition("### Speaker demographic")[2].partition("###")[0]
     assert "Not asked: age, gender, race or ethnicity, origin, native language, socioeconomic status" in speakers
     assert "Samoa" not in text
+
+
+def test_the_data_statement_says_what_the_settings_tell_and_who_was_left_out(tmp_path: Path) -> None:
+    """Variety, purpose and curators; practice; who failed checks, who failed gold items, who declined."""
+    made = create(
+        tmp_path / "s", kind="validate-cats", items=bakers(2), gold=bakers(1, "florist"), checks=bakers(1, "miller"),
+        overlap=5, contact="a@example.org",
+    )  # fmt: skip
+    toml = '[platform]\nname = "prolific"\ncodes = { completed = "C" }\n[quality]\nfirst = 2\nfail_after = 1\n'
+    toml += (
+        '[practice]\nfile = "practice.jsonl"\n[statement]\nvariety = "British English."\npurpose = "Origin, gender"\n'
+    )
+    (made.folder / "study.toml").write_text(toml + 'curators = ["A. Researcher", "B. Researcher"]\n')
+    taught = replace(bakers(1, "weaver")[0], extra={"reason": "Cubic is no trait."})
+    jsonl.write([taught], made.folder / "practice.jsonl")
+    (lesson,) = settings.read(made).lessons
+    with opened(made) as address:
+        for person, kinds in (("ANA", "item gold check"), ("BEN", "item gold"), ("CEM", "item check")):
+            visitor, truth = Visitor(address, person), shown_truth(made, kinds)
+            visitor.come()
+            nonce = visitor.next()["nonce"]
+            visitor.post("/answer", {"nonce": nonce, "answers": dict(lesson.right)})
+            visitor.work(truth)
+        Visitor(address, "DAN").come(agree="no")
+    work = work_of(made)
+    assert work.left_out == {"failed the checks": 1, "failed the gold items": 1, "did not agree": 1}
+    text = data_statement(VALIDATED, [work], ["en"])
+    assert "en. Varieties: British English.\n" in text
+    assert "Purpose: Origin, gender. Curated by: A. Researcher; B. Researcher.\n" in text
+    assert "Before the work came 1 practice item with known answers; 1 had to be right." in text
+    assert "not counted: did not agree 1, failed the checks 1, failed the gold items 1." in text

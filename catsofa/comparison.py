@@ -2,32 +2,134 @@
 
 __all__ = ["compare", "robustness"]
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catsofa.data.progress import SILENT, Progress
-from catsofa.report.inputs import data_of_choices, read
+from catsofa.report.inputs import data_of_choices, find, places_in, read
+from catsofa.report.sections.paraphrases import matched
+from catsofa.scoring.compare import Difference, ModelComparison, refuse_nothing_shared, sides_of
 from catsofa.scoring.compare.choosing import compare_choices
+from catsofa.scoring.run import cautions
 from catsofa.scoring.run.manifest import CHOICES
+from catsofa.scoring.run.origins import labels, precision_of
 from catsofa.scoring.run.score_files import compare_on, robustness_on
+from catsofa.scoring.signature import differences
+from catsofa.scoring.statistics.changes import NO_CHANGE, paired_changes
+from catsofa.scoring.statistics.holm import holm
+from catsofa.scoring.statistics.intervals import RESAMPLES
 
 if TYPE_CHECKING:
+    from catsofa.gate.kinds import Paired
+    from catsofa.gate.snapshots import Taken
     from catsofa.scoring.measures.robustness.report import RobustnessReport
+
+OUTCOMES = {"seat": "association tests", "bbq": "questions"}
+"""Measures that are compared by the outcomes that a baseline keeps, and what their items are."""
 
 
 def compare(
-    runs: Sequence[Path | str], on: Path | str | None = None, *, protocol: str = "catsofa", seed: int | None = None
+    runs: Sequence[Path | str],
+    on: Path | str | None = None,
+    *,
+    protocol: str = "catsofa",
+    seed: int | None = None,
+    domains: bool = False,
 ) -> Any:
     """Each run of `score` or `choose`, or file of scores, against the first: paired changes, and p adjusted by Holm.
 
-    A run knows its data; files of scores need `on`. Runs over probes give the overlap of their ends.
+    A run knows its data; files of scores need `on`. `domains` adds the changes in each domain. Association tests are
+    compared one by one. Runs over probes give the overlap of their ends.
     """
-    if not all((Path(run) / CHOICES).is_file() for run in runs):
-        return compare_on(runs, on, protocol=protocol, seed=seed)
-    place = on if on is not None else data_of_choices(read(Path(runs[0]))).on
-    assert place is not None
-    return compare_choices(runs, place, seed=seed or 0)
+    if all((Path(run) / CHOICES).is_file() for run in runs):
+        place = on if on is not None else data_of_choices(read(Path(runs[0]))).on
+        assert place is not None
+        return compare_choices(runs, place, seed=seed or 0, domains=domains)
+    if all(Path(run).is_dir() for run in runs) and {read(Path(run)).kind for run in runs} & {*OUTCOMES}:
+        return _by_outcomes(runs, on, seed or 0, domains)
+    return compare_on(runs, on, protocol=protocol, seed=seed, domains=domains)
+
+
+def _by_outcomes(runs: Sequence[Path | str], on: Path | str | None, seed: int, domains: bool) -> ModelComparison:
+    """Runs over association tests, or over questions: the paired changes of `catsofa check`, two-sided."""
+    from catsofa.gate.snapshots import taken
+
+    paths = [Path(run) for run in runs]
+    found = [taken(read(path), [] if on is None else [on]) for path in paths]
+    names = [each.snapshot.model for each in found]
+    names = names if len(set(names)) == len(names) else labels(paths)
+    first, *others = zip(names, found, strict=True)
+    sides_of(dict(zip(names, found, strict=True)))
+    for _, other in others:
+        reasons = differences(first[1].snapshot.signature, other.snapshot.signature)
+        if first[1].snapshot.kind != other.snapshot.kind or reasons:
+            raise ValueError(
+                f"only models on the same data by one protocol can be compared; found {'; '.join(reasons)}"
+            )
+    family = [(name, pair) for name, other in others for pair in _pairs(first[1], other, seed, domains)]
+    changes = [
+        NO_CHANGE if of.undefined else paired_changes(of.before, of.after, {of.name: of.measure}, seed=seed)[of.name]
+        for _, of in family
+    ]
+    rows = tuple(
+        Difference(
+            model=name,
+            measure=of.name,
+            set=of.set,
+            first=nan if of.undefined else float(of.measure(of.before.sum(axis=0))),
+            other=nan if of.undefined else float(of.measure(of.after.sum(axis=0))),
+            decided=of.decided,
+            change=change,
+            holm=p,
+        )
+        for (name, of), change, p in zip(family, changes, holm([change.p for change in changes]), strict=True)
+    )
+    counted = set.intersection(*(_counted(each) for each in found))
+    whole = len(first[1].records)
+    kind = OUTCOMES[first[1].snapshot.kind]
+    refuse_nothing_shared(len(counted), whole, kind)
+    signature = first[1].snapshot.signature
+    return ModelComparison(
+        first=first[0],
+        differences=rows,
+        disagreement={},
+        decided={},
+        items=len(counted),
+        coverage=len(counted) / whole,
+        whole=whole,
+        kind=kind,
+        signature=replace(
+            signature, model=" ".join(names), dtype=precision_of(paths), batching="", seed=seed, resamples=RESAMPLES
+        ),
+        warnings=(
+            *(f"{first[0]} and {name}: {of.name} of {of.set} has no change: {of.undefined}" for name, of in family
+              if of.undefined),
+            *cautions.of_runs(paths),
+        ),
+    )  # fmt: skip
+
+
+def _pairs(first: "Taken", other: "Taken", seed: int, domains: bool) -> Iterator["Paired"]:
+    """The measures of two runs over all questions, with `domains` also over those of each; or of each test."""
+    from catsofa.gate import kinds
+
+    of = first.snapshot
+    every = kinds.module_of(of.kind).tests(first.records, of.outcomes, other.snapshot.outcomes, first.protocol, seed)
+    return every if domains or of.kind == "seat" else takewhile(lambda pair: pair.set == kinds.OVERALL, every)
+
+
+def _counted(of: "Taken") -> set[str]:
+    """The tests or questions that have an outcome."""
+    from catsofa.gate import kinds
+
+    if of.snapshot.kind == "seat":
+        return {*of.snapshot.outcomes}
+    answers = kinds.decoded(of.snapshot.outcomes)
+    return {record.id for record, answer in zip(of.records, answers, strict=True) if answer != "-"}
 
 
 def robustness(
@@ -41,6 +143,46 @@ def robustness(
 ) -> "RobustnessReport":
     """What rephrasing CATs changes: runs, or files of scores, on the originals against those on each paraphrase.
 
-    `on` names the data of files: the originals' CATs, then those of each set of paraphrases.
+    `on` names the data of files: the originals' CATs, then those of each set of paraphrases. A folder above several
+    runs stands for its runs on CATs; each run on paraphrases is joined with the run of its model on their originals.
     """
-    return robustness_on(originals, paraphrases, on, protocol=protocol, seed=seed, progress=progress)
+    left_out: tuple[str, ...] = ()
+    if any(_holds_runs(Path(path)) for path in (*originals, *paraphrases)):
+        originals, paraphrases, left_out = _joined_runs(originals, paraphrases)
+    found = robustness_on(originals, paraphrases, on, protocol=protocol, seed=seed, progress=progress)
+    return replace(found, warnings=(*found.warnings, *left_out))
+
+
+def _holds_runs(path: Path) -> bool:
+    """Whether this is a folder above runs, and no run itself."""
+    return path.is_dir() and places_in(path) != [path]
+
+
+def _joined_runs(
+    originals: Sequence[Path | str], paraphrases: Sequence[Path | str]
+) -> tuple[list[Path], list[Path], tuple[str, ...]]:
+    """The runs below these folders, as many paraphrases for each original in one order, and what is left out."""
+    if files := [path for path in (*originals, *paraphrases) if Path(path).is_file()]:
+        raise ValueError(f"{files[0]} is a file of scores; give runs and folders of runs, or files alone")
+    given = find(originals), find(paraphrases)
+    before, after = ([run for run in side.runs if run.kind == "stereoset"] for side in given)
+    if not before or not after:
+        empty = (originals, paraphrases)[bool(before)]
+        raise ValueError(f"no run on CATs in {' or '.join(map(str, empty))}; expected folders of `score --out`")
+    pairs = matched(after, before)
+    sets = sorted({pair.paraphrase.signature.data for pair in pairs})
+    data = sorted({pair.original.signature.data for pair in pairs})
+    if len(data) > 1:
+        raise ValueError(f"found paraphrases of {' and '.join(data)}; expected those of one data set. Give its runs")
+    found: dict[Path, dict[str, Path]] = {}
+    for pair in pairs:
+        of = found.setdefault(pair.original.folder, {})
+        if (first := of.setdefault(pair.paraphrase.signature.data, pair.paraphrase.folder)) != pair.paraphrase.folder:
+            raise ValueError(f"{first} and {pair.paraphrase.folder} are runs on the same paraphrases; give one of them")
+    lacking = [f"{place} on {name}" for place, of in found.items() for name in sets if name not in of]
+    if lacking:
+        raise ValueError(f"no run beside {lacking[0]}; expected every model on every set of paraphrases")
+    told = [sentence for side in given for sentence in side.unfinished]
+    alone = [run.folder for run in before if run.folder not in found and run.signature.data in data]
+    told += [f"Left out: {place}, which has no run on paraphrases." for place in alone]
+    return list(found), [of[name] for of in found.values() for name in sets], tuple(told)

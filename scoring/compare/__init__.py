@@ -1,7 +1,7 @@
 """Models against one another on the same CATs, or the same pairs: paired changes, with Holm's p over all of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import Any
 
@@ -26,6 +26,8 @@ DECIDED = {"lms": [0], "ss": [1], "icat": [0, 1]}
 
 SCORE = "score"
 """The measure of pairs."""
+OVERALL = "overall"
+"""The set of all items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +44,13 @@ class Difference:
     change: Change
     holm: float
     """p, corrected for every difference that is looked at here."""
+    set: str = OVERALL
+    """The domain or the association test; `overall` of all items."""
 
     def row(self) -> dict[str, Any]:
         """The difference as a flat row."""
-        about = {"model": self.model, "measure": self.measure, "first": self.first, "other": self.other}
+        about: dict[str, Any] = {"model": self.model, "measure": self.measure, "set": self.set}
+        about |= {"first": self.first, "other": self.other}
         about["decided"] = self.decided
         return {**about, **self.change.by.row("change"), "p": self.change.p, "holm": self.holm}
 
@@ -143,6 +148,16 @@ def compare(
         whole=len(shared),
         warnings=sanity.of_preferences(parts, rule, average=average, resamples=resamples, seed=seed),
     )
+
+
+def joined(overall: ModelComparison, parts: Mapping[str, ModelComparison]) -> ModelComparison:
+    """The comparison of all items with those of some sets of them; p is corrected over all of their differences."""
+    every = [*overall.differences, *(replace(d, set=name) for name, of in parts.items() for d in of.differences)]
+    order = {model: at for at, model in enumerate(overall.disagreement)}
+    every.sort(key=lambda difference: order[difference.model])  # a stable sort: the sets of a model stay in order
+    adjusted = holm([difference.change.p for difference in every])
+    found = tuple(replace(difference, holm=p) for difference, p in zip(every, adjusted, strict=True))
+    return replace(overall, differences=found)
 
 
 def _value(of: Outcomes, measure: str, average: Average) -> float:

@@ -41,7 +41,7 @@ from catsofa.scoring.choosing.results import (
     halves_of,
     position_decides,
 )
-from catsofa.scoring.compare import Difference, ModelComparison, sides_of
+from catsofa.scoring.compare import OVERALL, Difference, ModelComparison, sides_of
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.measures import bbq
 from catsofa.scoring.measures.robustness import FLIPS
@@ -96,9 +96,11 @@ class Side:
 
 
 def compare_choices(
-    runs: Sequence[Path | str], on: str | Path, *, resamples: int = RESAMPLES, seed: int = 0
+    runs: Sequence[Path | str], on: str | Path, *, resamples: int = RESAMPLES, seed: int = 0, domains: bool = False
 ) -> ModelComparison:
     """The first run of choices against each other one, over the requests to which all have a reply.
+
+    With `domains` also over those of each domain, where there are several; an association test is one anyway.
 
     A measure of two models rests on the requests that both decide. It has no change where position may decide every
     choice of one of them.
@@ -111,10 +113,16 @@ def compare_choices(
     if not shared:
         raise ValueError("no request has a reply of every model; do the runs ask about other samples of the data?")
     first, *others = (side.take(sorted(shared, key=repr)) for side in sides)
-    family = [(other, of) for other in others for of in compared_by(first, other, how)]
+    sets = {OVERALL: list(first.replies), **(_domains(first) if domains else {})}
+    family = [
+        (other, of, name)
+        for other in others
+        for name, keys in sets.items()
+        for of in compared_by(first.take(keys), other.take(keys), how)
+    ]
     changes = [
         NO_CHANGE if of.undefined else paired_changes(*of.sides, {of.name: of.measure}, **how)[of.name]
-        for _, of in family
+        for _, of, _ in family
     ]
     differences = (
         Difference(
@@ -125,8 +133,9 @@ def compare_choices(
             decided=of.decided,
             change=change,
             holm=p,
+            set=name,
         )
-        for (other, of), change, p in zip(family, changes, holm([change.p for change in changes]), strict=True)
+        for (other, of, name), change, p in zip(family, changes, holm([change.p for change in changes]), strict=True)
     )
     return ModelComparison(
         first=first.model,
@@ -139,11 +148,22 @@ def compare_choices(
         kind="requests",
         signature=signature_of(data.name, sides, len(shared), how),
         warnings=tuple(
-            f"{first.model} and {other.model}: the change of {of.name} is undefined, {of.undefined}"
-            for other, of in family
+            f"{first.model} and {other.model}: the change of {of.name}{'' if name == OVERALL else f' in {name}'} is "
+            f"undefined, {of.undefined}"
+            for other, of, name in family
             if of.undefined
         ),
     )
+
+
+def _domains(of: Side) -> dict[str, list[Key]]:
+    """The requests of each domain, where there are several; none of association tests, each of which is compared."""
+    if next(iter(of.items.values())).kind in (WORDS, DECISIONS):
+        return {}
+    found: dict[str, list[Key]] = {}
+    for key in of.replies:
+        found.setdefault(of.items[key[0]].domain, []).append(key)
+    return dict(sorted(found.items())) if len(found) > 1 else {}
 
 
 def sides_on(runs: Sequence[Path | str], on: str | Path, free: Collection[str] = ()) -> tuple[Data, list[Side]]:

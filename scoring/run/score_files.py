@@ -13,6 +13,7 @@ from catsofa.data.formats import read, read_as
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.questions import PLACES
 from catsofa.data.records import SIDES, Cat, Score, kind_name
+from catsofa.scoring.compare import ModelComparison, joined
 from catsofa.scoring.dataset import read_named, skipped_rows
 from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.measures.plugins import guarded
@@ -240,16 +241,44 @@ def models_on(
 
 
 def compare_on(
-    scores: Sequence[Path | str], on: str | Path | None = None, *, protocol: str = "catsofa", seed: int | None = None
+    scores: Sequence[Path | str],
+    on: str | Path | None = None,
+    *,
+    protocol: str = "catsofa",
+    seed: int | None = None,
+    domains: bool = False,
 ) -> Any:
     """Compare models by their files of scores, or by runs, which know their data and must be of the same.
 
-    On CATs and pairs by paired changes; on probes, by the identities and stereotypes at both ends of their orders.
+    On CATs and pairs by paired changes, with `domains` also in each domain; on probes, by the identities and
+    stereotypes at both ends of their orders, which are those of each category anyway.
     """
     of = models_on(scores, on, protocol=protocol, seed=seed)
     found = of.measure.compare(of.records, of.given, of.protocol, of.signature)
+    told = list[str]()
+    if domains and isinstance(found, ModelComparison):
+        parts, told = _by_domain(of)
+        found = joined(found, parts)
     subset = joint_subset(map(subset_in, scores), [found.items])
-    return replace(found, signature=replace(found.signature, subset=subset), warnings=(*found.warnings, *of.warnings))
+    return replace(
+        found,
+        signature=replace(found.signature, subset=subset),
+        warnings=(*found.warnings, *told, *of.warnings),
+    )
+
+
+def _by_domain(of: Models) -> tuple[dict[str, ModelComparison], list[str]]:
+    """The comparison of the records of each domain where there are several, and why others have none."""
+    found, told = dict[str, ModelComparison](), list[str]()
+    names = sorted({str(record.bias_type) for record in of.records})
+    for name in names if len(names) > 1 else ():
+        records = [record for record in of.records if record.bias_type == name]
+        try:
+            found[name] = of.measure.compare(records, of.given, of.protocol, of.signature)
+            told += [f"{name}: {warning}" for warning in found[name].warnings]
+        except ValueError as error:
+            told.append(f"{name} is not compared: {error}")
+    return found, told
 
 
 def cats_on(on: str | Path) -> Iterator[Cat]:

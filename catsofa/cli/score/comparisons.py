@@ -1,6 +1,7 @@
 """Commands that compare: models with one another, and originals with their paraphrases."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +15,7 @@ from catsofa.cli.terminal import DATA, Bar, Json, doing, examples, note, print_j
 from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
-    from catsofa.scoring.compare import ModelComparison
+    from catsofa.scoring.compare import Difference, ModelComparison
     from catsofa.scoring.measures.robustness import Comparison
     from catsofa.scoring.measures.sofa.rankings import Agreement
     from catsofa.scoring.statistics.changes import Change
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST = 5
 """Target terms named for people."""
+SHARES = ("requests", "questions", "association tests")
+"""What is measured by shares, or by d, of which a hundredth is much."""
 CHANGE = "change [95 %]"
 """Heading of a change with its interval."""
 
@@ -32,6 +35,8 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa compare runs/gpt2 runs/gpt2-large",
             "catsofa compare a.json b.json c.json --on dev.json --json",
+            "catsofa compare runs/gpt2 runs/gpt2-large --domains",
+            "catsofa compare runs/gpt2-seat runs/bert-seat",
             "catsofa compare runs/gpt2-sofa runs/llama-sofa",
             "catsofa compare runs/chatty runs/polite",
         )
@@ -39,6 +44,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "catsofa robustness --original runs/gpt2 --paraphrase runs/gpt2-paraphrased",
+            "catsofa robustness --original runs --paraphrase paraphrased",
             "catsofa robustness --original a.json --paraphrase b.json --on dev.json --on paraphrases.json",
             "catsofa robustness --original a.json --paraphrase b.json --paraphrase c.json --on dev.json --json",
         )
@@ -54,10 +60,13 @@ def compare(
     protocol: Annotated[
         str, typer.Option(help="Protocol, which decides ties and averages: `catsofa protocols list`.")
     ] = "catsofa",
+    domains: Annotated[
+        bool, typer.Option("--domains", help="Also compare in each domain; Holm's correction is then over all rows.")
+    ] = False,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Compare models on the same CATs or pairs: paired changes with intervals, and p adjusted by Holm.
+    """Compare models on the same CATs, pairs, questions or association tests: paired changes, p adjusted by Holm.
 
     On runs over probes: which identities and stereotypes two models have at the same end, and whether their orders
     agree. On runs of `choose`: changes of preference, position effect and bias over the requests that both decide.
@@ -66,7 +75,8 @@ def compare(
     from catsofa.scoring.measures.sofa.rankings import Agreement
 
     doing("comparing, by resampling")
-    found = comparison.compare(models, local(on) if on is not None else None, protocol=protocol, seed=seed)
+    place = local(on) if on is not None else None
+    found = comparison.compare(models, place, protocol=protocol, seed=seed, domains=domains)
     if json:
         print_json(found.to_dict())
     elif isinstance(found, Agreement):
@@ -77,25 +87,38 @@ def compare(
 
 def show_models(found: "ModelComparison") -> None:
     """Print how the first model differs from each other one; choices as shares, and not in percent."""
-    chosen = found.kind == "requests"
-    what, digits = ("put to", 3) if chosen else ("scored by", 2)
-    of = f"{found.items:,} of {found.whole:,} {found.kind} ({in_percent(found.coverage)}) {what} every model"
+    digits = 3 if found.kind in SHARES else 2
+    by = "put to" if found.kind == "requests" else "scored by"
+    of = f"{found.items:,} of {found.whole:,} {found.kind} ({in_percent(found.coverage)}) {by} every model"
     say(f"{of}; each model against {found.first}")
-    columns = ["measure", "first", "other", CHANGE, "p", "Holm's p"]
-    for model, disagreement in found.disagreement.items():
-        rows = [d for d in found.differences if d.model == model]
+    several = len({d.set for d in found.differences}) > 1
+    columns = ["measure", *["set"] * several, "first", "other", CHANGE, "p", "Holm's p"]
+    for model, rows in groupby(found.differences, key=lambda difference: difference.model):
+        of_model = list(rows)
         cells = [
-            [d.measure, percent(d.first, digits), percent(d.other, digits), percent(d.change.by, 3 if chosen else 1)]
-            for d in rows
+            [
+                *(d.measure, *[d.set] * several, percent(d.first, digits), percent(d.other, digits)),
+                *(percent(d.change.by, 3 if digits == 3 else 1), chance(d.change.p), chance(d.holm)),
+            ]
+            for d in of_model
         ]
-        table(model, columns, [[*c, chance(d.change.p), chance(d.holm)] for c, d in zip(cells, rows, strict=True)])
-        say_unlimited({d.measure: d.change for d in rows})
-        decided_by_both({d.measure: d.decided for d in rows if d.measure != "icat"}, found.kind if chosen else "items")
-        decided = round(found.decided[model] * found.items)
-        say(f"preferences that differ: {_of_decided(disagreement, decided, found.kind)}")
+        table(model, columns, cells)
+        say_unlimited({f"{d.measure} of {d.set}" if several else d.measure: d.change for d in of_model})
+        decided_by_both(*_decided(of_model, found.kind))
+        if model in found.disagreement:
+            decided = round(found.decided[model] * found.items)
+            say(f"preferences that differ: {_of_decided(found.disagreement[model], decided, found.kind)}")
     say(adjusted(d.holm for d in found.differences))
     warn(found.warnings)
     say(str(found.signature))
+
+
+def _decided(rows: "Sequence[Difference]", kind: str) -> tuple[dict[str, float], str]:
+    """The share that each measure of all items rests on, or each association test, and of what."""
+    if kind == "association tests":
+        return {d.set: d.decided for d in rows}, "targets"
+    whole = [d for d in rows if d.set == rows[0].set and d.measure != "icat"]
+    return {d.measure: d.decided for d in whole}, kind if kind in SHARES else "items"
 
 
 def _of_decided(share: "Interval", decided: int, kind: str) -> str:
@@ -152,10 +175,14 @@ def _tau(found: "Mapping[str, float]") -> str:
 
 def robustness(
     original: Annotated[
-        list[Path], typer.Option(help="Run on the original CATs, or a file of scores; repeat for several models.")
+        list[Path],
+        typer.Option(
+            help="Run on the original CATs, a folder of runs, or a file of scores; repeat for several models."
+        ),
     ],
     paraphrase: Annotated[
-        list[Path], typer.Option(help="Run on paraphrases, or a file of scores; repeat for several sets.")
+        list[Path],
+        typer.Option(help="Run on paraphrases, a folder of runs, or a file of scores; repeat for several sets."),
     ],
     on: Annotated[
         list[str] | None,
@@ -167,11 +194,12 @@ def robustness(
 ) -> None:
     """Show what rephrasing CATs changes: lms, ss and icat, the preferences that flip, and the ranks of several models.
 
+    Runs below a folder are joined by model: each run on paraphrases with the run of its model on their originals.
     p is adjusted by Holm over every change of the call.
     """
-    from catsofa.scoring.run.score_files import robustness_on
+    from catsofa import comparison
 
-    found = robustness_on(
+    found = comparison.robustness(
         original,
         paraphrase,
         [local(data) for data in on or ()],

@@ -34,9 +34,15 @@ class Joined:
 def robust(paraphrases: Iterable[Path], runs: Sequence[Finished]) -> Iterator[Found]:
     """The robustness of models to these paraphrases, whose originals are among `runs`, by their data and protocol."""
     sets: Sets = {}
-    joined = [_joined(run, runs, sets) for run in find(paraphrases).runs]
+    joined = matched(find(paraphrases).runs, runs, sets)
     for _, group in groupby(sorted(joined, key=_key), key=_key):
         yield _robust(list(group), sets)
+
+
+def matched(paraphrases: Iterable[Finished], runs: Sequence[Finished], sets: Sets | None = None) -> list[Joined]:
+    """Each run on paraphrases with the run of its model on their originals; `sets` keeps the CATs that were read."""
+    read = {} if sets is None else sets
+    return [_joined(run, runs, read) for run in paraphrases]
 
 
 def _key(pair: Joined) -> tuple[str, str, str, str]:

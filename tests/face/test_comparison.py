@@ -1,0 +1,122 @@
+"""`compare` in each domain, on association tests and on questions; `robustness` of folders of runs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.choice_runs import pairs, questions
+from helpers.choice_runs import run as chosen
+from helpers.gate_runs import cats, even, number, planted, runs_of_two
+from statsmodels.stats.multitest import multipletests
+
+from catsofa.comparison import compare, robustness
+from catsofa.data.files import jsonl
+from catsofa.scoring.evaluate import evaluate
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models of which the second prefers the stereotype more often, in trade alone; and each on paraphrases."""
+    folder = tmp_path_factory.mktemp("compared")
+    jsonl.write(cats(), folder / "cats.jsonl")
+    reworded = [replace(cat, context=cat.context.replace("on day", "upon day")) for cat in cats()]
+    jsonl.write(reworded, folder / "paraphrased.jsonl")
+    for name in ("cats", "paraphrased"):
+        data = folder / f"{name}.jsonl"
+        planted(folder / name / "a", data, even, model="a")
+        planted(
+            folder / name / "b", data, model="b",
+            prefers=lambda cat: "+" if cat.bias_type == "trade" and number(cat)[1] < 6 else even(cat),
+        )  # fmt: skip
+    return folder
+
+
+def test_domains_have_the_changes_of_their_own_records_and_share_one_correction(models: Path) -> None:
+    """ss of trade rises from 50 to 80, that of planet stays at 50; p is corrected over all nine rows."""
+    runs = [models / "cats/a", models / "cats/b"]
+    found = compare(runs, domains=True)
+    rows = {(row.set, row.measure): row for row in found.differences}
+    assert [(row.set, row.measure) for row in found.differences] == [
+        (part, name) for part in ("overall", "planet", "trade") for name in ("lms", "ss", "icat")
+    ]
+    for part, ss in (("overall", 65), ("planet", 50), ("trade", 80)):
+        assert (rows[part, "ss"].first, rows[part, "ss"].other) == (50, pytest.approx(ss))
+    p = [row.change.p for row in found.differences if row.change.p == row.change.p]
+    assert [row.holm for row in found.differences if row.change.p == row.change.p] == pytest.approx(
+        multipletests(p, method="holm")[1]
+    )
+    alone = {row.measure: row for row in compare(runs).differences}
+    assert all(str(rows["overall", name].change) == str(alone[name].change) for name in alone)
+    jsonl.write([cat for cat in cats() if cat.bias_type == "trade"], models / "trade.jsonl")
+    only = {row.measure: row for row in compare(runs, models / "trade.jsonl").differences}
+    assert all(str(rows["trade", name].change) == str(only[name].change) for name in only)
+
+
+def test_domains_of_choices_are_compared_too(tmp_path: Path) -> None:
+    """Of two domains of pairs, the second model turns in one."""
+    both = [replace(pair, bias_type="xy"[at % 2]) for at, pair in enumerate(pairs(40))]
+    (tmp_path / "b").mkdir()
+    one = chosen(tmp_path / "a", both, lambda item, order: item.sides[int(item.id[1:]) // 2 % 2])
+    other = chosen(
+        tmp_path / "b/c", both,
+        lambda item, order: item.sides[item.domain == "x" and int(item.id[1:]) // 2 % 2],
+    )  # fmt: skip
+    rows = {(row.set, row.measure): row for row in compare([one, other], domains=True).differences}
+    assert [rows[part, "preference"].first for part in ("overall", "x", "y")] == [0.5, 0.5, 0.5]
+    assert [rows[part, "preference"].other for part in ("overall", "x", "y")] == [0.75, 0.5, 1]
+
+
+def test_association_tests_are_compared_one_by_one(tmp_path: Path) -> None:
+    """Both d are those of the reports, and the change is their difference."""
+    root = runs_of_two(tmp_path)
+    runs = [root / "runs" / name / "tests" for name in ("gpt2", "llama")]
+    found = compare(runs)
+    (row,) = found.differences
+    sizes = [json.loads((run / "report.json").read_text())["results"][0]["effect_size"] for run in runs]
+    assert (row.measure, row.set, row.first, row.other) == ("seat", "invented", *map(pytest.approx, sizes))
+    assert row.change.by.value == pytest.approx(sizes[1] - sizes[0])
+    assert (found.kind, found.items, found.whole) == ("association tests", 1, 1)
+    with pytest.raises(ValueError, match="only models on the same data"):
+        compare([runs[0], root / "runs/llama/pairs"])
+
+
+class Answers:
+    """A model whose likeliest answer is that of this place."""
+
+    def __init__(self, place: str) -> None:
+        self.name, self.digest, self.place = f"always {place}", f"answers:{place}", place
+
+    def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """One token for each text, likeliest for one answer."""
+        return [[-1.0 if self.place in text else -9.0] for _, text in queries]
+
+
+def test_questions_are_compared_by_accuracy_and_bias(tmp_path: Path) -> None:
+    """One model always says that nobody knows: right in every ambiguous context, wrong in every other."""
+    jsonl.write(questions(12), tmp_path / "questions.jsonl")
+    for name in ("Unknown", "zorb"):
+        evaluate(Answers(name), tmp_path / "questions.jsonl", out=tmp_path / name, resamples=20)
+    found = compare([tmp_path / "Unknown", tmp_path / "zorb"])
+    rows = {row.measure: (row.first, row.other) for row in found.differences}
+    assert rows["acc_amb"] == (1, 0)
+    assert rows["acc_dis"] == (0, 0.5)
+    assert (found.kind, found.items) == ("questions", 24)
+
+
+def test_robustness_of_folders_is_that_of_their_runs_joined_by_model(models: Path) -> None:
+    """Two models: the same as their runs in order; one without paraphrases is named."""
+    named = [[models / side / model for model in "ab"] for side in ("cats", "paraphrased")]
+    found = robustness([models / "cats"], [models / "paraphrased"])
+    assert str(found.to_dict()) == str(robustness(*named).to_dict())
+    some = robustness([models / "cats"], [models / "paraphrased/b"])
+    alone = robustness(named[0][1:], named[1][1:])
+    assert str([one.comparison.to_dict() for one in some.compared]) == str(
+        [one.comparison.to_dict() for one in alone.compared]
+    )
+    assert any("cats/a, which has no run on paraphrases" in told for told in some.warnings)
+    with pytest.raises(ValueError, match="folders of runs, or files alone"):
+        robustness([models / "cats"], [models / "cats.jsonl"])
+    with pytest.raises(ValueError, match="no run of the same model"):
+        robustness([models / "cats/a"], [models / "paraphrased"])

@@ -14,7 +14,8 @@ from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Score
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.executors import About, Embedding, Executor, Scorer
-from catsofa.scoring.executors.local import Local, LocalScorer
+from catsofa.scoring.executors.kept import kept
+from catsofa.scoring.executors.local import SCORED_BY, Local, LocalScorer
 from catsofa.scoring.executors.texts import Own, OwnModel
 from catsofa.scoring.items import score as items
 from catsofa.scoring.likelihood import self_check
@@ -54,9 +55,10 @@ def evaluate(
     """What a model scores on CATs, CrowS-Pairs, SoFa probes, questions of BBQ or association tests.
 
     With `out`, every score is kept in that folder as it is made, and a run that was stopped goes on; the report there
-    always names the target terms, the one returned only `with_terms`. `nsp` is a trained head that says what follows
-    a context, whatever the protocol would do. `executor` says where the model runs: in this process if not given.
-    `loading` goes to the executor: `batch_tokens`, and the arguments of `models.load`.
+    always names the target terms, the one returned only `with_terms`. The model of a finished run is not loaded.
+    `nsp` is a trained head that says what follows a context, whatever the protocol would do. `executor` says where the
+    model runs: in this process if not given. `loading` goes to the executor: `batch_tokens`, and the arguments of
+    `models.load`.
 
     `model` is a folder, a hub id, `NAME:ARGUMENT` of a package, `(model, tokenizer)` of transformers, a pipeline, a
     function that gives the natural log-probability of a text, or a class of one's own with a `name`, a `digest` and a
@@ -75,6 +77,9 @@ def evaluate(
         runner = executor or default(held)
         if measure.embeds:
             scorer = runner.embed(held, chosen, loading)
+        elif out and nsp is None and isinstance(held, str) and isinstance(runner, Local):
+            finished = kept(held, Path(out), dataset, measure, chosen, SCORED_BY, loading)
+            scorer = finished or stack.enter_context(runner.open(held, chosen, nsp, loading))
         else:
             scorer = stack.enter_context(runner.open(held, chosen, nsp, loading))
         identity = _identity(scorer.about, dataset, chosen, measure)

@@ -1,5 +1,6 @@
 """Scoring in this process, a chunk at a time; where the processor is free, the next chunk is tokenised meanwhile."""
 
+import atexit
 import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -136,12 +137,15 @@ def about(model: Model, nsp: str | Path | None = None) -> About:
 
 
 def _settle_memory() -> None:
-    """Collect what the imports left behind, and look at the rest no more.
+    """Collect what the imports left behind, and look at the rest no more until the end.
 
-    A finaliser of that rubbish that runs just when Ctrl-C comes would swallow it.
+    A finaliser of that rubbish that runs just when Ctrl-C comes would swallow it. At the end all is looked at again:
+    libraries count what is left then, and print it as leaks (nanobind, in torch).
     """
     gc.collect()
     gc.freeze()
+    atexit.unregister(gc.unfreeze)
+    atexit.register(gc.unfreeze)
 
 
 class LocalScorer(Scorer):

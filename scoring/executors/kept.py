@@ -1,0 +1,108 @@
+"""The model of a finished run, known by the folder of the run: nothing is left to score, so it is not loaded."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import version
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.files import BadInput
+from catsofa.data.records import Score
+from catsofa.scoring.dataset import Data
+from catsofa.scoring.executors import About, Scored, Scorer
+from catsofa.scoring.executors.chunk_sizes import Took
+from catsofa.scoring.likelihood.self_check import HEAD, MODEL, Batching
+from catsofa.scoring.measures.registry import Measure
+from catsofa.scoring.models.files import find
+from catsofa.scoring.models.model import DTYPES
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.run.manifest import MANIFEST, UNKNOWN, UNUSED, read_manifest
+from catsofa.scoring.run.reports import Unfinished, finished_report
+from catsofa.scoring.signature import model_label, place_of
+
+CHUNK = 2048
+"""Records that are looked up together."""
+OURS = ("model", "label", "data", "on", "records", "protocol", UNUSED, *UNKNOWN)
+"""Facts of a manifest that every scorer has anew."""
+
+
+class KeptScorer(Scorer):
+    """What a finished run says of its model; it scores nothing."""
+
+    def __init__(self, about: About, precision: Mapping[str, Any]) -> None:
+        self.about, self._precision = about, dict(precision)
+        self._self_checks = {MODEL: Batching(), HEAD: Batching()}
+
+    @property
+    def self_checks(self) -> Mapping[str, Batching]:
+        """The findings of the self-checks, which the run has kept."""
+        return self._self_checks
+
+    def sizes(self, took: Iterable[Took]) -> Iterator[int]:
+        """The same number of records in each chunk."""
+        return repeat(CHUNK)
+
+    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+        """Nothing, since every record has its scores."""
+        for chunk in chunks:
+            raise BadInput(folder or "", f"a finished run without a score of {chunk[0].id!r}", "another --out")
+        yield from ()
+
+    def precision(self, records: Any, scores: Iterable[Score]) -> dict[str, Any]:
+        """Of half precision, what the run found."""
+        return self._precision
+
+
+def kept(
+    name: str,
+    folder: Path,
+    dataset: Data,
+    measure: Measure,
+    protocol: Protocol,
+    scored_by: tuple[str, ...],
+    loading: Mapping[str, Any],
+) -> KeptScorer | None:
+    """The model of the finished run in this folder, if this call would make the same run; else None.
+
+    The data, the files of the model, its precision, the protocol and the version are those of the run. A dtype that
+    only the weights can tell, code of the model and quantisation are left to the model itself.
+    """
+    dtype = str(loading.get("dtype", "float32"))
+    if dtype == "auto" or loading.get("trust_remote_code") or loading.get("quantisation"):
+        return None
+    if not (folder / MANIFEST).is_file():
+        return None
+    try:
+        report, manifest = finished_report(folder), read_manifest(folder)
+    except Unfinished:
+        return None
+    identity, about = manifest["identity"], manifest.get("about", {})
+    options, model = protocol.options(), identity.get("model", {})
+    digest = find(name, loading.get("revision")).digest()
+    asked = {option: options[option] for option in (*scored_by, *measure.scored_by) if option in options}
+    same = (
+        model == {"digest": digest, "architecture": model.get("architecture"), "dtype": DTYPES.get(dtype, dtype)}
+        and identity.get("catsofa") == version("catsofa")
+        and identity.get("data") == dataset.digest
+        and identity.get("protocol") == asked
+        and report["signature"].get("options") == protocol.digest
+        and about.get("records") == dataset.count
+        and not identity.keys() - {"catsofa", "model", "data", "protocol"}
+    )
+    if not same:
+        return None
+    facts = {fact: value for fact, value in about.items() if fact not in OURS}
+    return KeptScorer(
+        About(
+            name=name,
+            label=model_label(name, digest),
+            identity=model,
+            scored_by=scored_by,
+            facts={**facts, "place": place_of(name)},
+            unused=str(about.get(UNUSED, "")),
+            dtype=str(about.get("precision", "")),
+            perplexity=str(report["signature"].get("way", "")),
+            counts_unknown=UNKNOWN.keys() <= about.keys(),
+        ),
+        report.get("precision", {}),
+    )

@@ -1,0 +1,63 @@
+"""A finished run is shown again without its model: torch is not imported, and every number is the same."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.executors import local
+from catsofa.scoring.models import load
+
+Tiny = Callable[[str], Path]
+AGAIN = """
+import json, sys
+from catsofa.scoring.evaluate import evaluate
+found = evaluate(sys.argv[1], sys.argv[2], out=sys.argv[3], resamples=20)
+print(json.dumps([found.to_dict(), "torch" in sys.modules, "transformers" in sys.modules]))
+"""
+
+
+def test_the_same_call_on_a_finished_run_imports_no_torch(tiny: Tiny, files: Path) -> None:
+    """In a process of its own: the report is that of the first call, and the run is still whole."""
+    model, out = tiny("gpt2"), files / "run"
+    first = evaluate(model, files / "cats.jsonl", out=out, resamples=20).to_dict()
+    command = [sys.executable, "-c", AGAIN, str(model), str(files / "cats.jsonl"), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    again, torch, transformers = json.loads(done.stdout)
+    assert not torch
+    assert not transformers
+    assert again == json.loads(json.dumps(first))
+
+
+def test_a_call_that_differs_in_anything_loads_the_model(
+    tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other weights, data, precision or protocol: the model is asked for, and the folder refuses the other run."""
+    model, out = files / "model", files / "run"
+    shutil.copytree(tiny("gpt2"), model)
+    evaluate(model, files / "cats.jsonl", out=out, resamples=20)
+    asked = list[str]()
+
+    def loading(name: str, **how: Any) -> Any:
+        asked.append(name)
+        return load(name, **how)
+
+    monkeypatch.setattr(local, "load", loading)
+    evaluate(model, files / "cats.jsonl", out=out, resamples=20)
+    assert not asked
+    with pytest.raises(ValueError, match="a different run"):
+        evaluate(model, files / "cats.jsonl", out=out, resamples=20, dtype="float64")
+    with pytest.raises(ValueError, match="a different run"):
+        evaluate(model, files / "cats.jsonl", out=out, resamples=20, protocol="stereoset-v1")
+    evaluate(model, files / "cats.jsonl", out=out, resamples=20, dtype="auto")
+    (model / "extra.json").write_text("{}")
+    with pytest.raises(ValueError, match="a different run"):
+        evaluate(model, files / "cats.jsonl", out=out, resamples=20)
+    assert len(asked) == 4

@@ -8,6 +8,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from catsofa.annotation.crowd import databases
 from catsofa.annotation.label_studio.pull import Pulled, digested
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import Study, rows
-from catsofa.annotation.study.interface import FOLDER, filled, in_script, result_of
+from catsofa.annotation.study.interface import FOLDER, filled, in_script, is_answer, result_of
 from catsofa.annotation.study.kinds import Task
 from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, atomic_write, csv_files, short
@@ -31,6 +32,8 @@ COLUMNS = {
     "answers": (f"Answer.{FIELD}", FIELD),
 }
 """The names under which a platform's CSV holds each thing."""
+LONGEST = 1e7
+"""Seconds, at most, that a page says somebody took."""
 REFUSED = {"rejected", "returned", "timed-out", "timed out"}
 """What the platforms call work that was not accepted."""
 REJECTED = "the platform's list has the work as rejected or returned"
@@ -129,7 +132,9 @@ def _answers(row: csv_files.Row, study: Study, path: Path, line: int) -> Iterato
         raise BadInput(path, f"a row without a person or submission among {short(', '.join(row))}", expected, line)
     found = _parsed(sent)
     if found is None:
-        raise BadInput(path, f"{short(sent)} as answers", f"what the page sends in {FIELD!r}", line)
+        raise BadInput(
+            path, f"{short(sent)} as answers", f"what the page sends in {FIELD!r}; reject work that sends else", line
+        )
     for token, answer in found.items():
         if token not in study.keys:
             raise BadInput(path, f"an answer to {short(token)}", "answers to the tasks of this study", line)
@@ -155,15 +160,25 @@ def _parsed(text: str) -> dict[str, dict[str, Any]] | None:
     """The answers by token, if they have the form in which the page sends them."""
     try:
         found = json.loads(text)
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # no half character, no number without end
+        good = isinstance(found, dict) and all(map(_is_sent, found.values()))
     except (ValueError, RecursionError):
         return None
-    good = isinstance(found, dict) and all(
-        isinstance(answer, dict)
-        and isinstance(answer.get("answers", {}), dict)
-        and isinstance(answer.get("seconds", 0), int | float)
-        for answer in found.values()
-    )
     return found if good else None
+
+
+def _is_sent(answer: Any) -> bool:
+    """Whether this is what a page sends about one task, in whose browser people can send anything."""
+    match answer:
+        case {"answers": said} if not isinstance(said, dict) or not all(map(is_answer, said.values())):
+            return False
+        case {"seconds": took} if not (type(took) in (int, float) and 0 <= took <= LONGEST):
+            return False
+        case {"at": str(at)}:
+            return datetime.fromisoformat(at) is not None
+        case {"at": _}:
+            return False
+    return isinstance(answer, dict)
 
 
 def _cell(row: csv_files.Row, name: str) -> str:

@@ -13,7 +13,13 @@ def pick(rows: Rows, rules: Rules, person: Row) -> str:
         return _first(rows, person, "item")
     query = "SELECT kind, sum(need - valid - held) AS free FROM task WHERE open = 1 GROUP BY kind"
     free = {row["kind"]: row["free"] for row in rows.all(query)}
-    kinds = ["item", "write"] if person["done"] + WRITING <= person["quota"] else ["item"]
+    planned = (
+        "SELECT count(*) AS n FROM plan p WHERE person = ? AND "
+        "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = p.task AND s.person = p.person)"
+    )
+    # a text as the last task would leave no place for the checks and gold items that are planned
+    left = (rows.first(planned, person["name"]) or {"n": 0})["n"]
+    kinds = ["item", "write"] if person["done"] + WRITING + left <= person["quota"] else ["item"]
     if free.get("write", 0) * rules.judges > free.get("item", 0):
         kinds.reverse()
     return next(filter(None, (_first(rows, person, kind) for kind in kinds)), "")

@@ -1,6 +1,7 @@
 """How work is given out: tasks of one person, and the places of checks and gold items among them."""
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
@@ -66,6 +67,12 @@ def places(length: int, first: int, every: int, order: Random) -> list[int]:
         return []
     start = order.randint(min(2, length), min(first, length))
     return [start] + [start + n * every + round(every * order.uniform(-1, 1) / 8) for n in range(1, count)]
+
+
+def nearest(place: int, length: int, taken: Collection[int]) -> int:
+    """The free place nearest to this one; none after the last task, to which nobody would come."""
+    free = [each for each in range(1, length + 1) if each not in taken]
+    return min(free, key=lambda each: (abs(each - place), -each), default=place)
 
 
 def planned(length: int, first: int, every: int) -> int:

@@ -25,7 +25,7 @@ from catsofa.annotation.crowd.quality import (
     outcome,
     practice,
 )
-from catsofa.annotation.crowd.rules import WRITING, Rules, places
+from catsofa.annotation.crowd.rules import WRITING, Rules, nearest, places
 from catsofa.annotation.crowd.store import Row, Rows
 
 FREED = 20
@@ -99,9 +99,7 @@ def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, n
         tokens = [row["token"] for row in rows.all("SELECT token FROM task WHERE kind = ? ORDER BY token", kind)]
         order.shuffle(tokens)
         for token, place in zip(tokens, places(rules.session, rules.first, every, order), strict=False):
-            while place in taken:
-                place += 1
-            taken.add(place)
+            taken.add(place := nearest(place, rules.session, taken))
             rows.put("plan", {"person": name, "position": before + place, "task": token})
     for task in rows.all("SELECT token FROM task WHERE writer = ? AND kind = 'item'", name):
         moves.new_seat(rows, task["token"], name, 0, "own", now, now)

@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from catsofa.annotation.study.interface import is_answer
+
 MAX_BODY = 64 * 1024
 MAX_TEXT = 500
 MAX_DEPTH = 8
@@ -92,14 +94,9 @@ def network(host: str) -> str:
 def answer_in(sent: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The nonce and the answers that a page sends, and nothing else."""
     match sent:
-        case {"nonce": str(nonce), "answers": dict(said)} if len(sent) == 2 and all(map(_is_answer, said.values())):
+        case {"nonce": str(nonce), "answers": dict(said)} if len(sent) == 2 and all(map(is_answer, said.values())):
             return nonce, said
     raise Refused(400, "send nonce with answers, and nothing else")
-
-
-def _is_answer(value: Any) -> bool:
-    """A text, or several."""
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
 
 
 def check_host(request: Request, hosts: Collection[str]) -> None:

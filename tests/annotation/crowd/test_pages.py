@@ -119,6 +119,21 @@ def test_invalid_answers_of_a_page_are_kept_and_do_not_count(study: Study, tmp_p
         ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": "{half"}, "'{half' as answers"),
         ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": '{"x": {"answers": 5}}'}, "as answers"),
         ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": '{"x": {}}'}, "an answer to 'x'"),
+        *(
+            ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": f'{{"x": {{{said}}}}}'}, "as answers")
+            for said in (
+                '"seconds": 1e999',
+                '"seconds": NaN',
+                f'"seconds": {10**400}',
+                '"seconds": -1',
+                '"seconds": true',
+                '"at": "soon"',
+                '"at": 5',
+                '"answers": {"label_1": null}',
+                '"answers": {"label_1": {"x": 1}}',
+                '"answers": {"label_1": "\\ud800"}',
+            )
+        ),
         ({"WorkerId": "", "AssignmentId": "a", "Answer.catsofa": "{}"}, "a row without a person"),
         ({"name": "W", "more": "a"}, "a row without a person"),
     ],

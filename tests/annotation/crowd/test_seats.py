@@ -219,6 +219,31 @@ def test_each_person_meets_gold_and_checks_at_their_places(tmp_path: Path) -> No
         assert len(found) >= 20 * 4
 
 
+def met(store: Store, name: str) -> set[str]:
+    """The kinds of task that a person answered."""
+    query = "SELECT DISTINCT t.kind FROM seat s JOIN task t ON t.token = s.task WHERE s.person = ? AND s.state <> 'own'"
+    return {row["kind"] for row in store.do(lambda rows: rows.all(query, name))}
+
+
+@pytest.mark.parametrize("session", [2, 3, 8])
+def test_a_short_session_has_its_check_and_its_gold_item_too(session: int, tmp_path: Path) -> None:
+    """Where both may stand at any place, neither stands after the last task: 40 people meet both."""
+    with opened(tmp_path, tasks(9, gold=1, checks=1), need=99) as store:
+        for n in range(40):
+            assert works(store, Rules(session=session), f"p{n}") == session
+            assert met(store, f"p{n}") >= {"check", "gold"}
+
+
+def test_a_text_as_the_last_task_takes_the_place_of_no_check(tmp_path: Path) -> None:
+    """Who writes two texts of four tasks each in a session of twelve meets the check, wherever it stands."""
+    known = [*tasks(0, checks=1), *((f"target{n}", "write", "") for n in range(9))]
+    with Store(tmp_path, IDENTITY) as store:
+        store.do(lambda rows: seats.add(rows, known, 5, random.Random(1), 99))
+        for n in range(40):
+            works(store, Rules(session=12, first=12, judges=5), f"p{n}")
+            assert met(store, f"p{n}") >= {"write", "check"}
+
+
 def test_a_writer_never_judges_their_own(tmp_path: Path) -> None:
     """Of three items one is theirs: they are given two."""
     known = [("item0", "item", "a"), ("item1", "item", ""), ("item2", "item", "b")]

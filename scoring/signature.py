@@ -85,10 +85,15 @@ def differences(one: Signature, other: Signature) -> list[str]:
     mine, others = one.compared(), other.compared()
     here, there = asdict(one), asdict(other)
     return [
-        f"{name}: {here[name] or 'none'} and {there[name] or 'none'}"
+        f"{name}: {_named(here[name])} and {_named(there[name])}"
         for name in here
         if name not in ("model", "batching") and mine[name] != others[name]
     ]
+
+
+def _named(part: str | int) -> str | int:
+    """A part of a signature for people; a seed of 0 is one."""
+    return "none" if part == "" else part
 
 
 def data_label(name: str, digest: str) -> str:

@@ -143,6 +143,7 @@ def test_numbers_stand_side_by_side_if_only_their_models_differ() -> None:
         "protocol: catsofa and stereoset-code",
         "dtype: float32 and none",
     ]
+    assert differences(one, replace(one, seed=5)) == ["seed: 0 and 5"]
 
 
 def test_a_name_changes_with_a_byte_or_a_file_name(tmp_path: Path) -> None:

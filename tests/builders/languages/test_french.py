@@ -17,6 +17,10 @@ STATEMENTS = [
     ("Les boulangers sont paresseux", "boulangers", {"m": "sont paresseux", "f": "sont paresseuses"}),
     ("L'avocat est un menteur", "avocat", {"m": "sont des menteurs", "f": "sont des menteuses"}),
     ("Une boulangère ne sait pas conduire", "boulanger", {"": "ne savent pas conduire"}),
+    ("revient tard", "", {"": "reviennent tard"}),
+    ("maintient l'ordre", "", {"": "maintiennent l'ordre"}),
+    ("consent à tout", "", {"": "consentent à tout"}),
+    ("envient les riches", "", {"": "envient les riches"}),
     ("sont de mauvais conducteurs", "", {"m": "sont de mauvais conducteurs", "f": "sont de mauvaises conductrices"}),
     (
         "sont gâtés et gâchent le pain",

@@ -21,6 +21,8 @@ STATEMENTS = [
     ("La mayoría de los panaderos son unos pelmas", "panadero", "unknown_agreement"),
     ("son unos engreídos", "", {"m": "son unos engreídos", "f": "son unas engreídas"}),
     ("suelen ser tímidos", "", {"m": "suelen ser tímidos", "f": "suelen ser tímidas"}),
+    ("siguen siendo vagos", "", {"m": "siguen siendo vagos", "f": "siguen siendo vagas"}),
+    ("sigue siendo pobre", "", {"": "siguen siendo pobres"}),
     ("son una carga", "", {"": "son una carga"}),
     ("están obsesionadas con el pan", "", {"m": "están obsesionados con el pan", "f": "están obsesionadas con el pan"}),
     ("son zorbos", "", "unknown_agreement"),

@@ -22,6 +22,7 @@ def test_the_owner_looks_at_a_study_on_a_phone(tmp_path: Path, browser: Any, mon
         tmp_path / "s",
         kind="validate-cats",
         items=bakers(6),
+        gold=bakers(1, "florist"),
         checks=bakers(2, "miller"),
         overlap=3,
         contact="a@example.org",
@@ -54,6 +55,16 @@ def test_the_owner_looks_at_a_study_on_a_phone(tmp_path: Path, browser: Any, mon
         phone.get_by_role("button", name="Set the judgements aside").tap()
         phone.get_by_text("set aside. all checks failed").wait_for()
         shot(phone, "owner-person")
+        phone.get_by_role("link", name="Back to the study").tap()
+        phone.locator("#gold a").first.tap()
+        phone.get_by_text("Show the item").tap()
+        phone.get_by_text("The right answer: ").first.wait_for()
+        assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        shot(phone, "owner-gold")
+        resize(phone, 390, 844)
+        phone.get_by_label("Reason, which is kept").fill("the key is wrong")
+        phone.get_by_role("button", name="Retire the item").tap()
+        phone.get_by_text("Retired. the key is wrong").wait_for()
         phone.get_by_role("link", name="Back to the study").tap()
         phone.get_by_role("button", name="Sign out").tap()
         phone.get_by_label("Secret").wait_for()

@@ -17,6 +17,7 @@ Part = Literal["adjective", "noun", "bare noun", "verb", "infinitive", "any"]
 Number = Literal["singular", "plural"]
 
 _FINITE = frozenset({"VB", "VBP", "VBZ"})
+_OWNED = frozenset(["the", "a", "an", "my", "your", "his", "her", "its", "our", "their"])
 _JOINED = re.compile(r"(,? and |,? or |, )")
 
 
@@ -58,8 +59,11 @@ def in_number(words: str, part: Part, number: Number) -> str:
 
 def _inflected(words: str, part: Part) -> str:
     """The plural of a noun phrase, the third person of a verb phrase."""
+    if part == "noun":
+        return plural_noun(words)
     verb, space, rest = words.partition(" ")
-    return plural_noun(words) if part == "noun" else third_person(verb) + space + rest
+    adverb = bool(rest) and other_parts(verb) == {"ADV"} and not verb_tags(verb)
+    return verb + space + _inflected(rest, part) if adverb else third_person(verb) + space + rest
 
 
 def slot_of(context: str) -> frozenset[str] | None:
@@ -113,13 +117,18 @@ def _of_phrase(first: str, rest: str, slot: frozenset[str] | None) -> Mapping[Pa
         return {"adjective": Fill(f"{first} {rest}", phrase=True)}
     if other_parts(plain) == {"ADV"} or plain in wordlist("paraphrase_words.toml")["degree"]:
         inner = readings(rest)
-        return {"adjective": Fill(f"{first} {rest}", phrase=True)} if "adjective" in inner else {}
+        if "adjective" in inner:
+            return {"adjective": Fill(f"{first} {rest}", phrase=True)}
+        # `never sing` stands in no template that denies, so it is no infinitive
+        return {"verb": Fill(f"{first} {inner['verb'].words}", phrase=True)} if "verb" in inner else {}
     if (slot is None or slot & {"verb", "predicate"}) and (base := _base_of_phrase(plain, rest)):
         verb = Fill(f"{base} {rest}", phrase=True)
         return {"verb": verb, "infinitive": verb}
     if preposition:
         return _with_preposition(head, f" {preposition} {behind}", slot)
-    last = _of_word(rest.split()[-1], slot)
+    last: Mapping[Part, Fill] = _of_word(rest.split()[-1], slot)
+    if rest.split()[-1] == "people":
+        last = {"noun": Fill("person")}
     front = f"{first} {rest}".rpartition(" ")[0]
     return {
         part: replace(fill, words=f"{front} {fill.words}", phrase=fill.phrase and part == "adjective")
@@ -138,9 +147,13 @@ def _before_preposition(words: str) -> tuple[str, str, str]:
 def _base_of_phrase(first: str, rest: str) -> str | None:
     """The base form of a word that begins a verb phrase: by what follows, or because a verb is its usual part."""
     lists, second = wordlist("fills.toml"), rest.split()[0].lower()
-    if not verb_tags(first) & {*_FINITE, "VBG"} or "adjective" in _of_word(first, None):
+    if not verb_tags(first) & {*_FINITE, "VBG"}:
         return None
     base = _base(first)
+    if second in _OWNED:  # "clean their houses": no adjective stands before an article
+        return base
+    if "adjective" in _of_word(first, None):
+        return None
     if second in (*lists["determiners"], "a", "an") or other_parts(second) == {"ADV"}:
         return base
     # no adjective stands behind its noun: who studies hard
@@ -187,8 +200,10 @@ def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
 
 
 def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: frozenset[str] | None) -> Fill | None:
-    """A word as an adjective, if the dictionary or its ending allow it; a mere participle is a phrase."""
+    """A word as an adjective, if the dictionary or its ending allow it; a participle or `asleep` is a phrase."""
     plain, lists = word.lower(), wordlist("fills.toml")
+    if plain in lists["predicative"]:
+        return Fill(word, phrase=True)
     degrees = _degrees(plain)
     if plain in lists["prepositions"] or "JJS" in degrees:
         return None

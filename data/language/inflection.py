@@ -62,6 +62,8 @@ def _plural_of_word(word: str) -> str:
     from lemminflect import getAllInflections
 
     plural: str = engine().plural_noun(word)
+    if plural.endswith("ss") and plural == word + "s":  # what is plural already, and a word of the dictionary (boils)
+        return word
     listed = [form for form in getAllInflections(word, upos="NOUN").get("NNS", ()) if form != word]
     return listed[0] if listed and plural not in listed else plural
 

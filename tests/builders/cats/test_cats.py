@@ -315,6 +315,17 @@ def test_a_phrase_stands_in_no_template_that_goes_on_after_its_blank() -> None:
     assert cat["stereotype"].text == "The tailor is made of wood."
 
 
+def test_verbs_in_the_third_person_make_no_nouns() -> None:
+    """`Maria is a cry` is never built of `cries`, `an alike person` never of `alike`; a thief is a noun."""
+    cries, thieves = said("Maria", "cries", "laughs", "boils"), said("tailor", "thieves", "heroes", "hours")
+    verb, noun = "{target} BLANK.", "{target} is a BLANK."
+    templates = [Template(verb, blank="verb", takes="name"), Template(noun, blank="noun", takes="name")]
+    assert [cat.context for cat in intrasentence(templates, [cries]) if isinstance(cat, Cat)] == ["Maria BLANK."]
+    assert made(Template("The {target} is a BLANK.", blank="noun"), thieves)[0] == "The tailor is a thief."
+    alike = said("twin", "alike", "different", "loud")
+    assert made(Template("{a target} is a BLANK person.", blank="adjective"), alike) == ["no_template_fits"]
+
+
 def test_no_bundled_template_begins_a_sentence_with_its_blank() -> None:
     """`validate lint` calls that an error (L2): the fill would need a capital."""
     assert [one.context for one in bundled() if re.search(r"(?:^|[.?!]\W+)BLANK", one.context)] == []
@@ -342,6 +353,7 @@ def test_a_negation_takes_no_negated_words() -> None:
     assert refusal.source["failed"] == {"stereotype": "have no sense of humour"}
     (cat,) = intrasentence([replace(template, frame="statement")], [words])
     assert cat["stereotype"].text == "Tailors never have no sense of humour."
+    assert made(template, said("tailor", "complain", "never complain", "rust")) == ["no_template_fits"]
 
 
 def test_a_cat_tells_its_frame_and_whether_it_asserts() -> None:

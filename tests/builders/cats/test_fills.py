@@ -29,6 +29,9 @@ USUAL: list[tuple[str, set[Part]]] = [
     ("she", set()),
     ("slowly", set()),
     ("blorp", set()),
+    ("never sing", {"verb"}),
+    ("humble people", {"noun"}),
+    ("clean their houses", {"verb", "infinitive"}),
 ]
 
 
@@ -73,6 +76,10 @@ HEADS: list[tuple[str, Part, str, str]] = [
     ("does nothing all day", "verb", "does nothing all day", "do nothing all day"),
     ("likes loud music", "verb", "likes loud music", "like loud music"),
     ("germans", "noun", "German", "Germans"),
+    ("humble people", "noun", "humble person", "humble people"),
+    ("never sing", "verb", "never sings", "never sing"),
+    ("beat their drums", "verb", "beats their drums", "beat their drums"),
+    ("boils", "bare noun", "boils", "boils"),
 ]
 
 
@@ -85,7 +92,7 @@ def test_the_head_of_several_words_takes_the_number(words: str, part: Part, sing
 
 def test_a_phrase_needs_the_end_of_a_clause() -> None:
     """Participles and adjectives with what belongs to them stand behind their noun."""
-    assert [readings(words)["adjective"].phrase for words in ("made of wood", "arrested", "smaller", "kind")] == [
+    assert [readings(words)["adjective"].phrase for words in ("made of wood", "asleep", "smaller", "kind")] == [
         *(True, True, True, False)
     ]
 

@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from catsofa.builders.paraphrases.checks import SlotCheck, Verdict, judge, same_words
+from catsofa.builders.paraphrases.checks import Verdict, judge, same_words
 from catsofa.builders.paraphrases.meaning import TargetPolicy
 from catsofa.builders.paraphrases.prompts import Prompt, Request, fillers
 from catsofa.builders.paraphrases.replies import Ending, Parsed, Reply, parse
+from catsofa.builders.paraphrases.slots import Slots
 from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.files.jsonl import dumps
 from catsofa.data.formats import read_as
@@ -23,6 +25,8 @@ from catsofa.data.records import Cat, Extra, Refused
 
 GROWTH = 1.35
 """Characters of a paraphrase for each of its original, in GPT-4's replies about StereoSet's contexts."""
+TOGETHER = 64
+"""Replies whose sentences are parsed together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +55,7 @@ class Paraphrase:
 class Rules:
     """How replies are judged: how many sentences, what must be left of the target, which words fit a slot."""
 
-    slot: SlotCheck
+    slot: Slots
     count: int = 2
     target: TargetPolicy = "derived"
 
@@ -81,21 +85,42 @@ def requests(originals: Iterable[Cat], prompt: Prompt, model: str, settings: Map
             reply_chars=round(prompt.count * GROWTH * len(cat.context)),
         )
         for cat in originals
-        if blanks.check(cat.context) is None and len(fillers(cat)) == 3
+        if _slot(cat)
     ]
 
 
 def build(answers: Iterable[Answer | Refused], rules: Rules, made_by: Extra) -> Iterator[Paraphrase | Refused]:
     """Each answer's sentences, one by one, kept or refused with the reason; `made_by` goes into every source."""
-    for answer in answers:
-        if isinstance(answer, Refused):
-            yield answer
-        elif answer.reply is None:
-            yield _refused(answer.original, answer.failure, answer.original.context)
-        elif answer.reply.ending != "complete":
-            yield _refused(answer.original, _ENDINGS[answer.reply.ending], answer.reply.text)
-        else:
-            yield from _from_reply(answer.original, answer.reply, rules, made_by)
+    waiting = iter(answers)
+    while group := list(islice(waiting, TOGETHER)):
+        replies = [(answer, _parsed(answer, rules)) for answer in group]
+        rules.slot.read(
+            (answer.original, sentence)
+            for answer, parsed in replies
+            if isinstance(answer, Answer) and parsed and answer.original.language == "en" and _slot(answer.original)
+            for sentence in parsed.sentences
+            if not blanks.check(sentence)
+        )
+        for answer, parsed in replies:
+            if isinstance(answer, Refused):
+                yield answer
+            elif answer.reply is None:
+                yield _refused(answer.original, answer.failure, answer.original.context)
+            elif parsed is None:
+                yield _refused(answer.original, _ENDINGS[answer.reply.ending], answer.reply.text)
+            else:
+                yield from _from_reply(answer.original, answer.reply, parsed, rules, made_by)
+
+
+def _parsed(answer: Answer | Refused, rules: Rules) -> Parsed | None:
+    """The sentences of a complete reply."""
+    reply = None if isinstance(answer, Refused) else answer.reply
+    return parse(reply.text, rules.count) if reply and reply.ending == "complete" else None
+
+
+def _slot(original: Cat) -> bool:
+    """Whether a CAT has a slot that can be filled."""
+    return blanks.check(original.context) is None and len(fillers(original)) == 3
 
 
 _ENDINGS: Mapping[Ending, str] = {
@@ -106,9 +131,10 @@ _ENDINGS: Mapping[Ending, str] = {
 }
 
 
-def _from_reply(original: Cat, reply: Reply, rules: Rules, made_by: Extra) -> Iterator[Paraphrase | Refused]:
+def _from_reply(
+    original: Cat, reply: Reply, parsed: Parsed, rules: Rules, made_by: Extra
+) -> Iterator[Paraphrase | Refused]:
     """The sentences of one complete reply."""
-    parsed = parse(reply.text, rules.count)
     if parsed.refusal or not parsed.sentences:
         yield _refused(original, "refusal" if parsed.refusal else "empty_reply", reply.text)
         return

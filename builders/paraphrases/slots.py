@@ -1,13 +1,13 @@
 """Whether a filler fits the slot of a paraphrase: by a parse of the filled sentences, or by patterns."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from catsofa.builders.dictionary import other_parts, verb_tags
-from catsofa.builders.paraphrases.checks import SlotCheck
 from catsofa.builders.paraphrases.prompts import fillers
-from catsofa.builders.stereotypes.parsing import Parser, Word
+from catsofa.builders.stereotypes.parsing import Parser, Sentence, Word
 from catsofa.data.language import blanks
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Cat, Label
@@ -68,33 +68,53 @@ class Use(NamedTuple):
     frame: Frame | None
 
 
-def slot_check(parse: Parser | None) -> SlotCheck:
+@dataclass(slots=True)
+class Slots:
     """The check of slots: by patterns, and by a parser where there is one."""
 
-    def misfits(original: Cat, sentence: str) -> tuple[Label, ...]:
+    parse: Parser | None
+    _parsed: dict[str, Sentence] = field(default_factory=dict)
+
+    def __call__(self, original: Cat, sentence: str) -> tuple[Label, ...]:
+        """The labels whose fillers cannot stand in the slot of a paraphrase."""
         found = misfits_by_pattern(original, sentence)
-        if parse is not None and len(found) < len(JUDGED):
-            found += misfits_by_parse(original, sentence, parse)
+        if self.parse is not None and len(found) < len(JUDGED):
+            found += self._misfits_by_parse(original, sentence)
         return tuple(label for label in JUDGED if label in found)
 
-    return misfits
+    def read(self, pairs: Iterable[tuple[Cat, str]]) -> None:
+        """Parse what the check of these paraphrases needs, at once; many short texts cost half as much together."""
+        if self.parse is not None:
+            texts = dict.fromkeys(text for pair in pairs for _, (text, _) in _texts(*pair))
+            self._parsed = dict(zip(texts, self.parse(texts), strict=True))
+
+    def _misfits_by_parse(self, original: Cat, sentence: str) -> list[Label]:
+        """The labels whose fillers are of another part of speech in the context than the paraphrase's slot takes.
+
+        Each filler is read in the context first, which people wrote for it, then in the paraphrase. Where the two
+        frames are the same, or one cannot be told, nothing is held against the slot.
+        """
+        texts = _texts(original, sentence)
+        if any(text not in self._parsed for _, (text, _) in texts):
+            self.read([(original, sentence)])
+        uses = [use_of(self._parsed[text], span) for _, (text, span) in texts]
+        told = [
+            (label, before, after)
+            for (label, _), before, after in zip(texts[::2], uses[::2], uses[1::2], strict=True)
+            if before and after and before.frame and after.frame and before.frame != after.frame
+        ]
+        return [name for name, was, now in told if now.frame not in _TAKES[was.kind] and not _other_reading(now)]
 
 
-def misfits_by_parse(original: Cat, sentence: str, parse: Parser) -> list[Label]:
-    """The labels whose fillers are of another part of speech in the context than the paraphrase's slot takes.
-
-    Each filler is read in the context first, which people wrote for it, then in the paraphrase. Where the two frames
-    are the same, or one cannot be told, nothing is held against the slot.
-    """
-    given = {label: fill for label, fill in fillers(original).items() if label in JUDGED}
-    texts = [_filled(context, fill) for fill in given.values() for context in (original.context, sentence)]
-    uses = [use_of(words, span) for words, (_, span) in zip(parse(t for t, _ in texts), texts, strict=True)]
-    told = [
-        (label, before, after)
-        for label, before, after in zip(given, uses[::2], uses[1::2], strict=True)
-        if before and after and before.frame and after.frame and before.frame != after.frame
+def _texts(original: Cat, sentence: str) -> list[tuple[Label, tuple[str, tuple[int, int]]]]:
+    """For each judged filler the filled context and the filled paraphrase, with where the filler stands in them."""
+    given = fillers(original)
+    return [
+        (label, _filled(context, given[label]))
+        for label in JUDGED
+        if label in given
+        for context in (original.context, sentence)
     ]
-    return [name for name, was, now in told if now.frame not in _TAKES[was.kind] and not _other_reading(now)]
 
 
 def _filled(context: str, words: str) -> tuple[str, tuple[int, int]]:

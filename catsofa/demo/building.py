@@ -24,7 +24,7 @@ from catsofa.builders.cats import templates as cat_templates
 from catsofa.builders.cats.templates import Template
 from catsofa.builders.paraphrases import recorded as recorded_replies
 from catsofa.builders.paraphrases.replies import Completed, Reply
-from catsofa.builders.paraphrases.slots import slot_check
+from catsofa.builders.paraphrases.slots import Slots
 from catsofa.builders.provenance import provenance
 from catsofa.builders.similarity import filter
 from catsofa.builders.similarity.encoders import CARRIER, SentenceEncoder, minilm
@@ -177,7 +177,7 @@ def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
     jsonl.write(chosen, originals)
     with atomic_write(recorded) as file:
         file.writelines(json.dumps(reply).encode() + b"\n" for reply in reworded_replies(chosen))
-    rules = paraphrases.Rules(slot=slot_check(None))
+    rules = paraphrases.Rules(slot=Slots(None))
     answers = recorded_replies.read(recorded, chosen)
     results = paraphrases.build(answers, rules, provenance("paraphrases", originals, recorded, slot="patterns"))
     written = paraphrases.write(results, out, rules.count, out / "refused.jsonl")

@@ -136,10 +136,10 @@ def paraphrases(
 def _rules(spacy_model: str | None, count: int, target: Target) -> "Rules":
     """How replies are judged."""
     from catsofa.builders.paraphrases import Rules
-    from catsofa.builders.paraphrases.slots import slot_check
+    from catsofa.builders.paraphrases.slots import Slots
     from catsofa.builders.stereotypes.parsing import spacy_parser
 
-    return Rules(slot=slot_check(spacy_parser(spacy_model) if spacy_model else None), count=count, target=target)
+    return Rules(slot=Slots(spacy_parser(spacy_model) if spacy_model else None), count=count, target=target)
 
 
 def _show(summary: "Summary", out: Path, json: bool, quiet: bool) -> None:

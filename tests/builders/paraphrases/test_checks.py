@@ -1,9 +1,12 @@
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from catsofa.builders.paraphrases import Answer, Rules, build
 from catsofa.builders.paraphrases.checks import (
     Verdict,
     judge,
@@ -11,15 +14,15 @@ from catsofa.builders.paraphrases.checks import (
     same_words,
 )
 from catsofa.builders.paraphrases.meaning.targets import names_target
-from catsofa.builders.paraphrases.replies import parse
-from catsofa.builders.paraphrases.slots import misfits_by_pattern, slot_check
-from catsofa.builders.stereotypes.parsing import spacy_parser
+from catsofa.builders.paraphrases.replies import Reply, parse
+from catsofa.builders.paraphrases.slots import Slots, misfits_by_pattern
+from catsofa.builders.stereotypes.parsing import Sentence, spacy_parser
 from catsofa.data.files import json_files
 from catsofa.data.formats import stereoset
 from catsofa.data.language.alarms import Alarm
-from catsofa.data.records import LABELS, Candidate, Cat
+from catsofa.data.records import LABELS, Candidate, Cat, Refused
 
-PATTERNS = slot_check(None)
+PATTERNS = Slots(None)
 
 
 def cat(context: str, stereotype: str, anti: str, target: str = "nobody", unrelated: str = "gravel") -> Cat:
@@ -126,7 +129,7 @@ def test_number_case_and_possessive_do_not_hide_a_target(target: str, sentence: 
 @pytest.fixture(scope="module")
 def parser(shared: Path) -> Any:
     """The check of slots with the small English pipeline."""
-    return slot_check(spacy_parser(str(shared / "models/spacy-en-small")))
+    return Slots(spacy_parser(str(shared / "models/spacy-en-small")))
 
 
 @pytest.mark.parametrize(
@@ -195,3 +198,19 @@ def test_the_target_is_refused_as_lost_in_one_sentence_of_twenty(shared: Path) -
     """Of 4,183 sentences 1,215 have neither the target's word nor one for the same people; few are refused for it."""
     found = verdicts(shared, "data_gpt4_raw_298a94a.json", PATTERNS, "derived")
     assert found["target_lost"] <= 0.05 * found.total()
+
+
+def test_the_sentences_of_many_replies_are_parsed_together(shared: Path) -> None:
+    """Each text once and all in one call: batches of four cost twice as much; the verdicts are those of one by one."""
+    parse_, calls = spacy_parser(str(shared / "models/spacy-en-small")), list[list[str]]()
+
+    def counted(texts: Iterable[str]) -> Iterator[Sentence]:
+        calls.append(list(texts))
+        return parse_(calls[-1])
+
+    said = "The tailor showed a lot of [BLANK].\nThe tailor, as ever, was [BLANK]."
+    original = cat("The tailor was BLANK.", "strong", "weak")
+    answers = [Answer(original=replace(original, id=str(n)), reply=Reply(text=said, model="m")) for n in range(3)]
+    made = list(build(answers, Rules(slot=Slots(counted), target="any"), {}))
+    assert [one.reason if isinstance(one, Refused) else "" for one in made] == ["slot", ""] * 3
+    assert [len(texts) for texts in calls] == [6]

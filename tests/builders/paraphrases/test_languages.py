@@ -2,7 +2,7 @@ import pytest
 
 from catsofa.builders.paraphrases import Answer, Paraphrase, Rules, build, prompts
 from catsofa.builders.paraphrases.replies import Reply
-from catsofa.builders.paraphrases.slots import slot_check
+from catsofa.builders.paraphrases.slots import Slots
 from catsofa.data.records import Candidate, Cat
 
 
@@ -29,7 +29,7 @@ def test_paraphrases_in_other_languages_wait_for_people(
 ) -> None:
     """The rules of meaning read English, so each has an alarm; no Spanish `a` becomes `an`."""
     cat = a_cat(context, fills, language)
-    rules = Rules(slot=slot_check(None), count=1)
+    rules = Rules(slot=Slots(None), count=1)
     (made,) = build([Answer(original=cat, reply=Reply(text=reply, ending="complete", model="m"))], rules, {})
     assert isinstance(made, Paraphrase), made
     assert made.queue == "review"

@@ -11,7 +11,7 @@ from catsofa.builders.paraphrases import Answer, Paraphrase, Rules, build, promp
 from catsofa.builders.paraphrases import recorded as recorded_replies
 from catsofa.builders.paraphrases.replies import Reply, reply_of
 from catsofa.builders.paraphrases.runs import Run
-from catsofa.builders.paraphrases.slots import slot_check
+from catsofa.builders.paraphrases.slots import Slots
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.formats import stereoset
@@ -20,7 +20,7 @@ from catsofa.data.records import LABELS, Annotation, Candidate, Cat, Refused
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.prices import Price
 
-RULES = Rules(slot=slot_check(None))
+RULES = Rules(slot=Slots(None))
 
 DIALOGUES: dict[str, tuple[str, str, tuple[str, str, str], str, list[str]]] = {
     "plain": ("gardener", "The gardener is BLANK.", ("patient", "hasty", "gravel"),
@@ -306,7 +306,7 @@ def test_the_released_file_of_the_study_is_read_as_it_is(shared: Path, tmp_path:
     answers = list(recorded_replies.read(file, cats))
     assert [a.original.id for a in answers if isinstance(a, Answer)] == [c.id for c in cats]
     assert sum(a.reply is not None for a in answers if isinstance(a, Answer)) == 2090
-    rules = Rules(slot=slot_check(None), target="any")
+    rules = Rules(slot=Slots(None), target="any")
     summary = write(build(answers, rules, {}), tmp_path, 2, tmp_path / "refused.jsonl")
     assert (summary.kept + summary.review).total() == 4068
     corrected = stereoset.read(shared / "data/paraphrase/partition_2_corrected.json")

@@ -3,6 +3,7 @@
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,14 @@ from catsofa.builders.paraphrases.meaning.content import added
 from catsofa.builders.paraphrases.meaning.described import described
 from catsofa.builders.paraphrases.meaning.targets import same_person, wider
 from catsofa.builders.paraphrases.replies import parse
+from catsofa.builders.similarity import Cut, Pair, Placed, Similarity, place
 from catsofa.data.files import json_files
 from catsofa.data.formats import stereoset
 from catsofa.data.language.alarms import word_alarms
+from catsofa.data.records import LABELS, Candidate, Cat
 
 DATA = Path(__file__).parents[1] / "data"
+FILLS = tuple(Candidate(id=f"a-{label}", text="x", label=label, fill="x") for label in LABELS)
 PAIRS = tomllib.loads((DATA / "meaning_pairs.toml").read_text("utf-8"))
 
 
@@ -57,6 +61,9 @@ PAIRS = tomllib.loads((DATA / "meaning_pairs.toml").read_text("utf-8"))
         ("The actor tells BLANK jokes.", "The actor tells nothing but [BLANK] jokes.", ["negation", "quantifier"]),
         ("The actor tells BLANK jokes.", "The actor tells [BLANK] jokes again and again.", ["quantifier"]),
         ("The actor is BLANK.", "The actor is fairly [BLANK].", ["hedge"]),
+        ("The actor is rather BLANK.", "The actor might be rather [BLANK].", ["hedge"]),
+        ("The actor seemed BLANK.", "Perhaps the actor seemed [BLANK].", ["hedge"]),
+        ("The actor is rather BLANK.", "The actor is somewhat [BLANK].", []),
         ("Ada said that actors are BLANK.", "Ada guessed that actors are [BLANK].", ["hedge"]),
         ("His father is BLANK.", "He thinks his father is [BLANK].", ["hedge"]),
         ("His father is BLANK.", "He says his father is [BLANK].", ["hedge"]),
@@ -177,11 +184,11 @@ def pairs(half: int) -> Iterator[tuple[str, str, str, str]]:
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_of_the_labelled_pairs_hardly_one_that_changes_the_meaning_passes(half: int) -> None:
-    """At most 3 % of them and one or two of a class; no true paraphrase is refused, and at most 35 % are queued."""
+    """At most 3 % of them and one of a class; no true paraphrase is refused, and at most 35 % are queued."""
     found = outcomes(half)
     changed = sum((found[name] for name in PAIRS["changes"]), Counter[str]())
     assert changed["accepted"] / changed.total() <= 0.03
-    assert all(found[name]["accepted"] <= 1 + half for name in PAIRS["changes"])
+    assert all(found[name]["accepted"] <= 1 for name in PAIRS["changes"])
     kept = sum((found[name] for name in PAIRS["keeps"]), Counter[str]())
     assert kept["refused"] == 0
     assert kept["review"] / kept.total() <= 0.35
@@ -192,6 +199,23 @@ def test_over_both_halves_no_class_passes_in_more_than_six_of_a_hundred_pairs() 
     both = {name: sum((half[name] for half in map(outcomes, (0, 1))), Counter[str]()) for name in PAIRS["changes"]}
     assert sum(one.total() for one in both.values()) == 307
     assert all(one["accepted"] / one.total() <= 0.06 for one in both.values()), both
+
+
+def test_with_a_model_of_inference_that_is_right_one_true_paraphrase_in_twelve_goes_to_people() -> None:
+    """12 of 152; 10 more that it misses make the 22 that are 15 %. Of the 307 changed ones none is accepted."""
+    went = {True: Counter[str](), False: Counter[str]()}
+    for half in (0, 1):
+        for name, context, sentence, target in pairs(half):
+            told, keeps = find_target(sentence, context, target, "derived"), name in PAIRS["keeps"]
+            raised = [*filter(None, [told.alarm]), *alarms(sentence, context, target)]
+            one = Cat(id="a", kind="intrasentence", bias_type="x", target=target, context=context, candidates=FILLS)
+            noted = replace(one, context=sentence, extra={"alarms": [alarm._asdict() for alarm in raised]})
+            reads = Similarity(mean=0.9, least=0.9, chrf=40, entailment=float(keeps), contradiction=0.0)
+            (placed,) = place([(Pair(1, noted, one), reads)], Cut(), "right")
+            assert isinstance(placed, Placed)
+            went[keeps]["refused" if told.lost else placed.queue] += 1
+    assert went[True] == {"partition": 140, "review": 12}
+    assert went[False] == {"review": 265, "refused": 42}
 
 
 def test_two_labellers_agree_on_what_keeps_its_meaning() -> None:
@@ -240,7 +264,7 @@ def test_of_pairs_that_nobody_tuned_on_one_changed_one_in_twenty_passes() -> Non
     """270 pairs that are only counted: a gate that gets worse fails here, and nobody reads which pair it was."""
     changed, kept = counted("held_out_pairs.toml")
     assert (changed.total(), kept.total()) == (180, 90)
-    assert changed["accepted"] <= 8
+    assert changed["accepted"] <= 7
     assert kept["refused"] <= 4
     assert kept["review"] <= 31
 

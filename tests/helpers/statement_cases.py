@@ -78,6 +78,7 @@ REVISED = [
     ("want others to feed them", "want others to feed them", "want others to feed them"),
     ("should ever sing", "should ever sing", "!malformed"),
     ("are put in the oven", "are put in the oven", "!historical_event"),
+    ("should die like in holodomor", "should die like in holodomor", "!historical_event"),
 ]
 """Statements on which the rule sets differ, or must not: by the preset of the paper, and by the revised rules."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from catsofa.annotation.crowd import databases, settings
 from catsofa.annotation.crowd.owner.states import of_person
-from catsofa.annotation.crowd.people.background import published
+from catsofa.annotation.crowd.people.background import STUDIES, published
 from catsofa.annotation.crowd.quality import is_excluded
 from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.results.answers import FORGOTTEN, REOPENED, Tombstone, Wanted, by_the_writer, latest
@@ -112,8 +112,23 @@ class Validated:
     """What made the items, and how many each."""
 
 
-def work_of(study: Study) -> Work:
-    """A study in the numbers a data statement wants."""
+def works_of(studies: Sequence[Study]) -> list[Work]:
+    """The studies of one release; nobody who was in some of them follows from the difference of their counts."""
+    there = [{row.annotator for row in latest(study) if not row.skipped} for study in studies]
+    beside: dict[str, dict[str, str]] = {
+        person: {STUDIES: " ".join(str(n) for n, people in enumerate(there) if person in people)}
+        for person in set[str]().union(*there)
+    }
+    works = []
+    for n, study in enumerate(studies):
+        works.append(work_of(study, beside))
+        for person, row in works[-1].said.items():
+            beside[person] |= {f"{n} {name}": value for name, value in row.items()}
+    return works
+
+
+def work_of(study: Study, beside: Mapping[str, Mapping[str, str]] | None = None) -> Work:
+    """A study in the numbers a data statement wants; `beside` is what other studies of the release say of people."""
     s, answers = study.settings, [row for row in latest(study) if not row.skipped]
     texts = [row for row in answers if not study.kind_of(row.token).asks]
     days = sorted(row.at[:10] for row in answers)
@@ -142,7 +157,7 @@ def work_of(study: Study) -> Work:
         minimum_age=opened.people.minimum_age if opened else 0,
         ethics=", ".join(filter(None, (ethics.institution, ethics.protocol, basis))),
         erased=tuple(stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)),
-        said=published(study, {row.annotator for row in answers}, again=True),
+        said=published(study, {row.annotator for row in answers}, again=True, beside=beside),
         told=opened.statement if opened else settings.Statement(),
         practice=taught,
         left_out=_left_out(study),

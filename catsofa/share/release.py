@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from catsofa.annotation.crowd.people.background import Background, published_together
 from catsofa.annotation.results import releases
-from catsofa.annotation.results.data_statement import Validated, data_statement, work_of
+from catsofa.annotation.results.data_statement import Validated, data_statement, works_of
 from catsofa.annotation.results.pseudonyms import keyed, numbered, people_of, without_names
 from catsofa.annotation.study import Study
 from catsofa.data import formats
@@ -92,7 +92,7 @@ def release(
     if empty := [name for name, some in written.items() if not some]:
         raise ValueError(f"nobody confirmed an item of {', '.join(empty)}; there is nothing to release")
     seen = _facts_of(found, len(items), rule)
-    works = [work_of(study) for study in studies]
+    works = works_of(studies)
     facts = replace(facts, statement=data_statement(seen, works, facts.language))
     judged_in = judging(studies)
     if by and len(judged_in) != 1:

@@ -19,29 +19,37 @@ from catsofa.data.files import BadInput
 from catsofa.data.suppression import WITHHELD, generalised, steps_of
 
 STORE, KEY = "background.db", "background.key"
-NOT_ASKED = "not asked"
+NOT_ASKED, STUDIES = "not asked", "studies"
 Part = Literal["judgements", "statement"]
 """The parts of a release that say something of people: each judgement's group, and the counts of the data statement."""
 
 
 def published(
-    study: Study, people: Iterable[str], names: Collection[str] = (), *, again: bool = False
+    study: Study,
+    people: Iterable[str],
+    names: Collection[str] = (),
+    *,
+    again: bool = False,
+    beside: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, dict[str, str]]:
     """What may be published of each of these people: every answer alone is that of k people or more.
 
     Only the questions of these names, or all. With `again`, k people or more also share what the data statements of
-    earlier releases counted them under: nobody follows from a difference of two counts. It is for memory alone.
+    earlier releases counted them under: nobody follows from a difference of two counts. `beside` is what other studies
+    of the same release say of people, question by question, and under `STUDIES` which studies they are in. It is for
+    memory alone.
     """
     if not (study.folder / STORE).is_file():
         return {}
     settings, said = read(study).questionnaire, Background(study).said(people)
     earlier = Background(study).released(said, "statement") if again else {}
+    earlier = {person: {**earlier.get(person, {}), **(beside or {}).get(person, {})} for person in said}
     rows: dict[str, dict[str, str]] = {person: {} for person in said}
     for name, question in questions(study, settings).items():
         if not names or name in names:
             known = {person: {name: each[name]} for person, each in said.items() if name in each}
             before = {
-                person: {key: value for key, value in row.items() if key.endswith(f" {name}")}
+                person: {key: value for key, value in row.items() if key == STUDIES or key.endswith(f" {name}")}
                 for person, row in earlier.items()
             }
             steps = steps_of([name], {name: question.wider})

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from catsofa.annotation.crowd.people import background
 from catsofa.annotation.crowd.people.background import Background, published, published_together
-from catsofa.annotation.study import Study, create
+from catsofa.annotation.results.answers import Raw
+from catsofa.annotation.results.data_statement import works_of
+from catsofa.annotation.study import Study, create, rows
 from catsofa.annotation.study.checks import check_study
 from catsofa.data.suppression import WITHHELD
 
@@ -108,3 +110,17 @@ def test_what_releases_say_is_checked(tmp_path: Path) -> None:
     verdict = check_study(made.folder)
     assert verdict is not None
     assert [fault.wrong for fault in verdict.faults] == ["1 rows whose checksums do not fit"]
+
+
+def test_nobody_follows_from_the_counts_of_two_studies_of_one_release(tmp_path: Path) -> None:
+    """Fifteen people were in both studies, a sixteenth in the second alone: her answers are in no count."""
+    first, second = asked_study(tmp_path / "a"), asked_study(tmp_path / "b")
+    seen = {"token": min(second.keys), "annotator": "p15", "at": "9", "updated": "9"}
+    rows.append([Raw(annotation="15/x", **seen)], second.folder / "raw.jsonl")
+    Background(second).keep("p15", {"country": "Fiji", "gender": "woman"})
+    alone = works_of([second])[0].about
+    assert (alone["gender"], alone["country"]["Fiji"]) == ({"woman": 11, "man": 5}, 6)
+    one, two = works_of([first, second])
+    assert one.about["gender"] == {"woman": 10, "man": 5}
+    assert two.about["gender"] == {"woman": 10, WITHHELD: 6}  # five men of both studies, and she
+    assert two.about["country"] == {"Fiji": 5, "Oceania": 5, WITHHELD: 6}

@@ -40,7 +40,13 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "uvicorn": ("annotate",),
 }
 """Module to the extras that install the module."""
-PACKAGES: Mapping[str, str] = {"vllm": "vllm", "wordfreq": "wordfreq"}
+PACKAGES: Mapping[str, str] = {
+    "mlflow": "mlflow",
+    "trackio": "trackio",
+    "vllm": "vllm",
+    "wandb": "wandb",
+    "wordfreq": "wordfreq",
+}
 """Modules that no extra installs, to the package that does."""
 ROOMS: Mapping[str, str] = {
     "catsofa.annotation": "annotate",

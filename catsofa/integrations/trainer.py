@@ -1,0 +1,76 @@
+"""A callback for the Trainer of transformers: what a network prefers, while it is trained."""
+
+__all__ = ["StereotypeCallback"]
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from typing import Protocol as Interface
+
+from transformers import TrainerCallback
+
+from catsofa.integrations import numbers
+from catsofa.scoring.dataset import open_data
+from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.results import Report
+
+
+class Log(Interface):
+    """A function that logs a report, such as `log` of `catsofa.integrations.wandb`, `mlflow` and `trackio`."""
+
+    def __call__(self, report: Report, *, step: int | None = None) -> None:
+        """Log the numbers of a report at a step."""
+
+
+class StereotypeCallback(TrainerCallback):  # type: ignore[misc]
+    """Measures the network on a data set at each evaluation of the Trainer.
+
+    The numbers over all items join the metrics of the evaluation as `eval_catsofa_MEASURE_NAME`, which
+    `metric_for_best_model` may name, and the state's `log_history`. Each function of `log` gets the report and the
+    step, on the first process alone. Training goes on as it would have without the callback: the network, its
+    gradients and the random numbers stay as they are.
+    """
+
+    def __init__(
+        self,
+        data: str | Path | Iterable[Any],
+        *,
+        protocol: str = "catsofa",
+        limit: int | None = None,
+        tokenizer: Any = None,
+        log: Sequence[Log] = (),
+    ) -> None:
+        self.data = data
+        open_data(self.data, limit)  # a slip must not cost the training before the first evaluation
+        self.how: dict[str, Any] = {"protocol": protocol, "limit": limit}
+        self.tokenizer, self.log = tokenizer, tuple(log)
+        self.reports: dict[int, Report] = {}
+        """Step to the report of the network at that step."""
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Refuse what could not be measured later."""
+        if self.tokenizer is None and given.get("processing_class") is None:
+            raise ValueError(
+                "found no tokenizer for the callback; give Trainer processing_class, or the callback tokenizer="
+            )
+        deepspeed = getattr(getattr(args, "hf_deepspeed_config", None), "is_zero3", lambda: False)()
+        if getattr(args, "fsdp", None) or deepspeed:
+            raise ValueError(
+                "found weights in parts (FSDP or ZeRO-3); measure the saved checkpoints with catsofa score"
+            )
+
+    def on_evaluate(
+        self, args: Any, state: Any, control: Any, *, metrics: dict[str, float], model: Any, **given: Any
+    ) -> None:
+        """Measure the network once at this step, and add the numbers to the metrics."""
+        step, first = int(state.global_step), int(state.global_step) not in self.reports
+        if first:
+            tokenizer = self.tokenizer if self.tokenizer is not None else given.get("processing_class")
+            self.reports[step] = evaluate((model, tokenizer), self.data, **self.how)
+        whole = {name.replace("/", "_"): at for name, at in numbers(self.reports[step]).items() if name.count("/") == 2}
+        metrics.update({f"eval_{name}": at for name, at in whole.items()})
+        if first:
+            state.log_history.append({**{f"eval_{name}": at for name, at in whole.items()}, "step": step})
+        if first and state.is_world_process_zero:
+            for log in self.log:
+                log(self.reports[step], step=step)

@@ -2,7 +2,7 @@
 
 __all__ = ["compare", "robustness"]
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from math import nan
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catsofa.data.progress import SILENT, Progress
-from catsofa.report.inputs import data_of_choices, find, places_in, read
+from catsofa.report.inputs import data_of_choices, find, listed, places_in, read
 from catsofa.report.sections.paraphrases import matched
 from catsofa.scoring.compare import Difference, ModelComparison, refuse_nothing_shared, sides_of
 from catsofa.scoring.compare.choosing import compare_choices
@@ -33,7 +33,7 @@ OUTCOMES = {"seat": "association tests", "bbq": "questions"}
 
 
 def compare(
-    runs: Sequence[Path | str],
+    runs: Iterable[Path | str],
     on: Path | str | None = None,
     *,
     protocol: str = "catsofa",
@@ -45,13 +45,16 @@ def compare(
     A run knows its data; files of scores need `on`. `domains` adds the changes in each domain. Association tests are
     compared one by one. Runs over probes give the overlap of their ends.
     """
-    if all((Path(run) / CHOICES).is_file() for run in runs):
-        place = on if on is not None else data_of_choices(read(Path(runs[0]))).on
+    paths = listed(runs)
+    if len(paths) < 2:
+        raise ValueError(f"a comparison needs two models or more; found {'one' if paths else 'none'}")
+    if all((path / CHOICES).is_file() for path in paths):
+        place = on if on is not None else data_of_choices(read(paths[0])).on
         assert place is not None
-        return compare_choices(runs, place, seed=seed or 0, domains=domains)
-    if all(Path(run).is_dir() for run in runs) and {read(Path(run)).kind for run in runs} & {*OUTCOMES}:
-        return _by_outcomes(runs, on, seed or 0, domains)
-    return compare_on(runs, on, protocol=protocol, seed=seed, domains=domains)
+        return compare_choices(paths, place, seed=seed or 0, domains=domains)
+    if all(path.is_dir() for path in paths) and {read(path).kind for path in paths} & {*OUTCOMES}:
+        return _by_outcomes(paths, on, seed or 0, domains)
+    return compare_on(paths, on, protocol=protocol, seed=seed, domains=domains)
 
 
 def _by_outcomes(runs: Sequence[Path | str], on: Path | str | None, seed: int, domains: bool) -> ModelComparison:
@@ -133,8 +136,8 @@ def _counted(of: "Taken") -> set[str]:
 
 
 def robustness(
-    originals: Sequence[Path | str],
-    paraphrases: Sequence[Path | str],
+    originals: Path | str | Iterable[Path | str],
+    paraphrases: Path | str | Iterable[Path | str],
     on: Sequence[Path | str] = (),
     *,
     protocol: str = "catsofa",
@@ -146,10 +149,11 @@ def robustness(
     `on` names the data of files: the originals' CATs, then those of each set of paraphrases. A folder above several
     runs stands for its runs on CATs; each run on paraphrases is joined with the run of its model on their originals.
     """
+    before, after = listed(originals), listed(paraphrases)
     left_out: tuple[str, ...] = ()
-    if any(_holds_runs(Path(path)) for path in (*originals, *paraphrases)):
-        originals, paraphrases, left_out = _joined_runs(originals, paraphrases)
-    found = robustness_on(originals, paraphrases, on, protocol=protocol, seed=seed, progress=progress)
+    if any(map(_holds_runs, (*before, *after))):
+        before, after, left_out = _joined_runs(before, after)
+    found = robustness_on(before, after, on, protocol=protocol, seed=seed, progress=progress)
     return replace(found, warnings=(*found.warnings, *left_out))
 
 

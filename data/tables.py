@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SHOWN = 100
 """Rows that a notebook shows; `to_pandas` has them all."""
+LEAST = 0.0005
+"""What three decimals would show as 0: no p is 0."""
 COLUMNS = 80
 """Letters of a line in print."""
 
@@ -119,6 +121,8 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
         return escape("" if value is None else str(value))
     if isnan(value):
         return "unscored"
+    if 0 < abs(value) < LEAST and low is None:
+        return f"{value:.0e}"
     shown = digits(value)
     limits = "" if low is None or high is None or isnan(low) else f" [{low:.{shown}f}, {high:.{shown}f}]"
     return f"{value:.{shown}f}{limits}"

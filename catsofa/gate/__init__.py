@@ -41,7 +41,7 @@ THIN = 0.9
 
 
 def check(
-    runs: Sequence[Path | str],
+    runs: Path | str | Iterable[Path | str],
     against: Path | str,
     *,
     margins: Mapping[str, float] | None = None,
@@ -64,7 +64,9 @@ def check(
     if require not in (known := get_args(Require)):
         raise ValueError(f"found the requirement {require!r}; expected {' or '.join(filter(None, known))}")
     older = _baseline(against, on)
-    newer, refused = _taken(runs, on, paraphrases, labels, next((one.signature.protocol for one in older), PLAIN))
+    newer, refused = _taken(
+        inputs.listed(runs), on, paraphrases, labels, next((one.signature.protocol for one in older), PLAIN)
+    )
     checked, used = list[Checked](), set[int]()
     for label, one in newer:
         at, why = _match(one.snapshot, older)
@@ -88,10 +90,13 @@ def check(
 
 
 def snapshots_of(
-    runs: Sequence[Path | str], *, on: Sequence[Path | str] = (), paraphrases: Sequence[Path | str] = ()
+    runs: Path | str | Iterable[Path | str],
+    *,
+    on: Sequence[Path | str] = (),
+    paraphrases: Sequence[Path | str] = (),
 ) -> list[Snapshot]:
     """The outcomes of all runs below these paths, for a baseline: one model on each data set."""
-    found, refused = _taken(runs, on, paraphrases)
+    found, refused = _taken(inputs.listed(runs), on, paraphrases)
     if refused:
         raise BadInput(refused[0].folder, refused[0].refused, "finished runs with the scores of single items")
     snapshots = [one.snapshot for _, one in found]

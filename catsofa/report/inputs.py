@@ -115,6 +115,11 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
     )
 
 
+def listed(paths: Path | str | Iterable[Path | str]) -> list[Path]:
+    """One path, or each of several: a text is no row of letters, and an iterator is read once."""
+    return [Path(paths)] if isinstance(paths, str | Path) else [*map(Path, paths)]
+
+
 def _keys(part: Mapping[str, Any]) -> set[str]:
     """The fields of a result, and of its results."""
     results = part.get("results")

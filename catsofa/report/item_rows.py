@@ -20,8 +20,7 @@ def items(runs: Path | str | Iterable[Path | str], *, on: Iterable[Path | str | 
 
     Items that several models scored have one id. A run that does not say where its data lie needs them in `on`.
     """
-    paths = [runs] if isinstance(runs, str | Path) else list(runs)
-    found, sets = inputs.find(paths), [open_data(place) for place in on]
+    found, sets = inputs.find(inputs.listed(runs)), [open_data(place) for place in on]
     for sentence in found.unfinished:
         warn(sentence, stacklevel=2)
     return frame(

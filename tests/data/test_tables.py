@@ -31,6 +31,14 @@ class Quoting(Found):
     offensive: ClassVar[bool] = True
 
 
+@pytest.mark.parametrize(("p", "shown"), [(0.0001, "1e-04"), (0.0004, "4e-04"), (0.0312, "0.031"), (0.0, "0.000")])
+def test_a_small_p_is_never_shown_as_zero(p: float, shown: str) -> None:
+    """In print and in a notebook: 0.0001 with three decimals would be 0."""
+    found = Found([{"set": "all", "p": p}])
+    assert str(found).split()[3] == shown
+    assert f"<td>{shown}</td>" in found._repr_html_()
+
+
 def test_no_text_of_a_result_is_markup() -> None:
     """Names of columns, values and the heading are escaped."""
     text = Found([{EVIL: EVIL, "b": None}])._repr_html_()

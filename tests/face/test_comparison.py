@@ -13,6 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from catsofa.comparison import compare, robustness
 from catsofa.data.files import jsonl
+from catsofa.gate import check
 from catsofa.scoring.evaluate import evaluate
 
 
@@ -52,6 +53,18 @@ def test_domains_have_the_changes_of_their_own_records_and_share_one_correction(
     jsonl.write([cat for cat in cats() if cat.bias_type == "trade"], models / "trade.jsonl")
     only = {row.measure: row for row in compare(runs, models / "trade.jsonl").differences}
     assert all(str(rows["trade", name].change) == str(only[name].change) for name in only)
+
+
+def test_an_iterator_of_runs_is_read_once_and_a_text_is_no_row_of_letters(models: Path) -> None:
+    """`compare` and `robustness` take what gives paths; one path alone is one, and no list of its letters."""
+    runs = [models / "cats/a", models / "cats/b"]
+    assert compare(iter(runs)).to_dict() == compare(runs).to_dict()
+    for alone, found in ((str(runs[0]), "one"), ([], "none")):
+        with pytest.raises(ValueError, match=f"needs two models or more; found {found}"):
+            compare(alone)
+    lists = robustness([models / "cats/a"], [models / "paraphrased/a"]).to_dict()
+    assert robustness(str(models / "cats/a"), iter([models / "paraphrased/a"])).to_dict() == lists
+    assert check(str(runs[0]), runs[0]).exit_code == 0
 
 
 def test_domains_of_choices_are_compared_too(tmp_path: Path) -> None:

@@ -128,6 +128,8 @@ def _problem(question: Question, values: Sequence[str]) -> str:
         return f"{question.name} is empty"
     if len(values) > 1 and not question.several:
         return f"{question.name} has {len(values)} answers"
+    if question.choices and len({*values}) < len(values):
+        return f"{question.name} has a choice twice"
     if question.choices and (unknown := set(values) - set(question.choices)):
         return f"{question.name} has no choice {min(unknown)!r}"
     return ""

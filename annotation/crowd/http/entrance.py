@@ -91,7 +91,8 @@ class Entrance:
 
         if not (state := await self._site.do(job)):
             return self._site.page("message", 403, says=TWICE)
-        if agreed:  # before the cookie is sent: nobody works whose name is not noted
+        # before the cookie is sent: nobody works whose name is not noted, and of who declined before none is
+        if agreed and state != "declined":
             async with self._noting:
                 await run_in_threadpool(self._arrivals.note, arrival)
         where = "work" if state == "working" else "done"

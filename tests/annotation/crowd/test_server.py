@@ -139,6 +139,24 @@ def test_a_browser_asks_for_the_missing_tick_and_never_for_it_from_who_declines(
     assert '<button name="agree" value="no" formnovalidate>' in form
 
 
+def test_who_declines_and_then_agrees_is_not_noted(study: Study, address: str) -> None:
+    """The first word stands, and no file says who they are."""
+    eve = Visitor(address, "EVE-OF-PROLIFIC")
+    assert eve.come(agree="no").headers["location"] == "done"
+    assert eve.come().headers["location"] == "done"
+    assert [path for path in study.folder.iterdir() if b"EVE-OF-PROLIFIC" in path.read_bytes()] == []
+
+
+def test_a_choice_is_named_once(study: Study, address: str) -> None:
+    """Of a question that takes several choices, one that is named twice is refused, and the task stays."""
+    eve = Visitor(address, "EVE")
+    eve.come()
+    given, said = eve.next(), {f"label_{k}": "unrelated" for k in (1, 2, 3)}
+    answer = eve.post("/answer", {"nonce": given["nonce"], "answers": {**said, "issues": ["ungrammatical"] * 2}})
+    assert (answer.status_code, "issues" in answer.json()["error"]) == (422, True)
+    assert eve.next()["nonce"] == given["nonce"]
+
+
 def test_another_device_and_a_reload_show_the_same_task_with_what_was_filled_in(study: Study, address: str) -> None:
     """The link opened on a second device leads to the same task; with another submission there is no place."""
     phone, laptop = Visitor(address), Visitor(address)

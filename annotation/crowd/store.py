@@ -141,9 +141,10 @@ class Rows:
         """Change rows of a table without checksums, or delete rows."""
         self._connection.execute(statement, values)
 
-    def changed(self) -> Iterator[tuple[str, Row]]:
-        """The rows that do not fit their checksum, each with its table."""
-        for table, (_, columns) in TABLES.items():
+    def changed(self, *tables: str) -> Iterator[tuple[str, Row]]:
+        """The rows of these tables, or of all, that do not fit their checksum, each with its table."""
+        for table in tables or TABLES:
+            columns = TABLES[table][1]
             for row in self.all(f"SELECT * FROM {table}"):
                 if row["checksum"] != self._checksum(tuple(row[name] for name in columns)).hex():
                     yield table, row

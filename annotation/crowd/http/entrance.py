@@ -109,7 +109,11 @@ class Entrance:
             said = chosen(self._site.asked, await guards.sent_form(request))
         except ValueError as error:
             raise Refused(422, str(error)) from None
-        person = await self._site.do(lambda held: seats.known(held, self._site.who(held, request)))
-        if person["state"] not in seats.ENDED:
-            await run_in_threadpool(self._background.keep, person["name"], said)
+        async with self._site.telling:
+            person = await self._site.do(lambda held: seats.known(held, self._site.who(held, request)))
+            name = person["name"]
+            if person["state"] not in seats.ENDED:
+                await run_in_threadpool(self._background.keep, name, said)
+                if not await self._site.do(lambda held: held.get("person", name)):  # forgotten meanwhile
+                    await run_in_threadpool(self._background.remove, name)
         return RedirectResponse("work", status_code=303)

@@ -57,6 +57,8 @@ class Site:
         """The names by which this machine's own browsers reach the server."""
         if place.hostname in ("127.0.0.1", "localhost"):
             self.hosts |= {f"127.0.0.1:{place.port}", f"localhost:{place.port}"}
+        self.telling = asyncio.Lock()
+        """Held while somebody says something about themselves, or has it erased: the one ends before the other."""
         self._cookie = "__Host-seat" if self.https else "seat"
         self._sessions, self.strangers = set[str](), guards.Strangers()
         self._by_address, self._by_session = Buckets(*BY_ADDRESS), Buckets(*BY_SESSION)

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from random import Random
 from typing import Any
@@ -151,12 +150,13 @@ class Work:
     async def end(self, request: Request) -> Response:
         """End a person's work, or erase it too."""
         await guards.sent_form(request)
-        act: Callable[[Rows, str], Any] = seats.stop
         if request.url.path == "/withdraw":
-            act = seats.withdraw
-            name = await self._site.do(lambda held: self._site.who(held, request))
-            await run_in_threadpool(self._background.remove, name)  # first: no kill leaves it behind unseen
-        await self._site.do(lambda held: act(held, self._site.who(held, request)))
+            async with self._site.telling:
+                name = await self._site.do(lambda held: self._site.who(held, request))
+                await run_in_threadpool(self._background.remove, name)  # first: no kill leaves it behind unseen
+                await self._site.do(lambda held: seats.withdraw(held, self._site.who(held, request)))
+        else:
+            await self._site.do(lambda held: seats.stop(held, self._site.who(held, request)))
         return RedirectResponse("done", status_code=303)
 
     async def done(self, request: Request) -> Response:

@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.study import Study, create
 from catsofa.cli import app
+from catsofa.data.files import BadInput
 
 
 def a_study(folder: Path, items: int, gold: int = 0, checks: int = 0) -> Study:
@@ -62,6 +65,14 @@ def paid(tmp_path: Path) -> Study:
     with home.open_store(study) as store:
         store.do(lambda held: seats.decline(held, "declines", "s", 1_700_000_000))
     return study
+
+
+def test_nobody_is_paid_by_a_changed_store(paid: Study) -> None:
+    """An outcome that was edited in the database is refused, and not paid."""
+    with closing(sqlite3.connect(paid.folder / "study.db", isolation_level=None)) as database:
+        database.execute("UPDATE person SET outcome = 'completed' WHERE outcome = 'failed_checks'")
+    with pytest.raises(BadInput, match="checksums do not fit"):
+        money.payable(paid)
 
 
 def test_everybody_is_owed_what_they_did(paid: Study, tmp_path: Path) -> None:

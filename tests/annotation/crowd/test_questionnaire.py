@@ -3,7 +3,10 @@
 import json
 import re
 import stat
+import threading
+import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,6 +132,27 @@ def test_what_people_say_stands_in_one_file_under_a_name_of_its_own(study: Study
     modes = {stat.S_IMODE((study.folder / file).stat().st_mode) for file in ("background.db", "background.key")}
     assert modes == {0o600}
     assert "Fiji" not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_what_is_said_while_somebody_withdraws_goes_too(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The form about a person is on its way to disk when they withdraw on another device: nothing stays."""
+    begun, keep = threading.Event(), Background.keep
+
+    def slow(self: Background, person: str, said: Mapping[str, str]) -> None:
+        begun.set()
+        time.sleep(0.5)
+        keep(self, person, said)
+
+    monkeypatch.setattr(Background, "keep", slow)
+    with opened(study) as address:
+        ana = Visitor(address, "ANA")
+        ana.come()
+        other = threading.Thread(target=lambda: ana.browser.post("/about-you", data=SAID))
+        other.start()
+        assert begun.wait(60)
+        ana.browser.post("/withdraw", data={"sure": "yes"})
+        other.join()
+    assert told(study, "ANA") == {}
 
 
 def test_who_withdraws_takes_it_along(study: Study) -> None:

@@ -233,9 +233,13 @@ class _Tested:
         self.alike = bool(self.scales[self._nearest(self.linear)] <= least)
 
     def _nearest(self, excesses: Array) -> int:
-        """The linear change that decides whether the change exceeds a value."""
+        """The linear change that decides whether a change exceeds a value; of equal ones that of the observed sides."""
         studentised = excesses / self.scales
-        return int(np.abs(studentised - _greater_of_lesser(studentised)).argmin())
+        away = np.abs(studentised - _greater_of_lesser(studentised))
+        if not len(self.places):
+            return int(away.argmin())
+        agreed = self.slopes[:, 1] * self.places[0] - self.slopes[:, 2] * self.places[1]
+        return int(np.where(away <= away.min() + CLOSE, agreed, -np.inf).argmax())
 
     def p(self, change: float) -> float:
         """Two-sided p of a value of the true change."""
@@ -254,6 +258,12 @@ class _Tested:
         # a tolerance, since the same change summed in another order differs in its last digits
         beyond = np.sum(drawn <= observed + CLOSE), np.sum(drawn >= observed - CLOSE)
         low, high = ((int(count) + 1) / (len(drawn) + 1) for count in beyond)
+        if self.clusters < FEW and len(self.places):
+            # few clusters do not say where a result lies, so that each linear change must be refused by itself
+            alone = excesses / self.scales
+            below = np.mean(self.errors <= alone + CLOSE, axis=0), np.mean(self.errors < alone - CLOSE, axis=0)
+            low = max(low, float(_greater_of_lesser(below[0])))
+            high = max(high, 1 - float(_greater_of_lesser(below[1])))
         return low, high
 
     def students(self, change: float) -> tuple[float, float]:

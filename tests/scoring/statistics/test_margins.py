@@ -121,3 +121,16 @@ def test_a_planted_regression_is_found_and_equal_models_are_shown_equivalent() -
     equal = [margin_test(*world(0.6, 0.6, 0.06, size, rng), METRIC, 2, step=step, resamples=400) for _ in range(sets)]
     assert np.mean([one.p_equivalent <= 0.05 for one in equal]) > 0.9
     assert np.mean([one.p_worse <= 0.05 for one in equal]) == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "worse", "least"),
+    [([0.0, 0.2, 0.1, 0.1, 0.1, 0.1], [0.1] * 6, 0.0, 0.45), ([0.8, 0.2], [0.2, 0.2], 30.0, 0.2)],
+)
+def test_few_terms_show_no_more_than_students_t_on_either_side_of_50(
+    before: list[float], after: list[float], worse: float, least: float
+) -> None:
+    """ss 10 twice is no change for the worse; two terms, of which one falls, have t = 1 with one degree: p = 0.25."""
+    found = margin_test(shares(before), shares(after), METRIC)
+    assert found.worse == pytest.approx(worse)
+    assert found.p_worse >= least

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
+from unicodedata import name
 
 from catsofa.builders import cats
 from catsofa.builders.candidates.lines import single, whole
@@ -144,7 +145,7 @@ def _lines(question: Question, reply: Reply) -> Iterator[tuple[int, str, Said | 
     """Each line with its number and what it says, or why it says nothing; a truncated reply's last line is cut off."""
     lines, target = parse(reply.text, question.prompt.count).sentences, question.target
     columns = question.prompt.columns
-    rows = whole(lines, columns, target) if columns else (single(text, target.identity) for text in lines)
+    rows = whole(lines, columns, target) if columns else (single(text, target) for text in lines)
     for line, (text, cells) in enumerate(zip(lines, rows, strict=True), 1):
         if reply.ending == "truncated" and line == len(lines):
             yield line, text, "truncated"
@@ -171,7 +172,8 @@ def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
         length = len(plain.split()) if spaced(language) else len(plain) / 2
         if not words(plain) or length > longest or plain.endswith((":", "：")):
             return "no_attribute"
-        if set(text) & set("[]{}<>=`") or odd_characters(text):
+        other_script = language == "en" and any(c.isalpha() and not name(c, "").startswith("LATIN") for c in text)
+        if set(text) & set("[]{}<>=`") or odd_characters(text) or other_script:
             return "odd_characters"
         if "context" not in said.others and text.count(",") + text.count(";") > 1:
             return "several_attributes"

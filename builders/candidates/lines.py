@@ -12,6 +12,12 @@ from catsofa.data.language.words import words
 KINDS = ("adjective", "noun", "verb")
 _KIND_BEHIND = re.compile(rf"(?:\s*[:;,–—-]\s*|\s*\(\s*)({'|'.join(KINDS)})(?: phrase)?\)?$", re.I)
 """The kind behind an attribute where another sign than the bar divides them."""
+_EXPLAINED = re.compile(r"^[\W\d]*\*\*([^*|]+?):?\*\*:?\s*(?:[-–—:]\s.*|[^\s|].*)?$")
+"""An attribute in bold with an explanation behind it."""
+_EMPTY = ("n/a", "na", "none", "attribute", "attributes", "completion", "association", "...", "…")
+"""What stands for no attribute, or at the head of a table."""
+_SUBJECT = re.compile(r"(?:they\s+(?!are\b)|(?P<be>they['’]re|(?:they\s+)?are|is)\s+)(?=\w)", re.I)
+"""The subject of an attribute that is written as a sentence, or its form of be."""
 _AROUND = " .,;\"'*_"
 _COLUMN = re.compile(
     r"(?P<name>context|(?P<anti>anti[- ]?)?stereotyp(?:e|ical)|unrelated)(?: \w+)?(?:\s*:\s*(?P<said>.*))?", re.I
@@ -20,13 +26,22 @@ _FIRST = re.compile(r"#|no\.?|group|\d{1,2}[.)]?", re.I)
 """A cell before the columns that were asked for: a number, or the head of one."""
 
 
-def single(text: str, identity: str) -> dict[str, str]:
-    """A line as an attribute and its kind; the name of the group before it is taken off."""
-    parts = [part.strip(" .\"'*_`") for part in _KIND_BEHIND.sub(r"|\1", " ".join(text.split()).strip("| ")).split("|")]
-    if len(parts) > 1 and parts[0].casefold() == identity.casefold():
+def single(text: str, target: Target) -> dict[str, str] | str:
+    """A line as an attribute and its kind, or why it has none; the group before it is taken off, and `they are`.
+
+    Of `**Stingy**: they count every coin` the bold words are the attribute. A head of a table says nothing.
+    """
+    text = _EXPLAINED.sub(r"\1", " ".join(text.split()).strip("| ")).replace("**", "")
+    parts = [part.strip(" .\"'*_`") for part in _KIND_BEHIND.sub(r"|\1", text).split("|")]
+    if len(parts) > 1 and parts[0].casefold() == target.identity.casefold():
         parts = parts[1:]
+    if parts[0].casefold() in _EMPTY:
+        return "no_attribute"
     kind = next((kind for kind in KINDS if len(parts) > 1 and parts[1].lower().startswith(kind)), "")
-    return {"stereotype": " ".join(parts[0].split()), "kind": kind}
+    said = " ".join(parts[0].split())
+    if target.language == "en" and (match := _SUBJECT.match(said)):
+        said, kind = said[match.end() :], "" if match["be"] else kind
+    return {"stereotype": said, "kind": kind}
 
 
 def whole(lines: Sequence[str], columns: Sequence[str], target: Target) -> Iterator[dict[str, str] | str]:

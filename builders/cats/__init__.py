@@ -8,9 +8,9 @@ from typing import cast, get_args
 
 import numpy as np
 
-from catsofa.builders.cats.fills import Part, in_number, readings
+from catsofa.builders.cats.fills import Part, are_deeds, in_number, readings
 from catsofa.builders.cats.templates import Template, TermKind, kind_of_term
-from catsofa.builders.dictionary import names_person, other_parts, verb_tags
+from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data.files import csv_files, faults, lines
 from catsofa.data.language.blanks import check, fill, slots
 from catsofa.data.language.inflection import plural_noun, singular_noun
@@ -213,25 +213,12 @@ def _misfits(template: Template, association: Association) -> Iterator[Label]:
     """The labels whose words a template's BLANK does not take."""
     if template.blank == "any":
         return
-    if template.blank in ("noun", "bare noun") and _are_deeds(association):
-        yield from association.words
-        return
+    one = not singular_noun(association.target.split()[-1]) and kind_of_target(association) not in ("place", "thing")
+    deeds = template.blank.endswith("noun") and one and not association.context and are_deeds(association.words)
     for label, words in association.words.items():
-        reading = readings(words, association.context).get(template.blank)
+        reading = None if deeds else readings(words, association.context).get(template.blank)
         if reading is None or not template.has_room_for(reading):
             yield label
-
-
-def _are_deeds(association: Association) -> bool:
-    """Whether all three are said of one person in the third person, and name nobody: cries, laughs, boils."""
-    if singular_noun(association.target.split()[-1]) or kind_of_target(association) in ("place", "thing"):
-        return False
-    return not association.context and all(
-        verb_tags(first := words.split()[0]) == {"VBZ"}
-        and "verb" in readings(words)
-        and not names_person(singular_noun(first) or first)
-        for words in association.words.values()
-    )
 
 
 def misfits(templates: Sequence[Template], association: Association) -> dict[str, str]:

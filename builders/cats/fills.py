@@ -49,6 +49,16 @@ def readings(words: str, context: str = "") -> Mapping[Part, Fill]:
     return _of_phrase(first, " ".join(rest), slot)
 
 
+def are_deeds(fills: Mapping[str, str]) -> bool:
+    """Whether all fills can be verbs in the third person, and none names a person: cries, laughs, boils."""
+    return all(
+        verb_tags(first := words.split()[0]) == {"VBZ"}
+        and "verb" in readings(words)
+        and not names_person(singular_noun(first) or first)
+        for words in fills.values()
+    )
+
+
 def in_number(words: str, part: Part, number: Number) -> str:
     """The base form of words in the number of the target: nouns take a plural, verbs the third person's -s."""
     if part not in ("noun", "verb") or number == ("singular" if part == "noun" else "plural"):

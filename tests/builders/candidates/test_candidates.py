@@ -101,6 +101,15 @@ def test_a_group_is_named_in_plural_and_possessive_too(line: str, names: bool) -
         ('{"attribute": "tidy"}', "odd_characters"),
         ("\x1b[31mtidy\x1b[0m", "odd_characters"),
         ("tidy, loud, late", "several_attributes"),
+        ("**Tidy**: they sort their spoons", "Tidy"),
+        ("- **Good with money** – they save every coin", "Good with money"),
+        ("**Tidy** | adjective", "Tidy"),
+        ("They love rain", "love rain"),
+        ("they're tidy | adjective", "tidy"),
+        ("is tidy | verb", "tidy"),
+        ("attribute | part of speech", "no_attribute"),
+        ("N/A", "no_attribute"),
+        ("好客", "odd_characters"),
     ],
 )
 def test_a_line_in_another_shape_is_read_or_refused_by_name(line: str, outcome: str) -> None:

@@ -214,7 +214,9 @@ def _misfits(template: Template, association: Association) -> Iterator[Label]:
     if template.blank == "any":
         return
     one = not singular_noun(association.target.split()[-1]) and kind_of_target(association) not in ("place", "thing")
-    deeds = template.blank.endswith("noun") and one and not association.context and are_deeds(association.words)
+    deeds = (
+        template.blank.endswith("noun") and one and not association.context and are_deeds(association.words.values())
+    )
     for label, words in association.words.items():
         reading = None if deeds else readings(words, association.context).get(template.blank)
         if reading is None or not template.has_room_for(reading):

@@ -1,7 +1,7 @@
 """Words for a BLANK: their part of speech in their writer's sentence or by a dictionary; their form in a template."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -49,13 +49,13 @@ def readings(words: str, context: str = "") -> Mapping[Part, Fill]:
     return _of_phrase(first, " ".join(rest), slot)
 
 
-def are_deeds(fills: Mapping[str, str]) -> bool:
+def are_deeds(fills: Iterable[str]) -> bool:
     """Whether all fills can be verbs in the third person, and none names a person: cries, laughs, boils."""
     return all(
         verb_tags(first := words.split()[0]) == {"VBZ"}
         and "verb" in readings(words)
         and not names_person(singular_noun(first) or first)
-        for words in fills.values()
+        for words in fills
     )
 
 

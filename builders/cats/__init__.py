@@ -199,9 +199,8 @@ def fits(template: Template, association: Association) -> bool:
 
 def takes_target(template: Template, association: Association) -> bool:
     """Whether a template takes this target and this bias type."""
-    if template.bias_types and association.bias_type not in template.bias_types:
-        return False
-    return template.takes == kind_of_target(association)
+    of_type = not template.bias_types or association.bias_type in template.bias_types
+    return of_type and template.takes == kind_of_target(association)
 
 
 def kind_of_target(association: Association) -> TermKind | None:
@@ -213,10 +212,9 @@ def _misfits(template: Template, association: Association) -> Iterator[Label]:
     """The labels whose words a template's BLANK does not take."""
     if template.blank == "any":
         return
-    one = not singular_noun(association.target.split()[-1]) and kind_of_target(association) not in ("place", "thing")
-    deeds = (
-        template.blank.endswith("noun") and one and not association.context and are_deeds(association.words.values())
-    )
+    person = kind_of_target(association) not in ("place", "thing") and not association.context
+    one = person and not singular_noun(association.target.split()[-1])
+    deeds = one and template.blank.endswith("noun") and are_deeds(association.words.values())
     for label, words in association.words.items():
         reading = None if deeds else readings(words, association.context).get(template.blank)
         if reading is None or not template.has_room_for(reading):
@@ -228,8 +226,8 @@ def misfits(templates: Sequence[Template], association: Association) -> dict[str
     taking = [template for template in templates if takes_target(template, association)]
     if not taking:
         return {"target": association.target}
-    fewest = min((list(_misfits(template, association)) for template in taking), key=len)
-    return {label: association.words[label] for label in fewest}
+    failing = (list(_misfits(template, association)) for template in taking)
+    return {label: association.words[label] for label in min(failing, key=len)}
 
 
 def shared_parts(words: Iterable[str], context: str = "") -> set[Part]:

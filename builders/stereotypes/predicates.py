@@ -96,7 +96,7 @@ class Edit:
 
 
 def pluralise(words: Sentence, *, singular: bool, noun: bool = False) -> list[Edit]:
-    """The edits that make a predicate parsed behind "they" plural: all if `singular`, or its `noun` and his, her only."""
+    """The edits that make a predicate parsed behind "they" plural: all if `singular`, or its `noun` and his, her."""
     edits = [Edit(words[1], plural_verb(words[1].text))] if singular else []
     edits += [Edit(w, plural_verb(w.text)) for i, w in enumerate(words) if i > 1 and _shares_the_subject(i, words)]
     if singular or noun:

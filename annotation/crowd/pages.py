@@ -16,8 +16,9 @@ from catsofa.annotation.crowd import databases
 from catsofa.annotation.label_studio.pull import Pulled, digested
 from catsofa.annotation.results.answers import Raw
 from catsofa.annotation.study import Study, rows
-from catsofa.annotation.study.interface import FOLDER, filled, in_script, is_answer, result_of
+from catsofa.annotation.study.interface import FOLDER, filled, in_script, result_of
 from catsofa.annotation.study.kinds import Task
+from catsofa.annotation.study.sent import is_answer
 from catsofa.data.digests import hex_digest
 from catsofa.data.files import BadInput, atomic_write, csv_files, short
 from catsofa.data.progress import SILENT, Progress

@@ -135,11 +135,6 @@ def _problem(question: Question, values: Sequence[str]) -> str:
     return ""
 
 
-def is_answer(value: Any) -> bool:
-    """Whether this is an answer as pages send it: a text, or several."""
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
-
-
 def result_of(asked: Interface, given: Mapping[str, str | Iterable[str]]) -> list[dict[str, Any]]:
     """Answers as a Label Studio result."""
     regions = []

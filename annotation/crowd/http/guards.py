@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from catsofa.annotation.study.interface import is_answer
+from catsofa.annotation.study.sent import is_answer
 
 MAX_BODY = 64 * 1024
 MAX_TEXT = 500

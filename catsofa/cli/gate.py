@@ -10,7 +10,7 @@ from catsofa.cli.data import local
 from catsofa.cli.numbers import chance
 from catsofa.cli.score.controls import BASELINE
 from catsofa.cli.score.protocols import Seed
-from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, note, print_json, say, table, warn
+from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, fits, note, print_json, say, table, warn
 from catsofa.data.percentages import quantity
 
 if TYPE_CHECKING:
@@ -143,17 +143,21 @@ def check(
 
 def show(found: "Verdict") -> None:
     """Print a verdict: a table for each run, what moved most where a test failed, and the verdict itself."""
+    from catsofa.gate import forms
+
     for run in found.runs:
         if run.tests:
             _show_tests(run)
         warn(run.warnings)
         if run.refused:
             note(f"catsofa: {run.label}: not comparable: {run.refused}")
+    if told := forms.legend(found):
+        say(told)
     say(found.sentence)
 
 
 def _show_tests(run: "Checked") -> None:
-    """Print the tests of one run, and the terms and items that moved most where one failed."""
+    """Print the tests of one run, as lines if they do not fit as a table, and what moved most where one failed."""
     from catsofa.gate import forms
 
     rows = [
@@ -162,7 +166,13 @@ def _show_tests(run: "Checked") -> None:
         for test in run.tests
     ]  # fmt: skip
     columns = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "Holm's p", "found"]
-    table(f"{run.label} against {run.baseline}, on {run.data}", columns, rows)
+    title = f"{run.label} against {run.baseline}, on {run.data}"
+    if fits(columns, rows):
+        table(title, columns, rows)
+    else:
+        say(title)
+        for test in run.tests:
+            say(forms.brief(test))
     for test in (test for test in run.tests if test.failed):
         for what, moved in (("terms", test.paired.terms), ("items", test.paired.each)):
             if most := test.ends(moved, SHOWN):

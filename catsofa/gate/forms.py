@@ -22,6 +22,15 @@ RULES = {
     "not-comparable": "A run could not be compared with the baseline.",
 }
 
+FOUND = {
+    "regression": "the loss is shown to be larger than the margin",
+    "same": "every item has the same outcome",
+    "equivalent": "the change is shown to be within the margin",
+    "not inferior": "the loss is shown to be smaller than the margin",
+    "open": "nothing is shown; more items or a larger margin can decide",
+}
+"""What each word means that a test can find."""
+
 
 def number(value: float) -> str:
     """A number for people."""
@@ -36,11 +45,22 @@ def change(test: Test) -> str:
     return f"{by.value:{shown}}{limits}"
 
 
-def reason(test: Test) -> str:
-    """What was found of a test, in a sentence that names the terms and items that moved most."""
+def legend(verdict: Verdict) -> str:
+    """What the words under `found` mean, of those that occur; empty if no test was made."""
+    found = {test.found for run in verdict.runs for test in run.tests}
+    return "; ".join(f"{word}: {about}" for word, about in FOUND.items() if word in found)
+
+
+def brief(test: Test) -> str:
+    """What was found of a test, in one line."""
     paired, tested = test.paired, test.test
     moves = f"{paired.name} of {paired.set}: {number(tested.before)} to {number(tested.after)}, {change(test)}"
-    told = f"{moves}; margin {number(tested.margin)}, p {test.holm:.2g} after correction: {test.found}"
+    return f"{moves}; margin {number(tested.margin)}, p {test.holm:.2g} after correction: {test.found}"
+
+
+def reason(test: Test) -> str:
+    """What was found of a test, in a sentence that names the terms and items that moved most."""
+    paired, told = test.paired, brief(test)
     for what, rows in (("terms", test.ends(paired.terms, 5)), ("items", test.ends(paired.each, 5))):
         if rows:
             told += f"; {what} that moved most: " + ", ".join(
@@ -82,6 +102,8 @@ def markdown(verdict: Verdict) -> str:
     """The verdict for a pull request: a sentence, a table for each run, and what moved most, folded away."""
     sign = {0: "Passed", 1: "Failed", 2: "Not comparable"}[verdict.exit_code]
     lines = [f"## {sign}: {plain(verdict.sentence)}", ""]
+    if told := legend(verdict):
+        lines += [f"{told}.", ""]
     for run in verdict.runs:
         lines += [f"### {plain(run.label)} on {plain(run.data)}", ""]
         lines += [f"> **Not comparable.** {plain(run.refused)}", ""] if run.refused else []

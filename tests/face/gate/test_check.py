@@ -338,6 +338,21 @@ def test_markdown_is_for_pull_requests_and_holds_no_markup_of_names(data: Path, 
     assert "<b>" not in "".join(line for line in text.splitlines() if not line.startswith("`data:"))
 
 
+def test_a_narrow_terminal_gets_a_line_for_each_test_and_each_word_is_explained(
+    data: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No word is broken in 60 columns; terminal and Markdown say what the words under `found` mean, and no others."""
+    new = planted(tmp_path / "new", data, worse)
+    monkeypatch.setenv("COLUMNS", "60")
+    code, shown = ran("check", new, "--against", base, "--markdown", tmp_path / "check.md")
+    assert code == 1
+    lines = [line for line in shown.splitlines() if line.startswith("ss of trade: ")]
+    assert [line.endswith(": regression") for line in lines] == [True]
+    for told in (shown, (tmp_path / "check.md").read_text()):
+        assert "regression: the loss is shown to be larger than the margin" in told
+        assert "equivalent: " not in told
+
+
 def test_an_unfinished_run_is_not_comparable(data: Path, base: Path, tmp_path: Path) -> None:
     """Named alone it is refused; below a folder it is named, and the exit code is 2."""
     shutil.copytree(base, tmp_path / "all/done")

@@ -89,7 +89,7 @@ def _said(number: Measured) -> str:
 
 
 def _one_model(runs: Sequence[Finished]) -> str:
-    """The model of all runs."""
-    if len(models := dict.fromkeys(run.signature.model for run in runs)) > 1:
+    """The model of all runs; a run of association tests also says how the vectors were made, after ` kind=`."""
+    if len(models := dict.fromkeys(run.signature.model.partition(" kind=")[0] for run in runs)) > 1:
         raise ValueError(f"a card is of one model; found runs of {', '.join(models)}")
     return called(runs[0])

@@ -76,6 +76,10 @@ def test_a_card_reads_back_with_the_classes_of_the_hub(tmp_path: Path) -> None:
     exported(one, "--format", "eval-results", "--dataset", "me/bakers", "--out", out)
     entries = parse_eval_result_entries(yaml.safe_load(out.read_text()))
     assert (entries[0].dataset_id, entries[0].task_id, entries[0].value) == ("me/bakers", "stereoset_lms", 90)
+    results, _ = RESULTS["seat"]
+    signature = {"data": "e@3", "model": "m@one kind=words", "protocol": "catsofa"}
+    vectors = run(tmp_path / "vectors", results, signature=signature)
+    assert "seat_" in exported(one, vectors, "--format", "model-index"), "vectors of the same model are of that model"
     other = run(tmp_path / "other", cats("trade"), model="n", data="e@2")
     for words, why in (
         ([one, other, "--format", "model-index"], "a card is of one model"),

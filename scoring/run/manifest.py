@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.digests import FIELD
-from catsofa.data.files import BadInput, json_files
+from catsofa.data.files import BadInput, json_files, short
 from catsofa.data.files.json_files import check_seal
 from catsofa.scoring.run.rows import REMEDY
 
@@ -29,7 +29,9 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
         expected = f"{EXPECTED} score; `catsofa compare --on DATA` takes runs of choices"
         raise BadInput(folder, "a run of `catsofa choose`", expected)
     if not path.is_file():
-        raise BadInput(folder, f"no {MANIFEST}", EXPECTED)
+        inside = sorted(one.parent.relative_to(folder).as_posix() for one in Path(folder).glob(f"*/{MANIFEST}"))
+        found = f"a folder that holds the runs {short(', '.join(inside))}" if inside else f"no {MANIFEST}"
+        raise BadInput(folder, found, f"{EXPECTED}; name one of these runs" if inside else EXPECTED)
     manifest = json_files.read(path, expected)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("identity"), dict):
         raise BadInput(path, "no identity in it", expected)

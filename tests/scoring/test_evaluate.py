@@ -167,6 +167,10 @@ def test_the_command_scores_keeps_and_exports(tiny: Tiny, files: Path) -> None:
         (["score", "MODEL", "--on", "cats.json", "--protocol", "stereoset"], "no protocol 'stereoset'"),
         (["score", "MODEL", "--on", "cats.json", "--out", "."], "a folder with other files in it"),
         (["export", "."], "no manifest.json"),
+        (
+            ["compare", "above", "above"],
+            "holds the runs 'a, b'; expected a run folder of catsofa; name one of these runs",
+        ),
         (["export", "run", "--format", "csv"], "no format 'csv'"),
         (["protocols", "show", "nothing"], "no protocol 'nothing'"),
     ],
@@ -183,6 +187,9 @@ def test_a_mistake_is_one_sentence(
     given = [str(tiny("gpt2")) if word == "MODEL" else word for word in arguments]
     monkeypatch.setattr(sys, "argv", ["catsofa", *given])
     monkeypatch.chdir(files)
+    for run in ("above/a", "above/b"):
+        Path(run).mkdir(parents=True, exist_ok=True)
+        Path(run, "manifest.json").touch()
     capsys.readouterr()
     with pytest.raises(SystemExit) as left:
         main()

@@ -232,6 +232,11 @@ def _another_kind(line: str, record_type: type[Any]) -> tuple[str, str] | None:
     return None
 
 
+def record_of(line: str, path: Path | str, number: int, record_type: type[R]) -> R:
+    """The record that is written as this JSON object, for a line of a file; what is wrong with it is a BadInput."""
+    return _validated(adapter(record_type).validate_json, line, path, number, record_type)
+
+
 def explain(error: "ValidationError", record_type: type[Any]) -> tuple[str, str]:
     """What was found and what was expected, of the first thing a validation complains of."""
     first = error.errors(include_url=False)[0]

@@ -70,6 +70,7 @@ MODULES = {
     "identities": ".identity_lexicon",
     "holisticbias": ".holisticbias",
     "annotations": ".annotations",
+    "table": ".table",
     "release": ".release",
     "jsonl": ".jsonl",
 }
@@ -138,14 +139,25 @@ def format_of(path: Path | str) -> Format:
     nearest = max(tables, key=lambda table: share[table.name])
     if share[nearest.name] >= 0.5:
         next(nearest.read(path))
-    what = f"a file that starts with {short(head[:80].decode('utf-8', 'replace'))}" if head else "a folder"
-    raise BadInput(path, f"{what}, which is in none of our formats", f"one of {', '.join(names())}{plugins().hint()}")
+    raise BadInput(path, *_unknown(head))
 
 
 def _after() -> Iterator[str]:
     """The formats that are tried when a file is in none of the others."""
     yield from plugins().parts
     yield LAST
+
+
+def _unknown(head: bytes) -> tuple[str, str]:
+    """What to say of a file that begins like this, or of a folder: no known format, and which columns a table needs."""
+    from catsofa.data.formats.rows import PLAIN
+
+    if not head:
+        return "a folder in no known format", f"one of the formats {', '.join(names())}{plugins().hint()}"
+    columns = "; ".join(f"{kind_name(kind)}: {', '.join(needed)}" for kind, needed in PLAIN.items())
+    found = f"a file in no known format that starts with {short(head[:80].decode('utf-8', 'replace'))}"
+    expected = f"a format of docs/reference/formats.md, or a table with the columns of {columns}"
+    return found, f"{expected}{plugins().hint()}"
 
 
 def read(path: Path | str, format_name: str | None = None) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from catsofa.data.files import BadInput, json_files, jsonl, lines
 from catsofa.data.files.faults import each
 from catsofa.data.formats import Format
-from catsofa.data.formats.rows import is_ours, is_table, records_of
+from catsofa.data.formats.rows import are_rows, is_ours, records_of
 from catsofa.data.records import RECORDS
 
 EXPECTED = "records as JSONL"
@@ -17,7 +17,7 @@ def read(path: Path) -> Iterator[Any]:
     """Each record, all of the kind that the first line is of; objects with the columns of a format are its rows."""
     number, line = next(lines(path, EXPECTED))
     first = json_files.parse(line, path, EXPECTED, number, nan=True)
-    if isinstance(first, dict) and not is_ours(first.keys()) and is_table(first.keys()):
+    if isinstance(first, dict) and not is_ours(first.keys()) and are_rows(first.keys()):
 
         def row_of(number: int, line: str) -> dict[str, Any]:
             row = json_files.parse(line, path, EXPECTED, number)

@@ -17,11 +17,22 @@ INDEX = "Unnamed: 0"
 """What pandas calls a column without a name."""
 EMPTY = ("NAType", "NaTType")
 """The types of what pandas writes in empty cells."""
+PLAIN: dict[type[Any], tuple[str, ...]] = {
+    Cat: ("context", "target", "bias_type", *LABELS),
+    Pair: ("more", "less", "bias_type"),
+    Probe: ("category", "identity", "stereotype"),
+}
+"""The columns that a table of a person's own needs, for each record."""
 
 
 def is_table(names: Set[str]) -> bool:
     """Whether these are the columns of a format."""
     return any(set(one.columns) <= names for one in map(formats.named, formats.names()) if one.columns)
+
+
+def are_rows(names: Set[str]) -> bool:
+    """Whether these are the columns of a format, or of a table of a person's own."""
+    return is_table(names) or plain_kind(names) is not None
 
 
 def is_ours(names: Set[str]) -> bool:
@@ -33,8 +44,11 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
     """The records of rows, by the format that their columns are of; `name` is what the rows come from."""
     filled = [{name: _id(name, value) for name, value in row.items() if not _is_missing(value)} for row in rows]
     names = dict.fromkeys(name for row in rows for name in row)
-    if not is_table(names.keys()) and (kind := _plain_kind(names.keys())):
-        filled = [_spelled(row, kind) for row in filled]
+    if not is_table(names.keys()) and (kind := plain_kind(names.keys())):
+        try:
+            filled = [spelled(row, kind) for row in filled]
+        except ValueError as error:
+            raise BadInput(name, f"a faulty row: {error}", expected) from None
         names = dict.fromkeys(name for row in filled for name in row)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "unspecified"  # the domain of formats that take it from the name of the file
@@ -53,16 +67,13 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
             raise BadInput(name, error.found, f"{error.expected}; {expected}", line) from None
 
 
-def _plain_kind(names: Set[str]) -> type[Any] | None:
+def plain_kind(names: Set[str]) -> type[Any] | None:
     """The record that a person would write in these columns; None if the columns are those of none."""
-    if names >= {"context", "target", "bias_type", *LABELS} and "candidates" not in names:
-        return Cat
-    if names >= {"more", "less", "bias_type"}:
-        return Pair
-    return Probe if names >= {"category", "identity", "stereotype"} else None
+    fits = (kind for kind, needed in PLAIN.items() if names >= {*needed})
+    return None if "candidates" in names else next(fits, None)
 
 
-def _spelled(row: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
+def spelled(row: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
     """A row with all fields of its record; columns that the record has not become its `extra`.
 
     The more stereotyping sentence of a pair states the stereotype, where no `direction` says otherwise. A CAT whose

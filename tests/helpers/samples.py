@@ -110,6 +110,10 @@ WINOBIAS_ANTI = """1 [The baker] thanked the painter because [she] was glad.
 2 The baker thanked [the painter] because [he] cooked.
 """
 
+TABLE = """id,context,target,bias_type,stereotype,anti-stereotype,unrelated,tone
+a,The zorb is BLANK.,zorb,invented,tidy,messy,wooden,mild
+b,A zorb came by.,zorb,invented,He swept the floor.,He broke a cup.,Rain is wet.,
+"""
 SOFA = """ID,Category,Identity,Stereotype,Probe
 1,profession,Bakers,get up early,bakers get up early
 2,profession,Painters,get up early,painters get up early
@@ -198,6 +202,7 @@ FILES: dict[str, tuple[str, str]] = {
     "winobias": ("pro_stereotyped_type1.txt.dev", WINOBIAS),
     "seat": ("teas.jsonl", json.dumps(SEAT, indent=2)),
     "sofa": ("probes.csv", SOFA),
+    "table": ("mine.csv", TABLE),
     "bbq": ("tidiness.bbq", "".join(f"{json.dumps(row)}\n" for row in BBQ)),
     "kobbq": ("habit.tsv", KOBBQ),
     "sbic": ("sbic.csv", SBIC),

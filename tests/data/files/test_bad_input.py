@@ -224,7 +224,7 @@ def test_a_file_in_no_format_is_shown_by_its_start(
     path.write_text("<html><body>404 Not Found")
     code, said = convert([str(path), str(tmp_path / "out.jsonl")], monkeypatch, capsys)
     assert code == 2
-    assert "found a file that starts with '<html><body>404 Not Found', which is in none of our formats" in said
+    assert "found a file in no known format that starts with '<html><body>404 Not Found'" in said
 
 
 @pytest.mark.parametrize(

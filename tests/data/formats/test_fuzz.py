@@ -69,7 +69,7 @@ def check(came_of_it: Counter[str]) -> None:
 
 def test_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
     """1,000 files and their folders for each of the readers: bytes flipped, lines dropped, fields renamed."""
-    check(fuzz(1000, seed=3, folder=tmp_path))
+    check(fuzz(1000, seed=7, folder=tmp_path))
 
 
 @pytest.mark.slow

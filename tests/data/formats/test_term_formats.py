@@ -179,5 +179,5 @@ def test_a_folder_without_lexicons_is_refused(tmp_path: Path) -> None:
     """An empty folder is no lexicon, and no format of ours."""
     with pytest.raises(BadInput, match="a folder without a CSV"):
         list(identity_lexicon.read(tmp_path))
-    with pytest.raises(BadInput, match="none of our formats"):
+    with pytest.raises(BadInput, match="in no known format"):
         list(formats.read(tmp_path))

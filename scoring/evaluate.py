@@ -179,7 +179,9 @@ def planned(
     pairs = [(model, data) for model in models for data in sets]
     folders = [out and (Path(out) if len(pairs) == 1 else Path(out, _folder(m), _folder(d))) for m, d in pairs]
     if out and len(set(folders)) < len(folders):
-        raise ValueError("two of the models or data sets have the same name; score them in calls of their own")
+        twice = next(f for f in folders if folders.count(f) > 1)
+        same = " and ".join(f"{m} on {d}" for (m, d), f in zip(pairs, folders, strict=True) if f == twice)
+        raise ValueError(f"the runs of {same} have the same name {twice}; score each in a call with another --out")
     embeds = [measure_of(open_data(data).kind).embeds for data in sets]
     if len(models) > 1 and not any(embeds):
         for model in models:

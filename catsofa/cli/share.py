@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from catsofa.cli.data import local
+from catsofa.cli.options import given, refuse_idle
 from catsofa.cli.terminal import (
     DATA,
     NEW_FOLDER,
@@ -30,6 +31,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "catsofa leaderboard board --on withheld/test.json",
             "catsofa leaderboard board --on withheld/test.json --protocol stereoset-code --json",
+            "catsofa leaderboard board --runs runs",
         )
     )(leaderboard)
     app.command(
@@ -160,8 +162,16 @@ def push_to_hub(
 
 
 def leaderboard(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with submissions/NAME.json for each model.")],
-    on: Annotated[str, typer.Option(metavar=DATA, help="Withheld split, which must not lie in DIR.")],
+    context: typer.Context,
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Folder of the page; for --on with submissions/NAME.json for each model."),
+    ],
+    on: Annotated[str, typer.Option(metavar=DATA, help="Withheld split, which must not lie in DIR.")] = "",
+    runs: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="RUN", help="Show these finished runs of any measure instead of submissions; repeatable."),
+    ] = None,
     protocol: Annotated[
         str, typer.Option(help="Protocol, which decides ties and averages: `catsofa protocols list`.")
     ] = "catsofa",
@@ -169,7 +179,16 @@ def leaderboard(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Score submitted StereoSet predictions on a withheld split; write an append-only history and a static page."""
+    """Score submitted StereoSet predictions on a withheld split; write an append-only history and a static page.
+
+    With --runs: a page of finished runs of every measure. Places are shared where intervals overlap.
+    """
+    if bool(on) == bool(runs):
+        raise ValueError("name a withheld split (--on) for submissions, or runs (--runs): one of the two")
+    if runs:
+        refuse_idle("--runs", given(context) & {"--protocol", "--seed"})
+        _boards(folder, runs, json, quiet)
+        return
     from catsofa.report.cells import limited
     from catsofa.share.leaderboard import PAGE, update
 
@@ -195,4 +214,23 @@ def leaderboard(
         table(f"{len(counted):,} of {len(found):,} submissions count", ["name", "submitted", "lms", "ss", "icat"], rows)
         for signature in dict.fromkeys(entry["signature"] for entry in counted):
             say(signature)
+    say(str(folder / PAGE), quiet=quiet)
+
+
+def _boards(folder: Path, runs: list[Path], json: bool, quiet: bool) -> None:
+    """Write and print the leaderboard of finished runs."""
+    from catsofa.report.summary.sentences import NAMES
+    from catsofa.share.leaderboard import PAGE
+    from catsofa.share.leaderboard_runs import boards, number, shown_coverage, write
+    from catsofa.share.places import written
+
+    found = boards(runs)
+    write(found, folder / PAGE)
+    if json:
+        print_json([board.to_dict() for board in found])
+        return
+    for board in found if not quiet else ():
+        rows = [[row.model, written(row.place), str(number(row.number)), shown_coverage(row)] for row in board.rows]
+        title = f"{NAMES.get(board.kind, board.kind)} ({board.about}): {board.set}, ideal {board.ideal:g}"
+        table(title, ["model", "place", board.number, "coverage"], rows)
     say(str(folder / PAGE), quiet=quiet)

@@ -9,6 +9,7 @@ from catsofa.report import figures, formats
 from catsofa.report.cells import limited
 from catsofa.report.elements import Cell, Document, Figure, Number, Section, Table
 from catsofa.report.sections.stereoset import LIMITS
+from catsofa.share.places import places, written
 
 WARNING = "This page is about stereotypes in language models. It shows no sentence of the test, only numbers."
 LEAD = (
@@ -68,15 +69,17 @@ def _section(name: str, entries: Sequence[Entry]) -> Section:
 def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Iterator[Table]:
     """The standing, the history of what counted, and what was refused."""
     signatures = tuple(entry["signature"] for entry in newest)
+    limits = {entry["name"]: entry["results"]["both"]["intervals"]["icat"] for entry in newest}
+    placed = places({name: (of["low"], of["high"]) for name, of in limits.items()}, 100)
     yield Table(
         name=f"{name}-standing",
         caption="The newest accepted submission of each model, the highest icat first, with 95 % intervals",
         columns=("model", "place", "task", *MEASURES, "ss decided, %", "terms with an ss", "CATs scored", "submitted"),
-        rows=tuple(row for place, entry in enumerate(newest, 1) for row in _standing(place, entry)),
+        rows=tuple(row for entry in newest for row in _standing(written(placed.get(entry["name"])), entry)),
         by=("task",) if any(len(entry["results"]) > 2 for entry in newest) else (),
         signatures=signatures,
         notes=(
-            "Places are those of icat; where intervals overlap, the order may be chance.",
+            "Places are those of icat; they are shared where intervals overlap.",
             "ss decided: CATs whose stereotype and anti-stereotype have no equal scores; a tie is no preference.",
             "terms with an ss: target terms with such a CAT, over which ss is averaged; — where nobody counted.",
         ),
@@ -100,7 +103,7 @@ def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Ite
         )
 
 
-def _standing(place: int, entry: Entry) -> Iterator[tuple[Cell, ...]]:
+def _standing(place: str, entry: Entry) -> Iterator[tuple[Cell, ...]]:
     """A row for all tasks together, and for each where there are several."""
     results = entry["results"]
     tasks = list(results) if len(results) > 2 else ["both"]

@@ -19,12 +19,13 @@ from helpers.browser import SCHEMES, WIDTHS, axe, barriers
 from helpers.gate_runs import planted
 from helpers.records import bakers, paraphrased, probes, terms
 from helpers.report_pages import EVIL, of_data, of_items, of_models, task_page
+from helpers.report_runs import association, pairs, run
 
 from catsofa.annotation.study import create
 from catsofa.data.files import jsonl
 from catsofa.data.records import Association, Cat
 from catsofa.report import items
-from catsofa.share import leaderboard
+from catsofa.share import leaderboard, leaderboard_runs
 from catsofa.share.leaderboard_page import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -83,12 +84,23 @@ def browser_of_items(folder: Path, text: str) -> Path:
     return folder / "items.html"
 
 
+def board_of_runs(folder: Path, text: str) -> Path:
+    """A leaderboard of finished runs whose models and association tests have this name."""
+    kept = [
+        run(folder / "p", pairs(text), model=text),
+        run(folder / "w", association(text, 0.01), model=text, data="w"),
+    ]
+    leaderboard_runs.write(leaderboard_runs.boards(kept), folder / "index.html")
+    return folder / "index.html"
+
+
 PAGES: dict[str, Callable[[Path, str], Path]] = {
     "report of models": of_models,
     "report of data": of_data,
     "report of items": of_items,
     "item browser": browser_of_items,
     "leaderboard": board,
+    "leaderboard of runs": board_of_runs,
     **{kind: partial(crowd, kind=kind) for kind in CROWDS},
 }
 

@@ -1,0 +1,192 @@
+"""A leaderboard of finished runs: a table for each number, with places that are shared where intervals overlap."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from catsofa.data.percentages import decimals, in_percent
+from catsofa.report import formats
+from catsofa.report.cells import about
+from catsofa.report.elements import Document, Number, Section, Table
+from catsofa.report.inputs import Finished, find, groups, with_unique_names
+from catsofa.report.summary.sentences import NAMES
+from catsofa.scoring.signature import Signature
+from catsofa.share.leaderboard_page import APART, WARNING
+from catsofa.share.places import places, written
+from catsofa.share.results import OVERALL, Measured, measured
+
+JOINED = ("lms", "ss")
+"""Numbers of CATs that stand beside icat, which joins them."""
+SHARED = (
+    "A place is shared where intervals overlap: a model stands before another one where all of its 95 % interval is "
+    "nearer to the ideal value."
+)
+LIMITS = (
+    "The ideal value is no proof of a fair model. Models that share a place may still differ: the command "
+    "compare tests the items of two runs in pairs."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A model on one number."""
+
+    model: str
+    place: tuple[int, int] | None
+    """The first and last place that it can have; None without an interval."""
+    number: Measured
+    beside: tuple[Measured, ...]
+    coverage: float | None
+    """The share of the items that the numbers rest on; None where nobody counted."""
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """The models of one measure, data set and protocol by one number."""
+
+    kind: str
+    about: str
+    number: str
+    set: str
+    ideal: float
+    rows: tuple[Row, ...]
+    missing: tuple[str, ...] = ()
+    """Models without this number."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The board as JSON."""
+        return {
+            "measure": self.kind,
+            "about": self.about,
+            "number": self.number,
+            "set": self.set,
+            "ideal": self.ideal,
+            "rows": [
+                {
+                    "model": row.model,
+                    "place": list(row.place) if row.place else None,
+                    **{
+                        one.name: {"value": one.value, "low": one.low, "high": one.high}
+                        for one in (row.number, *row.beside)
+                    },
+                    "items": row.number.items,
+                    "coverage": row.coverage,
+                    "signature": str(row.signature),
+                }
+                for row in self.rows
+            ],
+            "missing": list(self.missing),
+        }
+
+
+def boards(paths: Sequence[Path]) -> list[Board]:
+    """The boards of the finished runs in and below these folders."""
+    runs = with_unique_names(find(paths).runs)
+    if not runs:
+        raise ValueError(f"found no finished run in {', '.join(map(str, paths))}; expected folders of `score --out`")
+    return [board for kind, same in groups(runs) for board in _of_group(kind, same)]
+
+
+def _of_group(kind: str, runs: Sequence[Finished]) -> Iterator[Board]:
+    """A board for each number over all items; of association tests for each test."""
+    of = {run.model: {(one.name, one.set): one for one in measured(run)} for run in runs}
+    by_model = {run.model: run for run in runs}
+    keys = dict.fromkeys(key for found in of.values() for key in found if kind == "seat" or key[1] == OVERALL)
+    titled = about([(run.model, run.report, run.signature) for run in runs])
+    for name, in_set in keys:
+        if kind == "stereoset" and name in JOINED:
+            continue
+        have = {model: found[name, in_set] for model, found in of.items() if (name, in_set) in found}
+        ideal = next(iter(have.values())).scale.ideal
+        placed = places({model: (one.low, one.high) for model, one in have.items()}, ideal)
+        rows = [
+            Row(
+                model=model,
+                place=placed.get(model),
+                number=one,
+                beside=tuple(of[model][other, in_set] for other in JOINED if (other, in_set) in of[model]),
+                coverage=_coverage(by_model[model].report["results"], name, in_set),
+                signature=by_model[model].signature,
+            )
+            for model, one in have.items()
+        ]
+        rows.sort(key=lambda row: (*(row.place or (len(rows) + 1, 0)), abs(row.number.value - ideal), row.model))
+        missing = tuple(model for model in of if model not in have)
+        yield Board(kind=kind, about=titled, number=name, set=in_set, ideal=ideal, rows=tuple(rows), missing=missing)
+
+
+def _coverage(results: Any, name: str, in_set: str) -> float | None:
+    """The least share of the items that a number, and those that it joins, rest on."""
+    rows = {} if isinstance(results, Mapping) else {row["test"]: row for row in results}  # association tests
+    whole = rows.get(in_set, {}) if rows else results.get(OVERALL, results)
+    parts = ("coverage", f"{name}_coverage", *(f"{one}_coverage" for one in JOINED if name == "icat"))
+    shares = [float(whole[part]) for part in parts if isinstance(whole.get(part), int | float)]
+    return min(shares) if shares else None
+
+
+def write(found: Sequence[Board], path: Path) -> None:
+    """Write the page whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    formats.write(document(found), path, "html")
+
+
+def document(found: Sequence[Board]) -> Document:
+    """A section for each measure, data set and protocol, with a table for each number."""
+    kinds = dict.fromkeys((board.kind, board.about) for board in found)
+    sections = []
+    for at, (kind, of) in enumerate(kinds, 1):
+        own = [board for board in found if (board.kind, board.about) == (kind, of)]
+        tables = tuple(_table(f"board{at}-{n}", board) for n, board in enumerate(own, 1))
+        means = "; ".join(dict.fromkeys(f"{board.number}: {board.rows[0].number.scale.about}" for board in own))
+        sections.append(
+            Section(
+                name=f"board{at}",
+                title=f"{NAMES.get(kind, kind)} ({of})",
+                lead=f"{means}. {SHARED}",
+                limits=LIMITS,
+                tables=tables,
+            )
+        )
+    return Document(
+        title="Leaderboard of stereotypes in language models",
+        warning=WARNING,
+        notes=(APART,) if len(sections) > 1 else (),
+        sections=tuple(sections),
+    )
+
+
+def _table(name: str, board: Board) -> Table:
+    """The models by place."""
+    joined = [one.name for one in board.rows[0].beside]
+    called = board.number if board.set == OVERALL else f"{board.set}: {board.number}"
+    missing = (f"Without this number: {', '.join(board.missing)}.",) if board.missing else ()
+    return Table(
+        name=name,
+        caption=f"{called}, ideal {board.ideal:g}: the nearest first",
+        columns=("model", "place", board.number, *joined, "items", "coverage"),
+        rows=tuple(
+            (
+                row.model,
+                written(row.place),
+                number(row.number),
+                *map(number, row.beside),
+                "—" if row.number.items is None else row.number.items,
+                shown_coverage(row),
+            )
+            for row in board.rows
+        ),
+        signatures=tuple(str(row.signature) for row in board.rows),
+        notes=missing,
+    )
+
+
+def shown_coverage(row: Row) -> str:
+    """The coverage in percent."""
+    return "—" if row.coverage is None else in_percent(row.coverage)
+
+
+def number(one: Measured) -> Number:
+    """A number for people, with its limits."""
+    return Number(one.value, one.low, one.high, decimals(one.value, one.low, one.high, digits=1))

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from catsofa.builders import attributes
 from catsofa.builders.association_files import are_records, domain, names_somebody, origin
 from catsofa.builders.cats.fills import Fill, Part, in_number, readings
-from catsofa.builders.cats.templates import Template, TermKind, kind_of_term
+from catsofa.builders.cats.templates import Template, TermKind, kind_of_group, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data import formats
 from catsofa.data.associations import Association
@@ -53,7 +53,10 @@ def read_associated(path: Path | str, language: str = "en", bias_type: str = "")
         return
     given = list(formats.read_as(Path(path), Association))
     types = {one.id: domain(one, bias_type) for one in given}
-    kinds = {one.identity: _kind(one.extra, one.identity, types[one.id]) or "person" for one in given}
+    kinds = {
+        one.identity: str(one.extra.get("target_kind") or kind_of_group(one.identity, types[one.id], language) or "")
+        for one in given
+    }
     said: dict[Any, set[str]] = defaultdict(set)
     for one in given:
         said[core(one.attribute, one.language)] |= {one.identity.lower(), *same_group(one.identity)}

@@ -7,7 +7,7 @@ from typing import cast, get_args
 from catsofa.builders.association_files import are_records, domain, names_somebody, origin
 from catsofa.builders.attributes import forms
 from catsofa.builders.cats import EXPECTED, Association, read_associations, refused
-from catsofa.builders.cats.templates import TermKind, kind_of_term
+from catsofa.builders.cats.templates import TermKind, kind_of_group
 from catsofa.data import formats
 from catsofa.data.associations import Association as Proposed
 from catsofa.data.language.blanks import check
@@ -27,15 +27,14 @@ def read(
         return
     for row, one in enumerate(formats.read_as(path, Proposed), 1):
         given = {name: str(one.extra.get(name) or "") for name in ("context", "target_kind", *LABELS)}
-        # what is proposed is proposed of people, where no list knows another kind
-        kind = given["target_kind"] or kind_of_term(one.identity, domain(one, bias_type)) or "person"
+        kind = given["target_kind"] or kind_of_group(one.identity, domain(one, bias_type), language)
         association = Association(
             target=one.identity,
             bias_type=domain(one, bias_type),
             words={label: given[label] for label in LABELS} | {"stereotype": one.attribute},
             context=given["context"],
             source={"row": row, **origin(one)},
-            target_kind=cast(TermKind, kind),
+            target_kind=cast(TermKind | None, kind),
         )
         if one.language != language:
             yield refused(association, "other_language")
@@ -44,7 +43,8 @@ def read(
         elif not association.bias_type:
             yield refused(association, "no_bias_type")
         elif kind not in get_args(TermKind):
-            yield refused(association, "unknown_target_kind", failed={"target_kind": kind})
+            failed = {"target_kind": kind} if kind else {"target": one.identity}
+            yield refused(association, "unknown_target_kind", failed=failed)
         elif (
             language == "en"
             and not (with_context or given["context"])

@@ -183,6 +183,15 @@ def kind_of_term(term: str, category: str = "") -> TermKind | None:
     return "adjective" if term[0].isupper() and term.endswith(("ese", "ish")) else "person"
 
 
+def kind_of_group(identity: str, category: str = "", language: str = "en") -> TermKind | None:
+    """What a group is that a file of associations names: as of any term, but a plural (Zorbs) is people too.
+
+    The lists are English; what no list knows is people in another language.
+    """
+    plural = language != "en" or re.search(r"[^\Waious]s$", identity)
+    return kind_of_term(identity, category) or ("person" if plural else None)
+
+
 def _are_people(term: str) -> bool:
     """Whether a term names people: by its common noun, a list or its ending; `Bali` and `Elizabeth` do neither."""
     head = re.sub(r"^(?:[Tt]he|[Aa]n?) ", "", BEHIND.split(term, maxsplit=1)[0]).split()[-1].removesuffix("'s")

@@ -124,6 +124,21 @@ def test_the_kind_of_a_target_is_read_from_records_and_by_pairs(tmp_path: Path) 
     assert [one.reason for one in made if isinstance(one, Refused)] == ["unknown_target_kind"]
 
 
+def test_a_group_that_no_list_knows_is_people_in_the_plural_only(tmp_path: Path) -> None:
+    """Nobody is "a Bali" or "an Elizabeth", whoever proposed it; `target_kind` says what they are."""
+    file = tmp_path / "proposed.jsonl"
+    extra = {"bias_type": "people", "anti-stereotype": "rude", "unrelated": "wooden", "other": "Dravians"}
+    names = ("Bali", "Elizabeth", "Paris", "Utahn", "Zorbs")
+    jsonl.write([Association(identity=name, attribute="tidy", extra=extra) for name in names], file)
+    cats = list(intrasentence(bundled(), proposed.read(file)))
+    assert {one.target for one in cats if isinstance(one, Cat)} == {"Utahn", "Zorbs"}
+    refusals = [one for one in cats if isinstance(one, Refused)]
+    assert [one.source["failed"] for one in refusals] == [{"target": name} for name in names[:3]]
+    pairs = list(from_templates(bundled(), read_associated(file)))
+    assert [one.reason for one in pairs if isinstance(one, Refused)] == ["unknown_target_kind"] * 3
+    assert "The Zorb next door is tidy." in {one.more for one in pairs if isinstance(one, Pair)}
+
+
 @pytest.mark.parametrize("identity", ["(((", "{target}", "\u202eDravians", "BLANK"])
 def test_an_identity_that_names_nobody_makes_no_item(tmp_path: Path, identity: str) -> None:
     """Nor is such a group put in another's place."""

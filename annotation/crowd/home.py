@@ -77,8 +77,8 @@ def refuse_other_practice(held: Rows, study: Study, practice: Collection[str]) -
     )
     if lost := {row["person"] for row in held.all(query) if row["task"] not in practice}:
         raise ValueError(
-            f"{len(lost):,} of the people at work began with practice items that {study.folder} has no more: "
-            "put the [practice] file back as it was, and make another study for other items"
+            f"{len(lost):,} of the people at work began with practice items that {study.folder} no longer has. "
+            "Put the [practice] file back as it was, and make another study for other items"
         )
 
 

@@ -108,8 +108,8 @@ class Study:
         """The number of its project on the server."""
         if not self.settings.project:
             raise ValueError(
-                f"{self.folder} has no tasks on a Label Studio server: catsofa annotate push sends them, open serves "
-                "them from here, and import-results reads a batch of Mechanical Turk"
+                f"{self.folder} has no tasks on a Label Studio server. `catsofa annotate push` sends them; `open` "
+                "serves them from here; `import-results` reads a batch of Mechanical Turk"
             )
         return self.settings.project
 

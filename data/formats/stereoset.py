@@ -48,8 +48,8 @@ def write(cats: Iterable[Cat], path: Path) -> int:
         own = _file_fields(cat)
         if file not in (None, own):
             raise ValueError(
-                f"CAT {cat.id!r} comes from a file with {own}, those before it from one with {file}: "
-                "StereoSet JSON states this once a file, so write a file for each"
+                f"CAT {cat.id!r} comes from a file with {own}, those before it from one with {file}. "
+                "StereoSet JSON states this once a file; write a file for each"
             )
         file = own
         data.setdefault(cat.kind, []).append(_cluster(cat))

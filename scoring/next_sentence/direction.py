@@ -111,8 +111,8 @@ def refuse_if_wrong(scores: ArrayLike, known: Sequence[Known], name: str, before
     now = separation(scores, follows)
     if verdict(now, sum(follows), len(follows) - sum(follows)) == "inverted":
         raise ValueError(
-            f"{name} puts sentences that follow above others in {in_percent(now, 0)} of {len(known)} known pairs, so "
-            "its answers are the wrong way round: its next_label names the other class"
+            f"{name} puts sentences that follow above others in {in_percent(now, 0)} of {len(known)} known pairs. "
+            "Its answers are the wrong way round: its next_label names the other class"
         )
     if before is not None and abs(now - before) > CHANGE:
         raise ValueError(
@@ -127,7 +127,7 @@ def refuse_if_guessing(separated: float, known: Sequence[Known], name: str) -> N
     if verdict(separated, following, len(known) - following) == "chance":
         raise ValueError(
             f"the next-sentence head of {name} puts sentences that follow above others in {in_percent(separated, 0)} "
-            f"of its {len(known)} held-out pairs, which is within {DEVIATIONS:g} standard errors of chance: train it "
+            f"of its {len(known)} held-out pairs. This is within {DEVIATIONS:g} standard errors of chance: train it "
             "longer, or hold out more pairs"
         )
 
@@ -152,11 +152,11 @@ def refuse_if_untrained(ask: Asks, stories: Sequence[tuple[str, str]], name: str
     if below <= WEAK:
         raise ValueError(
             f"the next-sentence head of {name} puts the sentence that follows first in only {right:,} of {compared:,} "
-            "known comparisons, so its answers are the wrong way round: its next_label names the other class"
+            "known comparisons. Its answers are the wrong way round: its next_label names the other class"
         )
     raise ValueError(
         f"the next-sentence head of {name} puts the sentence that follows first in {right:,} of {compared:,} known "
-        f"comparisons in English (p = {above:.2f}), and a trained head must beat chance (p ≤ {WEAK}): name a head of "
+        f"comparisons in English (p = {above:.2f}). A trained head must beat chance (p ≤ {WEAK}). Name a head of "
         "`catsofa nsp train` with --nsp, or choose --protocol catsofa,masked_pair=pseudo"
     )
 

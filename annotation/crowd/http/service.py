@@ -85,8 +85,8 @@ def serving(
         raise ValueError(f"{address!r} is no address of a server; give one such as https://study.example.org")
     if place.scheme == "http" and not {host, place.hostname} <= LOOPBACK:
         raise ValueError(
-            "other machines would send answers in the clear: put a server that speaks HTTPS before this one "
-            "(docs/annotation.md shows Caddy's two lines) and name it with --address https://…"
+            "other machines would send answers in the clear. Put a server that speaks HTTPS before this one "
+            "(docs/annotation.md shows Caddy's two lines), and name it with --address https://…"
         )
     if not study.settings.contact:
         raise ValueError("people must know whom to ask: make the study with --contact")

@@ -128,9 +128,7 @@ def test_a_model_whose_config_names_the_wrong_class_is_refused(
     } == {False}
     config = json.loads((body / "config.json").read_text())
     (body / "config.json").write_text(json.dumps(config | {"next_label": 1}))
-    with pytest.raises(
-        ValueError, match="so its answers are the wrong way round: its next_label names the other class"
-    ):
+    with pytest.raises(ValueError, match="Its answers are the wrong way round: its next_label names the other class"):
         score_records(Backend(models.load(str(body), device="cpu")), CATS, DEFAULT)
 
 

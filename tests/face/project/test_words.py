@@ -1,0 +1,54 @@
+"""What people read is plain English: short sentences in errors, no phrase of the old dialect in what is printed."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from helpers import ROOT
+
+ROOMS = ("annotation", "builders", "data", "scoring", "validation")
+LONGEST = 25
+"""Words of a sentence."""
+DIALECT = re.compile(r"\b(of ours|is told so|are told so|is a number of|nobody says|(bring|brought) home|anew)\b")
+
+
+def raised() -> Iterator[tuple[str, str]]:
+    """Each text of an error, with its place; what is put in for a value is one word."""
+    places = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    places += [path for path in (ROOT / "catsofa").rglob("*.py") if path.relative_to(ROOT).parts[1] not in ROOMS]
+    for path in places:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                for text in filter(None, map(literal, node.exc.args)):
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", text
+
+
+def literal(node: ast.expr) -> str:
+    """A text as it stands in code, `X` for each value in it; empty for anything else."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
+    return ""
+
+
+def test_errors_are_short_sentences_in_plain_english() -> None:
+    """No sentence of an error has more than 25 words, and none has a phrase of the old dialect."""
+    found = list(raised())
+    assert len(found) > 900
+    long = [
+        (place, sentence)
+        for place, text in found
+        for sentence in re.split(r"[.!?:;]\s|\n", text)
+        if len(sentence.split()) > LONGEST
+    ]
+    assert long == []
+    assert [(place, text) for place, text in found if DIALECT.search(text)] == []
+
+
+def test_documentation_has_no_phrase_of_the_old_dialect() -> None:
+    """Neither README nor a page says `of ours`, `is told so` or `is a number of`."""
+    pages: list[Path] = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    found = [(page.name, match[0]) for page in pages for match in DIALECT.finditer(page.read_text(encoding="utf-8"))]
+    assert found == []

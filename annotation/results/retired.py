@@ -1,8 +1,12 @@
 """Gold items that the owner of a study retired: what people answered there says nothing about them any more."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from catsofa.annotation.study import Study, rows
+from catsofa.annotation.study import rows
+
+if TYPE_CHECKING:
+    from catsofa.annotation.study import Study
 
 FILE = "retired.jsonl"
 
@@ -16,13 +20,13 @@ class Retired:
     reason: str
 
 
-def note(study: Study, gone: Retired) -> None:
+def note(study: "Study", gone: Retired) -> None:
     """Retire a gold item; the first reason stays."""
     with study.locked():
         if gone.token not in retired(study):
             rows.append([gone], study.folder / FILE)
 
 
-def retired(study: Study) -> dict[str, Retired]:
+def retired(study: "Study") -> dict[str, Retired]:
     """The retired gold items by token."""
     return {row.token: row for row in rows.read(study.folder / FILE, Retired)}

@@ -78,7 +78,7 @@ def dues(study: Study) -> Iterator[Due]:
     for arrival in rows.read(study.folder / LOG, Arrival):
         if (person := people.get(arrival.name)) is None:
             continue
-        completed, failed = person["outcome"] == "completed", person["outcome"] == "failed_checks"
+        completed = person["outcome"] == "completed"
         due = owed(study, person, failed_practice)
         yield Due(
             person=arrival.person,
@@ -88,10 +88,15 @@ def dues(study: Study) -> Iterator[Due]:
             tasks=person["done"],
             due=due,
             paid_by="approval" if completed else "bonus" if due and person["outcome"] else "",
-            reason=REASON.format(failed=person["checks_failed"]) if failed else "",
+            reason=told(person),
             platform=arrival.platform,
             failed_checks=person["checks_failed"],
         )
+
+
+def told(person: Row) -> str:
+    """What a person who failed the checks is told; nothing for all others."""
+    return REASON.format(failed=person["checks_failed"]) if person["outcome"] == "failed_checks" else ""
 
 
 def owed(study: Study, person: Row, failed_practice: float | None) -> int:

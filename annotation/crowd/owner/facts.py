@@ -75,6 +75,8 @@ class Standing:
     """Why their work is suspicious."""
     acts: tuple[Act, ...]
     """What the owner decided, in order."""
+    message: str
+    """What to tell somebody who failed the checks, as return.csv has it; empty for all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +163,7 @@ def facts(study: Study) -> Facts:
                     practice=f"{done.right}/{done.answered}" if done.planned else "",
                     reasons=tuple(suspicious.get(row["name"], ())),
                     acts=tuple(acts[row["name"]]),
+                    message=money.told(row),
                 )
             )
         people = _counts(held, "SELECT state, count(*) AS n FROM person GROUP BY state ORDER BY state")

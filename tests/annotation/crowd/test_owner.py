@@ -21,6 +21,7 @@ from catsofa.annotation.study import Study, create
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
 from catsofa.cli.annotate.judging import look
+from catsofa.data.files import csv_files
 
 TOML = """
 [platform]
@@ -228,6 +229,23 @@ def test_the_page_says_in_words_how_people_stand(study: Study, monkeypatch: pyte
         page = owner.page(f"/owner/person/{name}")
         assert "2096-10-02 07:06:40 UTC" in page
         assert "Pause this person" in page
+
+
+def test_the_page_of_somebody_who_failed_the_checks_has_the_message_of_the_list(study: Study, tmp_path: Path) -> None:
+    """It is the one that `pay` writes into return.csv; nobody else's page has one."""
+    (study.folder / "study.toml").write_text(f"{TOML}fail_after = 1\n")
+    with served(study) as owner:
+        owner.enter()
+        for person, kinds in (("ANA", "item gold"), ("BEN", "item gold check")):
+            visitor = Visitor(owner.address, person)
+            visitor.come()
+            visitor.work(shown_truth(study, kinds))
+        money.write([*money.dues(study)], tmp_path / "out")
+        (line,) = csv_files.rows(tmp_path / "out" / "return.csv", (), "a list")
+        messages = [each.message for each in facts.facts(study).standings if each.outcome == "failed_checks"]
+        assert messages == [line[1]["message"]]
+        pages = [owner.page(f"/owner/person/{name}") for name in names_of(study)]
+        assert sum(messages[0] in page for page in pages) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,34 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
+from helpers.records import bakers
 from helpers.servers.label_studio_server import free_port
 
 from catsofa.annotation.crowd.http import service
-from catsofa.annotation.study import Study
+from catsofa.annotation.study import Study, create
 
 PATIENCE = 60.0
 """Seconds that a request may take on a busy machine."""
+PROLIFIC = """
+[platform]
+name = "prolific"
+codes = { completed = "DONE1", no_consent = "NOPE2", failed_checks = "FAIL3", screened_out = "FULL4" }
+[quality]
+first = 3
+"""
+CONTACT = "study@example.org"
+
+
+def study_in(folder: Path, toml: str = PROLIFIC, **more: Any) -> Study:
+    """A study of four CATs for two people, with gold items and checks."""
+    known: dict[str, Any] = {"gold": bakers(2, "florist"), "checks": bakers(2, "miller"), "overlap": 2, **more}
+    made = create(folder / "study", kind="validate-cats", items=known.pop("items", bakers(4)), contact=CONTACT, **known)
+    (made.folder / "study.toml").write_text(toml)
+    return made
 
 
 @contextmanager

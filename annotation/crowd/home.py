@@ -5,19 +5,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from random import Random
 from typing import TypeVar
 
 from catsofa.annotation.crowd import databases, seats
-from catsofa.annotation.crowd.owner.decisions import retire
 from catsofa.annotation.crowd.quality import SET_ASIDE
 from catsofa.annotation.crowd.rules import WRITING
 from catsofa.annotation.crowd.store import Row, Rows, Store, identity, reading
 from catsofa.annotation.label_studio.pull import Pulled, digested
 from catsofa.annotation.results import adjudications
 from catsofa.annotation.results.answers import REOPENED, Raw, Wanted, tokens_of
-from catsofa.annotation.results.retired import retired
 from catsofa.annotation.study import Study, now, open_study, rows
 from catsofa.annotation.study.interface import result_of
 from catsofa.data.digests import hex_digest
@@ -63,8 +60,6 @@ def open_store(study: Study, practice: Sequence[str] = (), url: str = "") -> Sto
         tasks.append((key.token, "check" if key.check else "gold" if key.gold else kind, writer))
     order = Random(hex_digest(f"{study.settings.secret}:order"))
     store.do(lambda held: seats.add(held, tasks, study.settings.overlap, order, study.settings.texts))
-    for token in retired(study):  # a kill may have come between the note and the store
-        store.do(partial(retire, token=token))
     return store
 
 

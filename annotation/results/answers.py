@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from catsofa.annotation.results.retired import retired
 from catsofa.annotation.study import Study, rows
 from catsofa.annotation.study.interface import Answers, answers
 from catsofa.data.files import jsonl
 from catsofa.data.records import Annotation, Association, Cat
 
 REOPENED = "reopened.jsonl"
+RETIRED = "retired.jsonl"
+"""Gold items that the owner of a study retired: what people answered there says nothing about them any more."""
 FORGOTTEN, FORGETTING = "forgotten.jsonl", ".forgetting.json"
 """Who was erased, without names, and an erasure under way or cut off."""
 
@@ -40,6 +41,15 @@ class Tombstone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """A gold item that counts no more, and why."""
+
+    at: str
+    token: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A task that more people than usual are asked about."""
 
@@ -55,6 +65,18 @@ def reopened(study: Study) -> dict[str, int]:
     for row in rows.read(study.folder / REOPENED, Wanted):
         wanted[row.token] = max(row.overlap, wanted.get(row.token, 0))
     return wanted
+
+
+def retire(study: Study, gone: Retired) -> None:
+    """Note that a gold item is retired; the first reason stays."""
+    with study.locked():
+        if gone.token not in retired(study):
+            rows.append([gone], study.folder / RETIRED)
+
+
+def retired(study: Study) -> dict[str, Retired]:
+    """The retired gold items by token."""
+    return {row.token: row for row in rows.read(study.folder / RETIRED, Retired)}
 
 
 def tokens_of(study: Study, items: Iterable[str]) -> list[str]:

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from math import nan
 from statistics import median
 
-from catsofa.annotation.results.answers import Raw, by_the_writer, latest, of_row, reopened
-from catsofa.annotation.results.retired import retired
+from catsofa.annotation.results.answers import Raw, by_the_writer, latest, of_row, reopened, retired
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import answers
 from catsofa.data.records import Annotation

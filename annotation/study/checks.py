@@ -6,8 +6,8 @@ from catsofa.annotation.crowd.databases import PLACE, STORE, Unwritten, has_stor
 from catsofa.annotation.crowd.faults import faults as faults_of
 from catsofa.annotation.crowd.people import background
 from catsofa.annotation.crowd.store import identity, reading
-from catsofa.annotation.results import adjudications, releases, retired
-from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN
+from catsofa.annotation.results import adjudications, releases
+from catsofa.annotation.results.answers import FORGETTING, FORGOTTEN, RETIRED
 from catsofa.annotation.study import BEFORE, open_study
 from catsofa.data.files import BadInput
 from catsofa.data.files.append_log import LogReader
@@ -17,7 +17,7 @@ from catsofa.data.verify.verdicts import Fault, Verdict
 
 LOGS = (
     *("raw.jsonl", "people.jsonl", "reopened.jsonl", "identity.jsonl", "prolific.jsonl"),
-    *(FORGOTTEN, releases.FILE, adjudications.FILE, retired.FILE),
+    *(FORGOTTEN, releases.FILE, adjudications.FILE, RETIRED),
 )
 """The files of a study that only grow, with a checksum in every line."""
 OLD = "study.json, items and key of an earlier version, without checksums"

@@ -27,12 +27,13 @@ from catsofa.annotation.crowd.http.guards import Refused
 from catsofa.annotation.crowd.http.site import Site
 from catsofa.annotation.crowd.http.watching import EVENTS, Verify, Watch, Watcher
 from catsofa.annotation.crowd.http.work import Work
+from catsofa.annotation.crowd.owner import decisions
 from catsofa.annotation.crowd.owner.desk import Desk, Look
 from catsofa.annotation.crowd.owner.login import Reach, new_key
 from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.label_studio.server import refuse_taken
-from catsofa.annotation.results.answers import reopened
+from catsofa.annotation.results.answers import reopened, retired
 from catsofa.annotation.study import Study
 from catsofa.annotation.study.interface import FOLDER, pages
 from catsofa.data.files import BadInput
@@ -103,6 +104,8 @@ def serving(
         raise ValueError(f"another process serves {study.folder} already; stop it first") from None
     with alone, home.open_store(study, rules.practice, store) as rows:
         rows.do(lambda held: home.refuse_other_practice(held, study, rules.practice))
+        for token in retired(study):  # a kill may have come between the note and the store
+            rows.do(partial(decisions.retire, token=token))
         site = Site(study, rows, opening, address, port)
         reached = owner == "remote" or host in {*LOOPBACK, "0.0.0.0"}
         desk = Desk(site, look, owner) if look and owner != "off" and reached else None

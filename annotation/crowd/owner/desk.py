@@ -17,7 +17,7 @@ from catsofa.annotation.crowd.money import decimal
 from catsofa.annotation.crowd.owner import cases, decisions, states
 from catsofa.annotation.crowd.owner.login import Login, Reach
 from catsofa.annotation.results import adjudications
-from catsofa.annotation.results.retired import Retired, note
+from catsofa.annotation.results.answers import Retired, retire
 from catsofa.annotation.study import Study, now, open_study
 from catsofa.annotation.study.interface import filled
 from catsofa.data.judging.adjudicated import CAUSES, Adjudicated
@@ -162,7 +162,7 @@ class Desk:
         if not (reason := " ".join(form.get("reason", "").split())):
             raise Refused(422, "say why: the reason is kept with the decision")
         found = await self._gold_item(task)
-        await run_in_threadpool(note, self._site.study, Retired(at=now(), token=found.token, reason=reason))
+        await run_in_threadpool(retire, self._site.study, Retired(at=now(), token=found.token, reason=reason))
         await self._site.do(partial(decisions.retire, token=found.token))
         self._seen = None
         return RedirectResponse(f"/owner/gold/{task}", status_code=303)

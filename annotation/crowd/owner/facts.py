@@ -19,7 +19,7 @@ from catsofa.annotation.crowd.people.arrivals import erase_by
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.store import Rows, identity, reading
 from catsofa.annotation.prolific.journal import Journal
-from catsofa.annotation.results.retired import retired
+from catsofa.annotation.results.answers import retired
 from catsofa.annotation.results.status import Status
 from catsofa.annotation.study import Study, now, open_study
 

@@ -14,9 +14,7 @@ from catsofa.annotation.crowd import home
 from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.owner import facts
 from catsofa.annotation.crowd.store import identity, reading
-from catsofa.annotation.results import retired
-from catsofa.annotation.results.answers import annotations
-from catsofa.annotation.results.retired import Retired
+from catsofa.annotation.results.answers import Retired, annotations, retire, retired
 from catsofa.annotation.study import Study, create, open_study
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
@@ -111,7 +109,7 @@ def test_a_kill_between_the_note_and_the_store_is_mended_at_the_next_start(study
     """The note alone is enough: the next server counts by it."""
     with served(study) as owner:
         come(owner, study, 0)
-    retired.note(study, Retired(at="2027-01-01T00:00:00Z", token=bad_of(study), reason="wrong key"))
+    retire(study, Retired(at="2027-01-01T00:00:00Z", token=bad_of(study), reason="wrong key"))
     with served(study):
         assert counts(study) == (4, 4, 4)
 
@@ -129,7 +127,7 @@ def test_only_the_owner_retires_a_gold_item_and_says_why(study: Study) -> None:
         for token in (next(token for token, key in study.keys.items() if each(key)) for each in (_check, _item)):
             assert owner.browser.get(f"/owner/gold/{token}").status_code == 404
             assert owner.browser.post(f"/owner/gold/{token}", data=sent).status_code == 404
-        assert retired.retired(study) == {}
+        assert retired(study) == {}
 
 
 def _check(key: object) -> bool:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from catsofa.annotation.crowd import databases, seats
 from catsofa.annotation.crowd.quality import SET_ASIDE
 from catsofa.annotation.crowd.rules import WRITING
-from catsofa.annotation.crowd.store import Row, Rows, Store, identity, reading
+from catsofa.annotation.crowd.store import JUDGEMENTS, Row, Rows, Store, identity, reading
 from catsofa.annotation.label_studio.pull import Pulled, digested
 from catsofa.annotation.results import adjudications
 from catsofa.annotation.results.answers import REOPENED, Raw, Wanted, tokens_of
@@ -85,13 +85,17 @@ def missing(held: Rows, judges: int = 0) -> int:
 
 
 def pull(study: Study) -> Pulled:
-    """Append new answers to raw.jsonl and write what is made of them; answers of who withdrew are taken out."""
+    """Append new answers to raw.jsonl and write what is made of them; answers of who withdrew are taken out.
+
+    Nothing is read from a store with a row of judgements that somebody changed.
+    """
     with study.locked():
         study = open_study(study.folder)
         path = study.folder / "raw.jsonl"
         there = list(rows.read(path, Raw))
         known = {row.annotation: row.void for row in there if row.annotation.startswith(SEAT)}
         with reading(study.folder, identity(study.settings.secret)) as held:
+            held.refuse_changed(study.folder, *JUDGEMENTS)
             found = list(_answers(held, study))
         if gone := known.keys() - {row.annotation for row in found}:
             rows.rewrite(path, Raw, lambda row: None if row.annotation in gone else row)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catsofa.annotation.crowd import settings
-from catsofa.annotation.crowd.databases import REMEDY
 from catsofa.annotation.crowd.people.arrivals import LOG, Arrival, has_identities
 from catsofa.annotation.crowd.rules import Rules, planned
 from catsofa.annotation.crowd.store import Row, identity, reading
 from catsofa.annotation.study import Study, rows
-from catsofa.data.files import BadInput, atomic_write, csv_files
+from catsofa.data.files import atomic_write, csv_files
 
 COLUMNS = ("person", "submission", "name", "outcome", "tasks", "due", "paid_by", "reason")
 REVIEW = ("AssignmentId", "WorkerId", "Approve", "Reject")
@@ -113,8 +112,7 @@ def payable(study: Study) -> list[Due]:
             f"who came to {study.folder} was erased by close --erase-identities: nobody can be paid any more"
         )
     with reading(study.folder, identity(study.settings.secret)) as held:
-        if any(held.changed("person")):
-            raise BadInput(study.folder, "people in the store whose checksums do not fit", REMEDY)
+        held.refuse_changed(study.folder, "person")
     return [*dues(study)]
 
 

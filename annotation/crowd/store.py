@@ -7,15 +7,17 @@ commit: an answer that was acknowledged is on disk. The statements are those tha
 
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from catsofa.annotation.crowd.databases import Connection, database
+from catsofa.annotation.crowd.databases import REMEDY, Connection, database
 from catsofa.data.closing import Closing
 from catsofa.data.digests import hex_digest, row_checksum
+from catsofa.data.files import BadInput
 
 AT_ONCE = 200
 """Jobs in one commit."""
@@ -82,6 +84,8 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "about": (("name",), {"name": "TEXT NOT NULL", "value": "TEXT NOT NULL"}),
 }
 """The tables whose rows have a checksum: the primary key, and the columns."""
+JUDGEMENTS = ("person", "task", "seat", "answer")
+"""The tables of which judgements are made, and by which they count."""
 OTHERS = (
     "CREATE TABLE IF NOT EXISTS session (hash TEXT PRIMARY KEY, person TEXT NOT NULL, until DOUBLE PRECISION NOT NULL)",
     "CREATE TABLE IF NOT EXISTS owner (hash TEXT PRIMARY KEY, kind TEXT NOT NULL, until DOUBLE PRECISION NOT NULL)",
@@ -148,6 +152,12 @@ class Rows:
             for row in self.all(f"SELECT * FROM {table}"):
                 if row["checksum"] != self._checksum(tuple(row[name] for name in columns)).hex():
                     yield table, row
+
+    def refuse_changed(self, folder: Path, *tables: str) -> None:
+        """Refuse the store of the study in this folder if a row of these tables does not fit its checksum."""
+        if found := Counter(table for table, _ in self.changed(*tables)):
+            rows = ", ".join(f"{n:,} of {table}" for table, n in found.items())
+            raise BadInput(folder, f"rows in the store whose checksums do not fit ({rows})", REMEDY)
 
 
 def _as_stored(value: Any, kind: str) -> Any:

@@ -12,7 +12,7 @@ from catsofa.annotation.crowd import databases, settings
 from catsofa.annotation.crowd.owner.states import of_person
 from catsofa.annotation.crowd.people.background import STUDIES, published
 from catsofa.annotation.crowd.quality import is_excluded
-from catsofa.annotation.crowd.store import identity, reading
+from catsofa.annotation.crowd.store import JUDGEMENTS, identity, reading
 from catsofa.annotation.results.answers import FORGOTTEN, REOPENED, Tombstone, Wanted, by_the_writer, latest
 from catsofa.annotation.study import Study, rows
 from catsofa.data.percentages import quantity
@@ -170,6 +170,7 @@ def _left_out(study: Study) -> Counter[str]:
     found = Counter[str]()
     if databases.has_store(study.folder):
         with suppress(databases.Unwritten), reading(study.folder, identity(study.settings.secret)) as held:
+            held.refuse_changed(study.folder, *JUDGEMENTS)
             for row in held.all("SELECT * FROM person"):
                 if row["state"] in LEFT_OUT:
                     found[of_person(row["state"], row["outcome"])] += 1

@@ -20,6 +20,7 @@ from catsofa.annotation.results import adjudications
 from catsofa.annotation.results.answers import Retired, retire
 from catsofa.annotation.study import Study, now, open_study
 from catsofa.annotation.study.interface import filled
+from catsofa.data.files import BadInput
 from catsofa.data.judging.adjudicated import CAUSES, Adjudicated
 
 if TYPE_CHECKING:
@@ -181,7 +182,10 @@ class Desk:
         """A look at the study, no older than some seconds."""
         async with self._looking:
             if self._seen is None or time.monotonic() - self._seen[0] > FRESH:
-                self._seen = (time.monotonic(), await run_in_threadpool(self._look, self._site.study))
+                try:
+                    self._seen = (time.monotonic(), await run_in_threadpool(self._look, self._site.study))
+                except BadInput as error:  # somebody changed the store: no number of it is shown
+                    raise Refused(409, str(error)) from None
             return self._seen[1]
 
 

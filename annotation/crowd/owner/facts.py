@@ -17,7 +17,7 @@ from catsofa.annotation.crowd.owner.states import RESTING
 from catsofa.annotation.crowd.owner.suspicion import reasons
 from catsofa.annotation.crowd.people.arrivals import erase_by
 from catsofa.annotation.crowd.rules import Rules
-from catsofa.annotation.crowd.store import Rows, identity, reading
+from catsofa.annotation.crowd.store import JUDGEMENTS, Rows, identity, reading
 from catsofa.annotation.prolific.journal import Journal
 from catsofa.annotation.results.answers import retired
 from catsofa.annotation.results.status import Status
@@ -144,6 +144,7 @@ def facts(study: Study) -> Facts:
     opening = settings.read(study)
     rules, at = settings.rules(study, opening), datetime.now(UTC)
     with reading(study.folder, identity(study.settings.secret)) as held:
+        held.refuse_changed(study.folder, *JUDGEMENTS)
         tasks = held.all("SELECT need, valid FROM task WHERE kind = 'item'")
         counts = Counter(task["valid"] for task in tasks)
         suspicious, acts = reasons(held, study, rules), defaultdict[str, list[Act]](list)

@@ -1,7 +1,9 @@
 """Answers in a study's store, as `pull`, `status`, `validate votes` and `verify` see them."""
 
 import json
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,8 @@ from catsofa.annotation.results.status import status
 from catsofa.annotation.study import Study, create, open_study, rows
 from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
+from catsofa.data.files import BadInput
+from catsofa.data.files.jsonl import write
 from catsofa.data.records import LABELS, Annotation, Cat
 from catsofa.validation.judgements import Rule, count
 
@@ -264,3 +268,35 @@ def test_a_batch_is_not_imported_into_an_open_study(study: Study, tmp_path: Path
     with pytest.raises(ValueError, match=r"annotate open.*another study"):
         import_results(study, batch)
     assert (study.folder / "raw.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "answer SET said = replace(said, 'unrelated', 'stereotype')",
+        "seat SET state = 'void' WHERE state = 'valid'",
+        "person SET gold_right = 0",
+    ],
+)
+def test_no_number_comes_from_a_row_that_somebody_changed(study: Study, tmp_path: Path, change: str) -> None:
+    """pull, status, reopen and release end with the remedy, and what came home before stays as it is."""
+    for name in ("ana", "ben", "cho"):
+        work(study, name)
+    home.pull(study)
+    write(study.items.values(), tmp_path / "items.jsonl")
+    before = {file.name: file.read_bytes() for file in study.folder.glob("*.jsonl")}
+    with closing(sqlite3.connect(study.folder / "study.db", isolation_level=None)) as database:
+        database.execute(f"UPDATE {change}")
+    release = ["release", str(tmp_path / "items.jsonl"), "--study", str(study.folder), "--need", "2", "--of", "3"]
+    for words in (
+        ["annotate", "pull", str(study.folder)],
+        ["annotate", "status", str(study.folder)],
+        ["annotate", "status", str(study.folder), "--no-pull"],
+        ["annotate", "reopen", str(study.folder), "--undecided"],
+        [*release, "--out", str(tmp_path / "out"), "--name", "Bakers"],
+    ):
+        done = CliRunner().invoke(app, words)
+        assert isinstance(done.exception, BadInput), (words, done.output)
+        assert change.split()[0] in str(done.exception)
+    assert not (tmp_path / "out").exists()
+    assert {file.name: file.read_bytes() for file in study.folder.glob("*.jsonl")} == before

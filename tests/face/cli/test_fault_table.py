@@ -33,7 +33,7 @@ from catsofa.annotation.prolific.journal import Entry, Journal
 from catsofa.annotation.study import create
 from catsofa.data import formats
 from catsofa.data.files import jsonl
-from catsofa.data.records import Annotation, Identity, Score, Stereotype
+from catsofa.data.records import Annotation, Association, Identity, Score, Stereotype
 
 COMMANDS = {
     "convert": "convert probes.jsonl out/probes.csv",
@@ -47,6 +47,7 @@ COMMANDS = {
     "build fills": "build fills --associations few.csv --model bert --out out/fills.csv --refused out/refused.jsonl",
     "build minimal-pairs": "build minimal-pairs --associations groups.csv --out out/pairs.jsonl",
     "build swaps": "build swaps --sentences women.csv --swap gender --out out/pairs.jsonl",
+    "build language-check": "build language-check zh --sheet out/sheet.csv",
     "build seat": "build seat --words weat6 --out out",
     "build pairs": "build pairs --in articles --out out",
     "build paraphrases": "build paraphrases --on few.jsonl --replies replies.json --out out",
@@ -58,6 +59,8 @@ COMMANDS = {
     "baseline stereotyped": "baseline stereotyped --on cats.jsonl --out out/stereotyped.json",
     "plan": "plan early --on cats.jsonl --hypothesis ss>50 --out out/plan.toml",
     "validate votes": "validate votes --in judged.jsonl --cats cats.jsonl --out out/kept.jsonl",
+    "validate associations": "validate associations proposed.jsonl --in answers.jsonl --out out/kept.jsonl",
+    "validate alt-test": "validate alt-test --in people.csv --judge judges.csv --out out/passed.json",
     "validate split": "validate split cats.jsonl --out out",
     "release": "release few.jsonl --annotations judged.jsonl --out out --name Bakers --licence cc-by-sa-4.0",
     "annotate create": "annotate create out --kind validate-cats --items cats.jsonl --pay 15",
@@ -139,6 +142,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [Annotation(item=c.id, annotator=f"p{n}", label=c.label, extra={"cat": cat.id}) for cat, c, n in votes],
         folder / "judged.jsonl",
     )
+    associations(folder)
     said = "".join(f"zorbs cannot catch bus {n}\tzorbs\n" for n in range(2000))
     (folder / "said.tsv").write_text(f"said\tof\n{said}")
     (folder / "terms.csv").write_text("term,uses\n" + "".join(f"baker {n},{n}\n" for n in range(1, 2000)))
@@ -164,6 +168,20 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"board/submissions/model-{number}.json").write_text(predictions)
     rewritten(folder)
     return folder
+
+
+def associations(folder: Path) -> None:
+    """What was proposed of sixty groups, with three answers to each; the labels of three people and three judges."""
+    made = [Association(identity=f"Bakers of street {n}", attribute="get up early") for n in range(60)]
+    jsonl.write(made, folder / "proposed.jsonl")
+    asked = [(f"{one.id}/association", {"of": one.id, "question": "association"}) for one in made]
+    jsonl.write(
+        [Annotation(item=i, annotator=f"p{n}", label="yes", extra=extra) for i, extra in asked for n in range(3)],
+        folder / "answers.jsonl",
+    )
+    for name, given in (("people", "abc"), ("judges", "xyz")):
+        rows = "".join(f"{n},{who},{('early', 'late')[n % 2]}\n" for n in range(40) for who in given)
+        (folder / f"{name}.csv").write_text(f"item,annotator,label\n{rows}")
 
 
 def studies(folder: Path) -> None:

@@ -50,6 +50,12 @@ def latest(rows: Rows, name: str) -> Row | None:
     return rows.first(query + "ORDER BY s.given DESC, s.position DESC LIMIT 1", name)
 
 
+def answered(rows: Rows, name: str) -> int:
+    """How many tasks a person answered: a text is one here, whatever it counts for in the session and the pay."""
+    query = "SELECT count(*) AS n FROM seat WHERE person = ? AND state IN ('valid', 'checked', 'void', 'surplus')"
+    return int((rows.first(query, name) or {"n": 0})["n"])
+
+
 def outcome(rows: Rows, person: Row) -> str:
     """How the work of a person ends who stops now."""
     practised = practice(rows, person["name"])

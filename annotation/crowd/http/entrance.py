@@ -30,12 +30,18 @@ TWICE = (
 )
 
 
+EARLIER = (
+    "Somebody took part under your name in an earlier part of this study. Nobody takes part in both. If you "
+    "came from a platform, please return your submission there."
+)
+
+
 class Entrance:
     """How people come in."""
 
     def __init__(self, site: Site) -> None:
-        """Read who came before."""
-        self._site, self._before, self._background = site, pilots.people(site.study), Background(site.study)
+        """Know the pilots of the study: who came there is asked when somebody arrives, since they may be open still."""
+        self._site, self._pilots, self._background = site, [*pilots.earlier(site.study)], Background(site.study)
         self._arrivals, self._noting = arrivals.Arrivals(site.study.folder), asyncio.Lock()
         self._consent = hex_digest(json.dumps(site.texts, default=str))
 
@@ -77,10 +83,11 @@ class Entrance:
         name, cookie = arrival.name, secrets.token_urlsafe(32)
         submission = arrivals.keyed(self._site.key, arrival.submission)
 
+        if await run_in_threadpool(pilots.took_part, self._pilots, name):
+            return self._site.page("message", 403, says=EARLIER)
+
         def job(held: Rows) -> str:
             at = time.time()
-            if name in self._before:
-                return ""
             if agreed:
                 state = seats.arrive(held, self._site.rules, name, submission, self._consent, at)
             else:

@@ -83,6 +83,9 @@ class Work:
                 given = seats.next_task(held, self._site.rules, name, time.time(), sent.get("rested") is True)
             if isinstance(given, Given):
                 about["task"] = self._shown(held, given.token)
+            elif isinstance(given, Rest):
+                answered = quality.answered(held, name) - quality.practice(held, name).answered
+                about["rest"] = {"answered": answered, "until": given.until}
             person = seats.known(held, name)
             ended = {**person, "outcome": person["outcome"] or quality.outcome(held, person)}
             pay = money.owed(self._site.study, ended, self._site.opening.practice.pay)
@@ -90,7 +93,7 @@ class Work:
 
         given, about = await self._site.do(job)
         if isinstance(given, Rest):
-            return JSONResponse({"rest": asdict(given), **about})
+            return JSONResponse(about)
         if not isinstance(given, Given):
             return JSONResponse({"wait": 5} if given == "wait" else {"done": True})
         about |= {"draft": json.loads(given.draft or "{}"), "nonce": given.nonce}
@@ -161,7 +164,12 @@ class Work:
 
     async def done(self, request: Request) -> Response:
         """How it ended, with the code that the platform wants."""
-        person = await self._site.do(lambda held: seats.known(held, self._site.who(held, request)))
+
+        def job(held: Rows) -> tuple[Row, int]:
+            person = seats.known(held, self._site.who(held, request))
+            return person, quality.answered(held, person["name"])
+
+        person, answered = await self._site.do(job)
         name = person["name"]
         if person["state"] not in seats.ENDED:
             return RedirectResponse("work", status_code=303)
@@ -174,7 +182,7 @@ class Work:
         else:
             code = arrivals.keyed(key, outcome, name)[:8].upper()
         back = BACK + code if code and platform == "prolific" else ""
-        about = {"state": person["state"], "outcome": outcome, "done": person["done"], "code": code, "back": back}
+        about = {"state": person["state"], "outcome": outcome, "done": answered, "code": code, "back": back}
         settings = self._site.study.settings
         about |= {"withdrawal": arrivals.code_of(settings.secret, name), "contact": settings.contact}
         return self._site.page("done", debriefing=self._site.opening.debriefing, platform=platform, **about)

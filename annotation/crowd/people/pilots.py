@@ -1,6 +1,6 @@
 """What a study takes over from its pilot: who took part, and how long a task takes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -41,10 +41,10 @@ def earlier(study: Study) -> Iterator[Study]:
         yield study
 
 
-def people(study: Study) -> set[str]:
-    """The pseudonyms of everybody who consented in a pilot, those who failed or withdrew among them."""
-    found = set[str]()
-    for pilot in (each for each in earlier(study) if has_store(each.folder)):
+def took_part(pilots: Iterable[Study], name: str) -> bool:
+    """Whether the person with this pseudonym has consented in one of these pilots until now, however it ended."""
+    for pilot in (each for each in pilots if has_store(each.folder)):
         with reading(pilot.folder, identity(pilot.settings.secret)) as held:
-            found |= {row["name"] for row in held.all("SELECT name FROM person WHERE state <> 'declined'")}
-    return found
+            if held.first("SELECT name FROM person WHERE name = ? AND state <> 'declined'", name):
+                return True
+    return False

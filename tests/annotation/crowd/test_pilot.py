@@ -79,6 +79,22 @@ def test_nobody_of_the_pilot_takes_part_again(tmp_path: Path) -> None:
         assert [Visitor(address, name).come().status_code for name in ("ANA", "NEW")] == [403, 403]
 
 
+def test_who_joins_an_open_pilot_later_is_turned_away_too_and_reads_why(tmp_path: Path) -> None:
+    """The main study's server runs already; the page names the earlier part, and no time after which to try again."""
+    pilot = a_study(tmp_path / "pilot")
+    main = a_study(tmp_path / "main", pilot.folder)
+    with opened(pilot) as first, opened(main) as second:
+        assert Visitor(first, "ANA").come().headers["location"] == "work"
+        turned = Visitor(second, "ANA").come()
+        assert turned.status_code == 403
+        assert "earlier part" in turned.text
+        assert "ten minutes" not in turned.text
+        assert Visitor(second, "BEN").come().headers["location"] == "work"
+        again = Visitor(second, "BEN", "S-other").come()
+        assert "another submission" in again.text
+    assert "ANA" not in (main.folder / "identity.jsonl").read_text()
+
+
 def test_a_pilot_with_other_pseudonyms_than_same_as_is_refused(tmp_path: Path) -> None:
     """One person would have two names."""
     pilot, writing = a_study(tmp_path / "pilot"), a_study(tmp_path / "writing")

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -425,6 +426,25 @@ def test_what_people_write_is_judged_and_released_with_both(study: Study, tmp_pa
     verdict = check_study(study.folder)
     assert verdict
     assert verdict.faults == ()
+
+
+def test_the_last_page_and_a_break_count_what_a_person_answered(study: Study) -> None:
+    """A text is one task there, though the session and the pay count it as four."""
+    settings = study.folder / "study.toml"
+    settings.write_text(settings.read_text() + "break_every = 4\n")
+    with opened(study) as address:
+        visitor, worker = Visitor(address, "ANA"), Worker("a")
+        visitor.come()
+        given = visitor.next()
+        while "rest" not in given:
+            worked = visitor.post("/answer", {"nonce": given["nonce"], "answers": worker(given["task"])})
+            assert worked.status_code == 200
+            visitor.acknowledged.append(given["nonce"])
+            given = visitor.next()
+        assert given["rest"]["answered"] == len(visitor.acknowledged) < 4
+        visitor.browser.post("/stop", data={"sure": "yes"})
+        shown = visitor.browser.get("/done").text
+        assert re.search(r"You answered (\d+) task", shown)[1] == str(len(visitor.acknowledged))  # type: ignore[index]
 
 
 def test_a_near_duplicate_is_shown_while_typing_and_the_same_words_are_not_taken(study: Study) -> None:

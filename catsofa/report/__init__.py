@@ -27,7 +27,7 @@ from catsofa.report.sections.series import series
 from catsofa.report.summary import Standing
 from catsofa.report.summary.sentences import findings
 from catsofa.report.summary.standings import standings
-from catsofa.report.summary.tables import matrix, summary
+from catsofa.report.summary.tables import differing, matrix, summary
 from catsofa.scoring.signature import differences, hashes_in
 
 Make = Callable[[str, Sequence[Row]], Section]
@@ -126,6 +126,7 @@ def _with_pairs(section: Section, of: Sequence[Standing]) -> Section:
     """The section with the differences between its models, after its first table."""
     first, *rest = section.tables
     made = [matrix(f"{section.name}-pairs-{one.of.registered}", one, first.signatures) for one in of if one.pairs]
+    made += [differing(f"{section.name}-pairs-seat", one, first.signatures) for one in of if one.tests]
     return replace(section, tables=(first, *made, *rest))
 
 

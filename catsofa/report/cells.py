@@ -120,9 +120,23 @@ def unscored(rows: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
+MANY = 4
+"""Models that share a warning and are named though they are all."""
+
+
 def warned(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The warnings beside each model's numbers."""
-    return tuple(f"{model}: {warning}" for model, report, _ in rows for warning in report.get("warnings") or ())
+    """The warnings beside the numbers, each once with the models that have it; of many, all of them are not named."""
+    models = list(dict.fromkeys(model for model, _, _ in rows))
+    of: dict[str, dict[str, None]] = {}
+    for model, report, _ in rows:
+        for warning in report.get("warnings") or ():
+            of.setdefault(warning, {})[model] = None
+    return tuple(f"{_models(list(names), len(models))}: {warning}" for warning, names in of.items())
+
+
+def _models(names: Sequence[str], whole: int) -> str:
+    """These models by name, or all of many."""
+    return f"all {whole} models" if len(names) == whole > MANY else ", ".join(names)
 
 
 def ends(of: Sequence[Any]) -> list[Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.statistics import LEVEL
 from catsofa.scoring.choosing import position
 from catsofa.scoring.choosing.items import NEUTRAL as OFFERED
 from catsofa.scoring.choosing.items import QUESTIONS, Item
@@ -248,19 +249,29 @@ def units_of(rows: Rows) -> NDArray[np.str_]:
     return rows.clusters if len(np.unique(rows.clusters)) > 1 else rows.items
 
 
-def preference_of(rows: Rows, *, resamples: int, seed: int) -> tuple[Interval, str, Interval]:
-    """The preference, why it is undefined, and the position effect."""
+def preference_of(rows: Rows, *, resamples: int, seed: int, level: float = LEVEL) -> tuple[Interval, str, Interval]:
+    """The preference, its interval of this level, why it is undefined, and the position effect."""
     if not _chosen(rows)[:, [S, A]].any():
         return position.UNDEFINED, NO_CHOICE, position.UNDEFINED
     if not _least(rows)[2]:
         return position.UNDEFINED, ONE_ORDER, position.UNDEFINED
-    columns = choice_columns(rows, units_of(rows))
-    columns = columns[columns[:, position.OF :].any(axis=1)]
     how: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    effect = intervals(columns, {"b": position.POSITION}, **how)["b"]
+    effect = intervals(_deciding(rows), {"b": position.POSITION}, **how)["b"]
     if position.decides(effect):
         return position.UNDEFINED, position.DECIDED, effect
-    return _as_share(intervals(columns, {"p": position.PREFERENCE}, **how)["p"]), "", effect
+    return share_of(rows, **how), "", effect
+
+
+def share_of(rows: Rows, *, resamples: int, seed: int, level: float = LEVEL) -> Interval:
+    """The preference of rows that have one, with its interval of this level."""
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed, "level": level}
+    return _as_share(intervals(_deciding(rows), {"p": position.PREFERENCE}, **how)["p"])
+
+
+def _deciding(rows: Rows) -> Array:
+    """The columns of the units that choose."""
+    columns = choice_columns(rows, units_of(rows))
+    return columns[columns[:, position.OF :].any(axis=1)]
 
 
 def _consistent(rows: Rows) -> tuple[float, float]:

@@ -331,20 +331,20 @@ def asked_in(place: Path) -> dict[str, Any]:
 
 
 class Kept(NamedTuple):
-    """The folder of a run, read."""
+    """The folder of a run, read: its replies have their outcomes."""
 
     report: Mapping[str, Any]
     asked: Mapping[str, Any]
     replies: list[Reply]
-    """With their outcomes."""
     items: dict[str, Item]
     """Every item of its question, asked about or not."""
 
 
-def kept_in(run: Path, data: Data) -> Kept:
-    """The report and the replies in the folder of a run, whose data these must be."""
+def kept_in(run: Path, data: Data, *, again: bool = True) -> Kept:
+    """The report and the replies of a run, whose data these must be; read `again`, or with the outcomes it has kept."""
     report, asked = read_report(run), asked_in(run / RUN)
     if hashes_in(asked["data"]) != hashes_in(data.name):
         raise BadInput(run, f"choices from other data ({asked['data']}) than {data.name}", "--on with the run's data")
     replies, _, items = replies_on(run / REPLIES, data)
-    return Kept(report, asked, [with_outcome(reply, items[reply.item]) for reply in replies], items)
+    read = [with_outcome(one, items[one.item]) if again or not one.outcome else one for one in replies]
+    return Kept(report, asked, read, items)

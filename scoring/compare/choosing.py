@@ -178,9 +178,9 @@ def sides_on(runs: Sequence[Path | str], on: str | Path, free: Collection[str] =
     return data, sides
 
 
-def side_of(run: Path, data: Data) -> Side:
-    """The choices in the folder of a run, whose data these must be."""
-    kept = kept_in(run, data)
+def side_of(run: Path, data: Data, *, again: bool = True) -> Side:
+    """The choices in the folder of a run, whose data these must be; read `again`, or as the run has kept them."""
+    kept = kept_in(run, data, again=again)
     return Side(
         model=str(kept.asked["model"]),
         asked={"protocol": kept.report["protocol"], **asked_of_each(kept.replies, kept.asked.get("how", {}))},

@@ -63,6 +63,8 @@ class Standing:
     sides: Mapping[str, int] | None = None
     """1 or -1 for each model shown to be above or below the ideal value; None where nobody tested."""
     pairs: Mapping[tuple[str, str], Pair] = field(default_factory=dict)
+    tests: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    """Of association tests, how many differ between two models after correction, and of how many."""
     coverage: Mapping[str, float] = field(default_factory=dict)
     """The share of the items that the value of a model rests on."""
     missing: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from catsofa.planning.testing import ALPHA, Limits, Scored, by_id
 from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
 from catsofa.report.inputs import Finished, NotThere, of_cats, protocol, without_folders
-from catsofa.report.summary import Pair, Shown, Standing
+from catsofa.report.summary import Pair, Shown, Standing, choices
 from catsofa.scoring.compare import DECIDED
 from catsofa.scoring.measures.cat_outcomes import jointly
 from catsofa.scoring.measures.stereoset import MEASURES, NEEDS
@@ -53,8 +53,7 @@ def abouts(groups: Sequence[Group]) -> list[str]:
 
 def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Standing]:
     """The standing of each number of a group's measure."""
-    scored, untested = _scored(kind, runs)
-    pairs = _pairs(scored) if 1 < len(scored) <= MOST else {}
+    limits_of, pairs, untested = _tests(kind, runs)
     if len(runs) > MOST:
         untested = f"pairs of more than {MOST} models are not tested"
     for shown in SHOWN.get(kind, ()):
@@ -63,9 +62,8 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
         limits: dict[str, Limits] | None = None
         if shown.above and len(runs) == 1:
             limits = {model: _at_95(number) for model, number in values.items()}
-        elif shown.above and scored and shown.registered:
-            limits = {one.run.model: one.limits(shown.registered, kinds.OVERALL) for one in scored}
-            limits = {model: limit for model, limit in limits.items() if model in values}
+        elif shown.above and limits_of and shown.registered:
+            limits = {model: limit for model, limit in limits_of(shown.registered).items() if model in values}
         yield Standing(
             kind=kind,
             about=about,
@@ -79,6 +77,26 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             missing=tuple(model for model in found if model not in values),
             untested=untested if len(values) > 1 else "",
         )
+
+
+def _tests(
+    kind: str, runs: Sequence[Finished]
+) -> tuple[Callable[[str], dict[str, Limits]] | None, dict[str, dict[tuple[str, str], Pair]], str]:
+    """A measure to the limits of each model, each measure to the test of every two models; or None, and why."""
+    if kind == "choices":
+        found, couples, untested = choices.of_choices(runs)
+        return (
+            (lambda _: found) if found else None,
+            {choices.PREFERENCE: couples if len(runs) <= MOST else {}},
+            untested,
+        )
+    scored, untested = _scored(kind, runs)
+    pairs = _pairs(scored) if 1 < len(scored) <= MOST else {}
+
+    def limits_of(measure: str) -> dict[str, Limits]:
+        return {one.run.model: one.limits(measure, kinds.OVERALL) for one in scored}
+
+    return limits_of if scored else None, pairs, untested
 
 
 def _coverage(results: Any, shown: Shown) -> float | None:
@@ -96,7 +114,10 @@ def _associations(runs: Sequence[Finished], about: str) -> Standing:
         shown[model] += p <= ALPHA
     values = {model: Number(shown[model], digits=0, mark=f" of {of}") for model, of in tests.items()}
     missing = tuple(model for model in dict(rows) if model not in values)
-    return Standing(kind="seat", about=about, of=ASSOCIATIONS, values=values, missing=missing)
+    differing, untested = choices.of_tests(runs)
+    return Standing(
+        kind="seat", about=about, of=ASSOCIATIONS, values=values, missing=missing, tests=differing, untested=untested
+    )
 
 
 def _at_95(number: Number) -> Limits:
@@ -228,6 +249,15 @@ SHOWN: dict[str, tuple[Shown, ...]] = {
         Shown(name="s_AMB", registered="s_amb", value=_overall("s_amb", 3), ideal=0, above=WITH, below=AGAINST),
         Shown(name="s_DIS", registered="s_dis", value=_overall("s_dis", 3), ideal=0, above=WITH, below=AGAINST),
     ),
-    "choices": (Shown(name="preference", value=_preference, ideal=0.5, above=STEREOTYPE, below=OTHER),),
+    "choices": (
+        Shown(
+            name="preference",
+            registered=choices.PREFERENCE,
+            value=_preference,
+            ideal=0.5,
+            above=STEREOTYPE,
+            below=OTHER,
+        ),
+    ),
 }
 """Registered name of a measure to its numbers in the summary, in the order of a report."""

@@ -75,6 +75,23 @@ def matrix(name: str, one: Standing, signatures: Sequence[str]) -> Table:
     )
 
 
+def differing(name: str, one: Standing, signatures: Sequence[str]) -> Table:
+    """In how many association tests every two models differ."""
+    models = list(dict.fromkeys(model for pair in one.tests for model in pair))
+    cells = {pair: f"{count} of {of}" for pair, (count, of) in one.tests.items()}
+    return Table(
+        name=name,
+        caption="Association tests in which two models differ",
+        columns=("model", *models[1:]),
+        rows=tuple((model, *(cells.get((model, other), "") for other in models[1:])) for model in models[:-1]),
+        signatures=tuple(signatures),
+        notes=(
+            "The effect sizes of two models differ by a paired test over the targets, after Holm's correction over all "
+            f"tests of {quantity(len(one.tests), 'pair')}.",
+        ),
+    )
+
+
 def _difference(one: Standing, model: str, other: str, digits: int) -> Cell:
     """The difference of two models with its stars; a dash without a test."""
     pair = one.pairs.get((model, other))

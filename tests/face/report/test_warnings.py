@@ -15,6 +15,7 @@ from catsofa.cli.score.tables import show
 from catsofa.data.files import jsonl
 from catsofa.data.records import Score
 from catsofa.report import document
+from catsofa.report.cells import warned
 from catsofa.report.formats import FORMATS, WRITE
 from catsofa.scoring.protocols import named
 from catsofa.scoring.results import Report, report
@@ -45,6 +46,13 @@ def test_a_warning_of_a_run_stands_in_its_report(tmp_path: Path, form: str, resu
     """Of every measure and in every format."""
     made = document([run(tmp_path / "a", results, warnings=[SAID])])
     assert SAID in WRITE[form](made)
+
+
+def test_a_warning_that_models_share_stands_once(tmp_path: Path) -> None:
+    """With the names of the models that have it; of six, all of which have another one, no name."""
+    rows = [(f"m{at}", {"warnings": ["rough", *["odd"] * (at < 2)]}, None) for at in range(6)]
+    assert warned(rows) == ("all 6 models: rough", "m0, m1: odd")
+    assert warned(rows[:1]) == ("m0: rough", "m0: odd")
 
 
 def odd_pairs(folder: Path) -> tuple[Path, Path]:

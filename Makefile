@@ -7,6 +7,7 @@ HARNESS := .venv-harness/.ready-api
 INSPECT := .venv-inspect/.ready
 SHARING := .venv-sharing/.ready
 TRACKERS := .venv-trackers/.ready
+LIGHTEVAL := .venv-lighteval/.ready
 SLOW := .venv/.ready-slow
 CHECKERS := lttoolbox apertium-spa-cat apertium-fra-cat hunspell hunspell-es hunspell-fr hunspell-de-de
 TEX := texlive-latex-base texlive-latex-recommended texlive-latex-extra
@@ -16,7 +17,7 @@ APT := $(SUDO) apt-get update -qq; $(SUDO) env DEBIAN_FRONTEND=noninteractive ap
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-.PHONY: address help demo demo-labelstudio test install lock check check-slow programs harness inspect sharing trackers labelstudio \
+.PHONY: address help demo demo-labelstudio test install lock check check-slow programs harness inspect sharing trackers lighteval labelstudio \
 	test-labelstudio docs pictures bench architectures chaos clean
 
 install: $(STAMP) ## create .venv with the pinned dependencies
@@ -67,6 +68,7 @@ check-slow: $(SLOW) ## install what the slow tests need, and run them
 	$(MAKE) inspect || echo "Inspect could not be installed; its tests are skipped"
 	$(MAKE) sharing || echo "the packages of Every Eval Ever and Croissant could not be installed; their tests are skipped"
 	$(MAKE) trackers || echo "W&B, MLflow and trackio could not be installed; their tests are skipped"
+	$(MAKE) lighteval || echo "lighteval could not be installed; its test is skipped"
 	$(BIN)/pip install --quiet --no-deps girth==0.8.0 || echo "girth could not be installed; its test is skipped"
 	$(BIN)/pytest -q -n 2 --dist loadfile -m slow --durations 30
 
@@ -127,6 +129,15 @@ $(TRACKERS):
 	.venv-trackers/bin/pip install --quiet wandb==0.31.0 mlflow-skinny==3.17.2 trackio==0.43.0 pandas --editable .
 	touch $(TRACKERS)
 
+# lighteval too; its task imports catsofa
+lighteval: $(LIGHTEVAL) ## install lighteval into .venv-lighteval
+
+$(LIGHTEVAL): | $(STAMP)
+	$(PYTHON) -m venv .venv-lighteval
+	$(call TORCH,.venv-lighteval)
+	.venv-lighteval/bin/pip install --quiet lighteval==0.13.0 --editable .
+	touch $(LIGHTEVAL)
+
 # where the server cannot be installed (no way to an index) its tests say so and are skipped
 test-labelstudio: $(STAMP) ## run the tests on a real Label Studio server
 	$(MAKE) $(SERVER) || echo "Label Studio could not be installed here"
@@ -156,4 +167,4 @@ address: ## write the address of the repository into metadata, README and citati
 	$(PYTHON) .ci/address.py $(URL)
 
 clean: ## delete the environments and the built files
-	rm -rf .venv .venv-labelstudio .venv-harness .venv-inspect .venv-sharing .venv-trackers .venv-lock build dist site *.egg-info demo-out
+	rm -rf .venv .venv-labelstudio .venv-harness .venv-inspect .venv-sharing .venv-trackers .venv-lighteval .venv-lock build dist site *.egg-info demo-out

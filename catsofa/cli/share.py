@@ -64,7 +64,10 @@ def export_harness(
     out: Annotated[Path, typer.Option(metavar=NEW_FOLDER, help="Output folder.")],
     name: Annotated[str, typer.Option(help="Name of the task: catsofa_NAME, with --chat catsofa_NAME_chat.")],
     chat: Annotated[
-        bool, typer.Option("--chat", help="Write tasks for chat models instead: a generative one, and one for Inspect.")
+        bool,
+        typer.Option(
+            "--chat", help="Write tasks for chat models instead: for lm-evaluation-harness, Inspect and lighteval."
+        ),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -80,7 +83,9 @@ def export_harness(
     records = progress(sources.read(path), f"reading {path.name}", lines_in(path), quiet=quiet)
     count = (chat_export if chat else harness).write(records, out, name)
     if chat:
-        say(f"{count:,} requests; {out / 'README.md'} says how the harness and Inspect ask them", quiet=quiet)
+        say(
+            f"{count:,} requests; {out / 'README.md'} says how the harness, Inspect and lighteval ask them", quiet=quiet
+        )
         return
     say(f"{count:,} documents; lm_eval --tasks catsofa_{name} --include_path {out} measures a model", quiet=quiet)
 

@@ -1,16 +1,18 @@
-"""A data set as tasks for chat models: a generative one of lm-evaluation-harness, and one of Inspect."""
+"""A data set as tasks for chat models, of lm-evaluation-harness, Inspect and lighteval."""
 
 import json
+import shutil
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from catsofa.data.files.folders import atomic_folder
+from catsofa.share import lighteval_export
 from catsofa.share.chat_task import MEASURES, TEMPLATE, TOKENS, documents
 from catsofa.share.harness import METRIC, NAME
 
-OURS = ("README.md", "chat.py", "inspect_task.py", "*.yaml", "*.jsonl")
+OURS = ("README.md", "chat.py", "inspect_task.py", "lighteval_task.py", "*.yaml", "*.jsonl")
 HIGHER = ("consistent", "coverage")
 """The measures of which more is better."""
 IDEALS = {"preference": 0.5, "position": 0, "consistent": 1, "coverage": 1}
@@ -133,19 +135,20 @@ README = """\
 **Content warning.** The data hold sentences that stereotype people. They measure models; please leave them out of
 training corpora.
 
-Both tasks import catsofa, which reads the replies: `pip install catsofa` into the environment of the program.
+The tasks import catsofa, which reads the replies: `pip install catsofa` into the environment of the program.
 The command line of Inspect takes relative task paths only: run it in a folder above this one.
 
     lm_eval --model local-chat-completions --apply_chat_template --tasks {task} --include_path THIS-FOLDER \\
       --model_args model=NAME,base_url=http://127.0.0.1:8000/v1/chat/completions --log_samples --output_path OUT
     LOCAL_API_KEY=none inspect eval THIS-FOLDER/inspect_task.py --log-format json --model openai-api/local/NAME \\
       --model-base-url http://127.0.0.1:8000/v1
+    lighteval accelerate model_name=MODEL {task} --custom-tasks THIS-FOLDER/lighteval_task.py
 
 Written by catsofa {version}: {count:,} requests, in every order of the sentences, with the wording {template}. The
 numbers are those of `catsofa choose NAME --base-url URL --on DATA --samples 1`, as shares. A preference that position
 decides is NaN.
 
-Neither program makes intervals for them; catsofa does, of the log of either, and asks nobody:
+None of the programs makes intervals for them; catsofa does, of a log of the harness or of Inspect, and asks nobody:
 
     catsofa choose --replies OUT/…/samples_{task}_….jsonl --on DATA
     catsofa choose --replies logs/….json --on DATA
@@ -182,6 +185,9 @@ def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
         (filling / "chat.py").write_text(CHAT.format(**filled), encoding="utf-8")
         code = INSPECT.format(**filled | {"task": task.replace("-", "_")})
         (filling / "inspect_task.py").write_text(code, encoding="utf-8")
+        (filling / "lighteval_task.py").write_text(lighteval_export.TASK.format(**filled), encoding="utf-8")
+        (filling / "lighteval_data").mkdir()
+        shutil.copyfile(filling / file, filling / "lighteval_data" / "test.jsonl")  # lighteval reads a folder
         about = README.format(task=task, version=version("catsofa"), count=count, template=TEMPLATE)
         (filling / "README.md").write_text(about, encoding="utf-8")
     return count

@@ -228,3 +228,42 @@ def test_inspect_asks_and_finds_what_choose_does(tmp_path: Path) -> None:
         again = report_on(log, data).results
         assert again.overall.requests == 80 * epochs
         assert asdict(again.overall.preference)["value"] == pytest.approx(found.results.overall.preference.value)
+
+
+LIGHTEVAL = """
+import importlib.util, json
+from lighteval.logging.info_loggers import MetricsLogger
+from lighteval.metrics import apply_metric
+from lighteval.models.model_output import ModelResponse
+from lighteval.tasks.lighteval_task import LightevalTask
+
+spec = importlib.util.spec_from_file_location("lighteval_task", "task/lighteval_task.py")
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+task = LightevalTask(module.TASKS_TABLE[0])
+LightevalTask.load_datasets({task.full_name: task})
+docs, replies, log = task.get_docs(), json.load(open("replies.json")), MetricsLogger()
+answers = [ModelResponse(text=[replies[doc.query]]) for doc in docs]
+for sample in apply_metric(docs=docs, responses=answers, metrics=list(task.metrics)):
+    log.log(task.full_name, sample)
+log.aggregate({task.full_name: task})
+json.dump(log.metric_aggregated[task.full_name], open("found.json", "w"))
+"""
+
+
+@pytest.mark.slow
+def test_lighteval_reads_replies_and_finds_what_choose_does(tmp_path: Path) -> None:
+    """Its own loader, metrics and averages give equal numbers, and no standard error; its start needs the network."""
+    python = Path(os.environ.get("LIGHTEVAL_PYTHON", ROOT / ".venv-lighteval/bin/python"))
+    if not python.exists():
+        pytest.skip("no .venv-lighteval; `make lighteval` installs lighteval")
+    data = tmp_path / "pairs.jsonl"
+    jsonl.write(pairs(), data)
+    write(pairs(), tmp_path / "task", "zorbs")
+    with zorbs() as asked_by_us:
+        found = ours(asked_by_us, data)
+    replies = {prompt: said({"messages": [{"content": prompt}]}) for prompt in prompts(asked_by_us)}
+    (tmp_path / "replies.json").write_text(json.dumps(replies), encoding="utf-8")
+    run([str(python), "-c", LIGHTEVAL], tmp_path)
+    theirs = json.loads((tmp_path / "found.json").read_text("utf-8"))
+    assert theirs == pytest.approx(numbers(found))

@@ -9,6 +9,9 @@ ANSWERED = {"valid", "checked", "void", "surplus"}
 LIMITED = {"item", "write"}
 """Kinds of task that so many people do and no more. A text that was erased is `gone`, and counts for nothing."""
 
+LATE = "late "
+"""How the names of rows begin that say how many late texts a target took beyond those that were wanted."""
+
 
 def new_seat(rows: Rows, task: str, person: str, position: int, state: str, until: float, now: float) -> Row:
     """A new seat."""
@@ -30,8 +33,30 @@ def move(rows: Rows, seat: Row, state: str) -> Row:
         if after != [task["valid"], task["held"]]:
             rows.put("task", {**task, "valid": after[0], "held": after[1]})
             if sum(after) < task["valid"] + task["held"]:
+                _take_back(rows, seat["task"])
                 fill(rows, seat["task"])
     return moved
+
+
+def make_room(rows: Rows, token: str) -> None:
+    """Room for a late text of somebody who was replaced; where nobody has it, it is one more than was wanted."""
+    task = rows.get("task", token)
+    if task and task["valid"] + task["held"] == task["need"]:
+        rows.put("task", {**task, "need": task["need"] + 1})
+        rows.put("about", {"name": LATE + token, "value": str(_late(rows, token) + 1)})
+
+
+def _take_back(rows: Rows, token: str) -> None:
+    """Ask for no more texts than were wanted at first, when somebody leaves a target that took a late one."""
+    task, late = rows.get("task", token), _late(rows, token)
+    if task and (back := min(late, task["need"] - task["valid"] - task["held"])) > 0:
+        rows.put("task", {**task, "need": task["need"] - back})
+        rows.put("about", {"name": LATE + token, "value": str(late - back)})
+
+
+def _late(rows: Rows, token: str) -> int:
+    """Late texts of a target beyond those that were wanted."""
+    return int((rows.get("about", LATE + token) or {"value": 0})["value"])
 
 
 def fill(rows: Rows, token: str) -> None:

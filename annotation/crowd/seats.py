@@ -188,8 +188,8 @@ def answer(
     rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
     person["done"] += WRITING if task["kind"] == "write" else 1
     if task["kind"] == "write":
-        # a late text of somebody who was replaced is one more than was wanted
-        rows.put("task", {**task, "need": max(task["need"], task["valid"] + task["held"] + (seat["state"] != "held"))})
+        if seat["state"] != "held":
+            moves.make_room(rows, seat["task"])
         texts.publish(rows, rules, moves.move(rows, seat, "valid"), now)
     elif task["kind"] == "item":
         state = "valid" if seat["state"] == "held" or moves.has_room(rows, seat["task"]) else "surplus"

@@ -71,7 +71,7 @@ def release(
     from catsofa.data.formats import read_as
     from catsofa.data.records import Annotation
     from catsofa.data.release.dataset_card import CardFacts
-    from catsofa.share.release import items_of, judgements_of, judging
+    from catsofa.share.release import NothingConfirmed, items_of, judgements_of, judging
     from catsofa.share.release import release as write
     from catsofa.validation.judgements import Rule
 
@@ -87,7 +87,14 @@ def release(
     doing(f"counting {len(votes):,} judgements, writing, and reading all back")
     rulings = {item: ruling for one in asked for item, ruling in adjudicated(one).items()}
     rule = Rule(need=need, of=of)
-    made = write(splits, votes, out, facts, rule=rule, studies=studies, by=by or (), rulings=rulings, unjudged=unjudged)
+    try:
+        made = write(
+            splits, votes, out, facts, rule=rule, studies=studies, by=by or (), rulings=rulings, unjudged=unjudged
+        )
+    except NothingConfirmed as error:
+        if refused:
+            jsonl.write(error.refused, refused)
+        raise
     if refused:
         jsonl.write(made.refused, refused)
     if json:

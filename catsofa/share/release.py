@@ -58,6 +58,15 @@ class Released:
     """Intrasentence CATs in which the words at the BLANK cannot be told; whole sentences can still be scored."""
 
 
+class NothingConfirmed(ValueError):
+    """A split would be empty; `refused` says of each item why it is held back."""
+
+    def __init__(self, says: str, found: "Judged") -> None:
+        """Name the split, and keep the reasons."""
+        super().__init__(says)
+        self.refused = found.refused
+
+
 def release(
     splits: Mapping[str, Sequence[Item]],
     annotations: Iterable[Annotation],
@@ -90,7 +99,7 @@ def release(
     named = {item.id: without_names(item, names) for item in found.kept}
     written = {name: [named[item.id] for item in some if item.id in named] for name, some in splits.items()}
     if empty := [name for name, some in written.items() if not some]:
-        raise ValueError(f"nobody confirmed an item of {', '.join(empty)}; there is nothing to release")
+        raise NothingConfirmed(f"nobody confirmed an item of {', '.join(empty)}; there is nothing to release", found)
     seen = _facts_of(found, len(items), rule)
     works = works_of(studies)
     facts = replace(facts, statement=data_statement(seen, works, facts.language))

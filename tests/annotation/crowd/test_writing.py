@@ -137,6 +137,37 @@ def test_who_writes_last_keeps_others_waiting_and_not_turned_away(tmp_path: Path
         store.do(job)
 
 
+@pytest.mark.parametrize("leave", ["withdraw", "expire"])
+def test_a_late_text_asks_for_none_too_many_when_somebody_leaves(leave: str, tmp_path: Path) -> None:
+    """One text is wanted. Its writer was replaced and sends it late; then they or the other go, and one is there."""
+    with store_of(tmp_path, TARGETS[:1], 1) as store:
+
+        def job(rows: Rows) -> None:
+            for name in "ab":
+                seats.arrive(rows, RULES, name, name, "c", 0)
+            first = seats.next_task(rows, RULES, "a", 0)
+            second = seats.next_task(rows, RULES, "b", 10_000)  # the task of the first went to the second
+            assert isinstance(first, Given)
+            assert isinstance(second, Given)
+            seats.answer(rows, RULES, "a", first.nonce, {"attribute": "tidy"}, (0, 0), 10_001)
+            assert wanted_and_there(rows) == (2, 1, 1)
+            if leave == "expire":
+                seats.stop(rows, "b")
+            else:
+                seats.answer(rows, RULES, "b", second.nonce, {"attribute": "loud"}, (0, 0), 10_002)
+                assert wanted_and_there(rows) == (2, 2, 0)
+                seats.withdraw(rows, "a")
+            assert wanted_and_there(rows) == (1, 1, 0)
+
+        store.do(job)
+
+
+def wanted_and_there(rows: Rows) -> tuple[int, int, int]:
+    """The texts wanted of the target, those there, and those being written."""
+    (target,) = rows.all("SELECT * FROM task WHERE kind = 'write'")
+    return target["need"], target["valid"], target["held"]
+
+
 class Histories(RuleBasedStateMachine):
     """Anything that can happen to two targets with two texts each and two judges of each, with five people."""
 

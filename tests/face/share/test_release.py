@@ -121,6 +121,22 @@ def test_the_command_releases_splits_and_replaces_its_own_folder(tmp_path: Path)
                      "stereoset-dev.json", "stereoset-test.json"]  # fmt: skip
 
 
+def test_where_nothing_is_confirmed_the_reasons_are_written_all_the_same(tmp_path: Path) -> None:
+    """The command ends with the refusal, makes no release, and --refused has each item."""
+    cats = bakers(2)
+    jsonl.write(cats, tmp_path / "test.jsonl")
+    jsonl.write([vote for cat in cats for vote in judged([cat], 5)], tmp_path / "annotations.jsonl")
+    command = ["release", str(tmp_path / "test.jsonl"), "--annotations", str(tmp_path / "annotations.jsonl"),
+               "--name", "Bakers", "--out", str(tmp_path / "out"),
+               "--refused", str(tmp_path / "refused.jsonl")]  # fmt: skip
+    done = CliRunner().invoke(app, command)
+    assert "nobody confirmed" in str(done.exception)
+    assert not (tmp_path / "out").exists()
+    assert {found["id"] for found in map(json.loads, (tmp_path / "refused.jsonl").read_text().splitlines())} == {
+        cat.id for cat in cats
+    }
+
+
 def test_a_study_whose_answers_have_not_come_home_is_said(tmp_path: Path) -> None:
     """Before the first pull, and after one that brought nothing: no release, and the command that helps."""
     jsonl.write(bakers(2), tmp_path / "cats.jsonl")

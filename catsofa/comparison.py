@@ -186,7 +186,7 @@ def _joined_runs(
     lacking = [f"{place} on {name}" for place, of in found.items() for name in sets if name not in of]
     if lacking:
         raise ValueError(f"no run beside {lacking[0]}; expected every model on every set of paraphrases")
-    told = [sentence for side in given for sentence in side.unfinished]
+    told = [sentence for side in given for sentence in side.left_out]
     alone = [run.folder for run in before if run.folder not in found and run.signature.data in data]
     told += [f"Left out: {place}, which has no run on paraphrases." for place in alone]
     return list(found), [of[name] for of in found.values() for name in sets], tuple(told)

@@ -151,6 +151,7 @@ def show(found: "Verdict") -> None:
         warn(run.warnings)
         if run.refused:
             note(f"catsofa: {run.label}: not comparable: {run.refused}")
+    warn(found.warnings)
     if told := forms.legend(found):
         say(told)
     say(found.sentence)

@@ -64,7 +64,7 @@ def check(
     if require not in (known := get_args(Require)):
         raise ValueError(f"found the requirement {require!r}; expected {' or '.join(filter(None, known))}")
     older = _baseline(against, on)
-    newer, refused = _taken(
+    newer, refused, told = _taken(
         inputs.listed(runs), on, paraphrases, labels, next((one.signature.protocol for one in older), PLAIN)
     )
     checked, used = list[Checked](), set[int]()
@@ -86,7 +86,7 @@ def check(
         some = [replace(test, holm=next(corrected)) for test in run.tests]
         some = [replace(test, failed=test.found == "regression" or not test.shows(require)) for test in some]
         checked[at] = replace(run, tests=some)
-    return Verdict(runs=[*checked, *refused], require=require)
+    return Verdict(runs=[*checked, *refused], require=require, warnings=told)
 
 
 def snapshots_of(
@@ -96,7 +96,7 @@ def snapshots_of(
     paraphrases: Sequence[Path | str] = (),
 ) -> list[Snapshot]:
     """The outcomes of all runs below these paths, for a baseline: one model on each data set."""
-    found, refused = _taken(inputs.listed(runs), on, paraphrases)
+    found, refused, _ = _taken(inputs.listed(runs), on, paraphrases)
     if refused:
         raise BadInput(refused[0].folder, refused[0].refused, "finished runs with the scores of single items")
     snapshots = [one.snapshot for _, one in found]
@@ -114,36 +114,59 @@ def _taken(
     paraphrases: Sequence[Path | str],
     labels: Sequence[str] = (),
     protocol: str = PLAIN,
-) -> tuple[list[tuple[str, Taken]], list[Checked]]:
-    """The outcomes of all runs below these paths with their labels, and those that cannot be read."""
+) -> tuple[list[tuple[str, Taken]], list[Checked], list[str]]:
+    """The outcomes of all runs below these paths with their labels, those that cannot be read, and what is left out."""
     if labels and len(labels) != len(paths):
         raise ValueError(f"found {len(labels)} labels and {len(paths)} paths of runs; give a --label for each RUN")
-    found, refused = list[tuple[str, Taken]](), list[Checked]()
-    for number, path in enumerate(paths):
-        if Path(path).is_file():
-            found.append((labels[number] if labels else Path(path).stem, taken_scores(Path(path), on, protocol)))
+    runs, refused, told = _named(paths, labels)
+    found = list[tuple[str, Taken]]()
+    for label, path, run in runs:
+        if run is None:
+            found.append((label, taken_scores(path, on, protocol)))
             continue
-        given = inputs.find([path])
-        for run in given.runs:
-            label = labels[number] if labels else run.model
-            try:
-                one = taken(run, on)
-            except NotThere as error:
-                refused.append(_unread(label, run, str(error)))
-                continue
-            same = [other for name, other in found if name == label and other.snapshot.kind == one.snapshot.kind]
-            twice = any(not _apart(other.snapshot, one.snapshot) for other in same)
-            found.append((f"{label} ({path})" if twice else label, one))
-        refused += [replace(_unread(str(path)), refused=sentence) for sentence in given.unfinished]
-    folders = [path for path in paths if not Path(path).is_file()]
-    originals = [one for path in folders for one in inputs.find([path]).runs if one.kind == "stereoset"]
+        try:
+            one = taken(run, on)
+        except NotThere as error:
+            refused.append(_unread(label, run, str(error)))
+            continue
+        same = [other for name, other in found if name == label and other.snapshot.kind == one.snapshot.kind]
+        twice = any(not _apart(other.snapshot, one.snapshot) for other in same)
+        found.append((f"{label} ({path})" if twice else label, one))
+    originals = [run for _, _, run in runs if run and run.kind == "stereoset"]
     for run in inputs.find(paraphrases).runs if paraphrases else ():
         mine = [one for one in originals if one.signature.model == run.signature.model]
         if len(mine) != 1:
             raise BadInput(run.folder, f"paraphrases of {run.model}, of whose originals {len(mine)} runs were found",
                            "one run of the same model on the original CATs")  # fmt: skip
         found.append((f"{run.model}, paraphrased", taken_flips(mine[0], run)))
-    return found, refused
+    return found, refused, told
+
+
+def _named(
+    paths: Sequence[Path | str], labels: Sequence[str]
+) -> tuple[list[tuple[str, Path, Finished | None]], list[Checked], list[str]]:
+    """Each run below these paths once, with its label and path; the unfinished; a sentence for each that is twice.
+
+    What is there twice would count twice in Holm's correction. A file of scores has no run.
+    """
+    named, refused, told = list[tuple[str, Path, Finished | None]](), list[Checked](), list[str]()
+    places = set[Path]()
+    for number, path in enumerate(map(Path, paths)):
+        given = None if path.is_file() else inputs.find([path])
+        for run in given.runs if given else [None]:
+            place = run.folder if run else path
+            if place.resolve() in places:
+                told.append(f"{inputs.LEFT_OUT} {inputs.without_folders(str(place))}, which is given twice.")
+                continue
+            places.add(place.resolve())
+            own = run.model if run else path.stem
+            named.append((labels[number] if labels else own, path, run))
+        if given:
+            refused += [replace(_unread(str(path)), refused=sentence) for sentence in given.unfinished]
+            told += given.twice
+    kept, copies = inputs.once([run for _, _, run in named if run])
+    once = [one for one in named if not one[2] or any(one[2] is run for run in kept)]
+    return once, refused, [*told, *copies]
 
 
 def _baseline(against: Path | str, on: Sequence[Path | str]) -> list[Snapshot]:
@@ -153,7 +176,7 @@ def _baseline(against: Path | str, on: Sequence[Path | str]) -> list[Snapshot]:
         return read(path)
     if not path.is_dir():
         raise BadInput(path, "no such file or folder", EXPECTED)
-    found, refused = _taken([path], on, ())
+    found, refused, _ = _taken([path], on, ())
     if refused:
         raise BadInput(path, refused[0].refused, EXPECTED)
     return [one.snapshot for _, one in found]

@@ -104,6 +104,7 @@ def markdown(verdict: Verdict) -> str:
     lines = [f"## {sign}: {plain(verdict.sentence)}", ""]
     if told := legend(verdict):
         lines += [f"{told}.", ""]
+    lines += [f"> **Warning.** {plain(told)}\n" for told in verdict.warnings]
     for run in verdict.runs:
         lines += [f"### {plain(run.label)} on {plain(run.data)}", ""]
         lines += [f"> **Not comparable.** {plain(run.refused)}", ""] if run.refused else []

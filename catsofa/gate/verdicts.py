@@ -100,6 +100,8 @@ class Verdict(Tabular):
 
     runs: Sequence[Checked]
     require: Require = ""
+    warnings: Sequence[str] = ()
+    """What is left out, since it is given twice."""
 
     @property
     def exit_code(self) -> int:
@@ -127,6 +129,7 @@ class Verdict(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """The verdict as it stands in our JSON."""
         about = {"verdict": self.sentence, "exit_code": self.exit_code, "required": self.require, "level": LEVEL}
+        about["warnings"] = list(self.warnings)
         return {**about, "runs": [run.to_dict() for run in self.runs]}
 
     def rows(self) -> list[dict[str, Any]]:

@@ -95,7 +95,7 @@ def document(
     return Document(
         title=title,
         warning=WARNING,
-        notes=(*given.unfinished, *_apart(kept)),
+        notes=(*given.left_out, *_apart(kept)),
         sections=tuple(sections),
         findings=tuple(findings(shown)),
         summary=summary(shown, [str(run.signature) for _, runs in kept for run in runs]) if shown else None,

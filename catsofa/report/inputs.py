@@ -79,7 +79,14 @@ class Given:
     printed: Mapping[str, Sequence[tuple[Path, Mapping[str, Any]]]]
     """What other commands print with --json, by command: each result and its file."""
     unfinished: Sequence[str] = ()
-    """A sentence for each run that is left out because it is not finished, or is there twice."""
+    """A sentence for each run that is left out because it is not finished."""
+    twice: Sequence[str] = ()
+    """A sentence for each run that is left out because it is there twice."""
+
+    @property
+    def left_out(self) -> list[str]:
+        """A sentence for each run that is left out."""
+        return [*self.unfinished, *self.twice]
 
 
 def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
@@ -107,11 +114,12 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
                 printed[command].append((path, part))
             else:
                 runs.append(finished(path, part, {}, f"result {number} of it"))
-    runs, twice = _once(runs)
+    runs, twice = once(runs)
     return Given(
         runs=with_unique_names(runs),
         printed=printed,
-        unfinished=[*unfinished, *twice],
+        unfinished=unfinished,
+        twice=twice,
     )
 
 
@@ -142,7 +150,7 @@ def _read_all(folder: Path, places: Sequence[Path]) -> tuple[list[Finished], lis
     return runs, [f"{LEFT_OUT} {place}, {error.found}." for place, error in unfinished.items()]
 
 
-def _once(runs: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
+def once(runs: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
     """Each run once, that which began first, and a sentence for each other, as `score` and `multiverse` both make one.
 
     A model that is measured twice on the same data would count twice: runs that differ in a number are refused.

@@ -21,7 +21,7 @@ def items(runs: Path | str | Iterable[Path | str], *, on: Iterable[Path | str | 
     Items that several models scored have one id. A run that does not say where its data lie needs them in `on`.
     """
     found, sets = inputs.find(inputs.listed(runs)), [open_data(place) for place in on]
-    for sentence in found.unfinished:
+    for sentence in found.left_out:
         warn(sentence, stacklevel=2)
     return frame(
         {"model": run.model, "data": run.signature.data, "measure": run.kind, **row}

@@ -353,6 +353,32 @@ def test_a_narrow_terminal_gets_a_line_for_each_test_and_each_word_is_explained(
         assert "equivalent: " not in told
 
 
+@pytest.mark.parametrize("again", ["itself", "a copy", "a folder above both"])
+def test_a_run_that_is_given_twice_counts_once(data: Path, base: Path, tmp_path: Path, again: str) -> None:
+    """Holm's p is that of the run alone, and the one that is left out is named; so in Markdown."""
+    run = planted(
+        tmp_path / "all/new", data, lambda cat: "+" if number(cat)[0] < 12 and number(cat)[1] in (1, 2) else even(cat)
+    )
+    code, alone = checked(run, "--against", base)
+    if again != "itself":
+        shutil.copytree(run, tmp_path / "all/copied")
+    paths = {"itself": [run, run], "a copy": [run, tmp_path / "all/copied"]}.get(again, [tmp_path / "all"])
+    found_code, found = checked(*paths, "--against", base, "--markdown", tmp_path / "c.md")
+    assert (found_code, by_name(found), len(found["runs"])) == (code, by_name(alone), 1)
+    (told,) = found["warnings"]
+    assert ("new" if again == "itself" else "copied") in told
+    assert "Left out" in (tmp_path / "c.md").read_text()
+    assert not alone["warnings"]
+
+
+def test_a_file_of_scores_that_is_given_twice_counts_once(data: Path, base: Path, tmp_path: Path) -> None:
+    """As a run does."""
+    file = tmp_path / "scores.jsonl"
+    ran("export", planted(tmp_path / "run", data, worse), "--format", "jsonl", "--out", file)
+    _, found = checked(file, file, "--against", base, "--on", data)
+    assert (len(found["runs"]), len(found["warnings"])) == (1, 1)
+
+
 def test_an_unfinished_run_is_not_comparable(data: Path, base: Path, tmp_path: Path) -> None:
     """Named alone it is refused; below a folder it is named, and the exit code is 2."""
     shutil.copytree(base, tmp_path / "all/done")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from catsofa.data import extras
 from catsofa.data.records import Answer, Candidate
-from catsofa.data.visible import visible
+from catsofa.data.visible import one_line, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ class Tabular(ABC):
 
     def __str__(self) -> str:
         """The warnings, the rows and the heading for people, in 80 columns; texts of items stay folded away."""
-        told = [fill(f"Warning: {each}", COLUMNS) for each in getattr(self, "warnings", ())]
+        told = [fill(one_line(f"Warning: {each}"), COLUMNS) for each in getattr(self, "warnings", ())]
         rows = [] if self.offensive else self.rows()
         more = [f"and {len(rows) - SHOWN:,} more rows: .to_pandas() has them all"] if len(rows) > SHOWN else []
         more += ["They may offend: .to_pandas() has them."] if self.offensive else []
@@ -92,7 +92,7 @@ class Tabular(ABC):
 def _blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Rows as plain tables of at most 80 columns; each begins with the columns that name the rows."""
     names = [n for n in dict.fromkeys(n for row in rows for n in row) if not n.endswith(("_low", "_high"))]
-    cells = {n: [n, *(visible(unescape(_cell(row, n))) for row in rows)] for n in names}
+    cells = {n: [n, *(one_line(unescape(_cell(row, n))) for row in rows)] for n in names}
     widths = {n: max(map(len, of)) for n, of in cells.items()}
     lead = list(takewhile(lambda n: all(isinstance(row.get(n), str) for row in rows), names))
     kept = [n for n in lead if sum(widths[m] + 2 for m in lead[: lead.index(n) + 1]) <= COLUMNS // 2]

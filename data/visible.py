@@ -17,9 +17,14 @@ def visible(text: str) -> str:
     return UNSAFE.sub(lambda found: f"\\x{n:02x}" if (n := ord(found[0])) < 0x100 else f"\\u{n:04x}", text)
 
 
+def one_line(text: str) -> str:
+    """A visible text without line breaks, so that a name cannot add a line of its own to what is printed."""
+    return " ".join(visible(text).split())
+
+
 def markdown(text: str) -> str:
     """A text on one line in which neither Markdown nor HTML finds markup, and no character steers a reader."""
-    return re.sub(MARKUP, r"\\\1", " ".join(visible(text).split()))
+    return re.sub(MARKUP, r"\\\1", one_line(text))
 
 
 def unmarked(text: str) -> str:

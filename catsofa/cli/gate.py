@@ -12,6 +12,7 @@ from catsofa.cli.score.controls import BASELINE
 from catsofa.cli.score.protocols import Seed
 from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, fits, note, print_json, say, table, warn
 from catsofa.data.percentages import quantity
+from catsofa.data.visible import one_line
 
 if TYPE_CHECKING:
     from catsofa.gate.verdicts import Checked, Verdict
@@ -150,7 +151,7 @@ def show(found: "Verdict") -> None:
             _show_tests(run)
         warn(run.warnings)
         if run.refused:
-            note(f"catsofa: {run.label}: not comparable: {run.refused}")
+            note(one_line(f"catsofa: {run.label}: not comparable: {run.refused}"))
     warn(found.warnings)
     if told := forms.legend(found):
         say(told)
@@ -162,21 +163,22 @@ def _show_tests(run: "Checked") -> None:
     from catsofa.gate import forms
 
     rows = [
-        [test.paired.name, test.paired.set, forms.number(test.test.before), forms.number(test.test.after),
-         forms.change(test), forms.number(test.test.margin), chance(test.holm), test.found]
+        [one_line(test.paired.name), one_line(test.paired.set), forms.number(test.test.before),
+         forms.number(test.test.after), forms.change(test), forms.number(test.test.margin), chance(test.holm),
+         test.found]
         for test in run.tests
     ]  # fmt: skip
     columns = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "Holm's p", "found"]
-    title = f"{run.label} against {run.baseline}, on {run.data}"
+    title = one_line(f"{run.label} against {run.baseline}, on {run.data}")
     if fits(columns, rows):
         table(title, columns, rows)
     else:
         say(title)
         for test in run.tests:
-            say(forms.brief(test))
+            say(one_line(forms.brief(test)))
     for test in (test for test in run.tests if test.failed):
         for what, moved in (("terms", test.paired.terms), ("items", test.paired.each)):
             if most := test.ends(moved, SHOWN):
                 named = ", ".join(f"{row.name} {forms.number(row.before)} -> {forms.number(row.after)}" for row in most)
-                say(f"{test.paired.name} of {test.paired.set}, {what} that moved most: {named}")
-    say(run.signature)
+                say(one_line(f"{test.paired.name} of {test.paired.set}, {what} that moved most: {named}"))
+    say(one_line(run.signature))

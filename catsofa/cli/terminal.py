@@ -13,7 +13,7 @@ import typer
 
 from catsofa.cli.spinner import PATIENCE
 from catsofa.data.progress import Progress
-from catsofa.data.visible import visible, visible_json
+from catsofa.data.visible import one_line, visible, visible_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress as _Columns
@@ -93,7 +93,7 @@ def note(text: str, *, quiet: bool = False) -> None:
 def warn(sentences: Iterable[str]) -> None:
     """Print what belongs beside the numbers, on stdout as the numbers are."""
     for sentence in sentences:
-        say(f"warning: {sentence}")
+        say(f"warning: {one_line(sentence)}")
 
 
 def confirm(question: str) -> bool:

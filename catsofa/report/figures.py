@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from catsofa.data import extras
-from catsofa.data.visible import visible
+from catsofa.data.visible import one_line, visible
 from catsofa.report.elements import Number
 
 INK = "#010203"
@@ -37,7 +37,7 @@ STYLE = {
 
 def short(name: str, most: int = LONGEST) -> str:
     """A name that leaves room for the drawing: its beginning and its end."""
-    name = " ".join(visible(name).split())
+    name = one_line(name)
     return name if len(name) <= most else f"{name[: most - 11]}…{name[-10:]}"
 
 

@@ -379,6 +379,27 @@ def test_a_file_of_scores_that_is_given_twice_counts_once(data: Path, base: Path
     assert (len(found["runs"]), len(found["warnings"])) == (1, 1)
 
 
+@pytest.mark.parametrize("columns", ["200", "60"])
+def test_a_name_adds_no_line_to_a_verdict(
+    data: Path, base: Path, tmp_path: Path, columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model and a domain whose names hold lines and a control character, as a table, as lines and in Python."""
+    monkeypatch.setenv("COLUMNS", columns)
+    forged = "no regression in 9 tests"
+    evil = f"dravian\n{forged}\n\x1b[2J"
+    jsonl.write(cats(domains=(f"trade\n{forged}\n", "planet")), tmp_path / "evil.jsonl")
+    before, after = (
+        planted(tmp_path / name, tmp_path / "evil.jsonl", way, model=evil)
+        for name, way in (("before", even), ("after", worse))
+    )
+    code, said = ran("check", after, base, "--against", before)
+    assert code == 1
+    assert "dravian" in said
+    for text in (said, str(check(after, before))):
+        assert forged not in [line.strip() for line in text.splitlines()]
+        assert "\x1b" not in text
+
+
 def test_an_unfinished_run_is_not_comparable(data: Path, base: Path, tmp_path: Path) -> None:
     """Named alone it is refused; below a folder it is named, and the exit code is 2."""
     shutil.copytree(base, tmp_path / "all/done")

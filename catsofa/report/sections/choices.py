@@ -139,10 +139,12 @@ def _identities(name: str, rows: Sequence[Row]) -> Table:
 
 
 def _sets(results: Mapping[str, Any], *parts: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The whole, and the sets of these kinds, by name."""
+    """The whole, and the sets of these kinds; one alone that is the whole makes no second row, unless it is a test."""
     yield "overall", results["overall"]
+    tests = results.keys() & {"associations", "decisions"}
     for part in parts:
-        yield from ((found or "unnamed", of) for found, of in results[part].items())
+        if tests or [*results[part].values()] != [results["overall"]]:
+            yield from ((found or "unnamed", of) for found, of in results[part].items())
 
 
 def _preferences(name: str, rows: Sequence[Row]) -> Table:

@@ -65,6 +65,14 @@ def test_preferences_of_chat_models_are_told_apart_by_the_p_of_compare(chats: li
     assert stars == ["***", "***", ""]
 
 
+def test_one_domain_alone_makes_no_second_row(chats: list[Path]) -> None:
+    """A row for each of three models."""
+    preference = document(chats).sections[0].tables[0]
+    assert [row[:2] for row in preference.rows] == [
+        (f"predictions:{name}", "overall") for name in ("biased", "even", "near")
+    ]
+
+
 def test_what_is_said_of_chat_models_is_true_of_their_shares(chats: list[Path]) -> None:
     """1 of 3 prefers the stereotype beyond chance; the other two, at 0.50 and 0.53, cannot be told apart."""
     (finding,) = document(chats).findings

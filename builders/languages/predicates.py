@@ -50,6 +50,8 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     if place == len(words):
         return Refusal("no_verb", rest)
     reading = _reading(words[place], place, lists, language)
+    if not subject and (other := _other_subject(words, place, reading, lists, language)):
+        return Refusal("other_subject", other)
     if reading not in READINGS:
         return Refusal(reading, words[place])
     words[0] = words[0][0].lower() + words[0][1:]
@@ -129,6 +131,37 @@ def _reading(word: str, place: int, lists: Mapping[str, Any], language: Language
     if capital or plain in language.by_form:
         return "no_verb"
     return language.reading(plain) or "no_verb"
+
+
+def _other_subject(words: Sequence[str], place: int, reading: str, lists: Mapping[str, Any], language: Language) -> str:
+    """The words before the verb of a whole sentence about somebody whom no target names; empty if there are none.
+
+    `La zorba` may be an object and its verb (la odia) or a subject: it is a subject if a known verb follows at once.
+    """
+    plain = [_bare(word) for word in words]
+    listed = [*lists.get("quantifiers", ()), *lists.get("determiners", ())] if language.spaces else []
+    opened = bool(listed and re.match(rf"(?:{_any(listed)})", f"{' '.join(plain)} "))
+    known = {word for kind in READINGS for word in lists.get("readings", {}).get(kind, ())} | set(lists["copulas"])
+    if reading in READINGS:
+        behind = plain[place + 1 : place + 3]
+        meaning = language.facts.get("meaning", {})
+        negations = {*meaning.get("negations", ()), *meaning.get("beside", ())}.intersection(lists.get("openers", ()))
+        denied = len(behind) == 2 and behind[0] in negations
+        follows = known.intersection(behind[:1]) or (denied and _reading(behind[1], 1, lists, language) in READINGS)
+        return words[place] if opened and plain[place] not in known and follows else ""
+    if reading not in ("no_verb", "participle_only"):
+        return ""
+    capital = lists.get("capital_nouns", False) and words[place][:1].isupper()
+    noun = plain[place] in language.by_form or (
+        capital and plain[place] not in lists.get("readings", {}).get("no_verb", ())
+    )
+    stops = {*lists.get("relatives", ()), *lists.get("conjunctions", ())}
+    for at in range(place + 1 if opened or noun else len(words), len(words)):
+        if plain[at] in stops:
+            return ""
+        if plain[at] in known or _reading(words[at], at, lists, language) in READINGS:
+            return " ".join(words[:at])
+    return ""
 
 
 def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language: Language) -> list[str] | Refusal:

@@ -35,6 +35,9 @@ STATEMENTS = [
     ("aime sa mère", "", "singular_verb"),
     ("sont zorbus", "", "unknown_agreement"),
     ("nous prennent le pain", "", "first_or_second_person"),
+    ("Les zorbs sont paresseux", "", "other_subject"),
+    ("L'avocat est un menteur", "", "other_subject"),
+    ("les détestent", "", {"": "les détestent"}),
 ]
 
 

@@ -35,6 +35,17 @@ STATEMENTS = [
     ("robarían pan", "", "future_or_conditional"),
     ("querían pan", "", "past_tense"),
     ("El zorb bebe mucho", "zorbs", {"": "beben mucho"}),
+    ("Los zorbs son vagos", "", "other_subject"),
+    ("La zorba es vaga", "", "other_subject"),
+    ("La zorba no miente", "", "other_subject"),
+    ("la odia mucho", "", {"": "la odian mucho"}),
+    ("vago y tonto", "", "no_verb"),
+    ("acaba con el pan", "", {"": "acaban con el pan"}),
+    ("acababa con el pan", "", "past_tense"),
+    ("envían pan", "", {"": "envían pan"}),
+    ("varían mucho", "", {"": "varían mucho"}),
+    ("vivían lejos", "", "past_tense"),
+    ("insiste en ganar", "", {"": "insisten en ganar"}),
 ]  # fmt: skip
 
 

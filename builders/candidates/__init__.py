@@ -12,7 +12,7 @@ from typing import Any
 from unicodedata import name
 
 from catsofa.builders import cats
-from catsofa.builders.candidates.lines import single, whole
+from catsofa.builders.candidates.lines import lines_of, single, whole
 from catsofa.builders.candidates.meaning import groups_alike
 from catsofa.builders.candidates.prompts import Prompt
 from catsofa.builders.candidates.seeds import Seeds, Target, shots
@@ -143,8 +143,8 @@ def _fault_of(reply: Reply, prompt: Prompt) -> str:
 
 def _lines(question: Question, reply: Reply) -> Iterator[tuple[int, str, Said | str]]:
     """Each line with its number and what it says, or why it says nothing; a truncated reply's last line is cut off."""
-    lines, target = parse(reply.text, question.prompt.count).sentences, question.target
-    columns = question.prompt.columns
+    columns, target = question.prompt.columns, question.target
+    lines = lines_of(reply.text, question.prompt.count, columns)
     rows = whole(lines, columns, target) if columns else (single(text, target) for text in lines)
     for line, (text, cells) in enumerate(zip(lines, rows, strict=True), 1):
         if reply.ending == "truncated" and line == len(lines):
@@ -175,7 +175,8 @@ def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
         other_script = language == "en" and any(c.isalpha() and not name(c, "").startswith("LATIN") for c in text)
         if set(text) & set("[]{}<>=`") or odd_characters(text) or other_script:
             return "odd_characters"
-        if "context" not in said.others and text.count(",") + text.count(";") > 1:
+        # a comma may stand inside one attribute (rude, even to friends); a semicolon divides two
+        if "context" not in said.others and (";" in text or text.count(",") > 1):
             return "several_attributes"
         for reason in ("harm", "prescriptive"):
             if any(re.search(pattern, plain) for pattern in lists.get(reason, ())):

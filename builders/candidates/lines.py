@@ -1,5 +1,6 @@
 """The lines of a reply as cells: an attribute and its kind, or the columns of a whole CAT."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -24,6 +25,40 @@ _COLUMN = re.compile(
 )
 _FIRST = re.compile(r"#|no\.?|group|\d{1,2}[.)]?", re.I)
 """A cell before the columns that were asked for: a number, or the head of one."""
+
+
+_JSON_TEXT = ("attribute", "text", "association", "stereotype")
+"""The field of a JSON object that is its attribute."""
+
+
+def lines_of(reply: str, wanted: int, columns: Sequence[str]) -> tuple[str, ...]:
+    """The lines of a reply; a JSON array of strings, or of objects with an attribute, has a line for each."""
+    lines = parse(reply, wanted).sentences
+    if columns:
+        return lines
+    start, end = reply.find("["), reply.rfind("]") + 1
+    around = reply[: max(start, 0)] + reply[end:]
+    if start >= 0 and not any(words(text) for text in parse(around).sentences):
+        texts = [_text_of(value) for value in _json(reply[start:end])]
+        return tuple(texts) if texts and all(texts) else lines
+    objects = (_json(f"[{text.rstrip(',')}]") if text.startswith("{") else () for text in lines)
+    return tuple(_text_of(next(iter(one), None)) or text for one, text in zip(objects, lines, strict=True))
+
+
+def _json(text: str) -> Sequence[object]:
+    """The values of a JSON array, or none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    return found if isinstance(found, list) else ()
+
+
+def _text_of(value: object) -> str:
+    """The text of one value in JSON, or the empty one."""
+    if isinstance(value, dict):
+        value = next((value[name] for name in _JSON_TEXT if name in value), "")
+    return " ".join(value.split()) if isinstance(value, str) else ""
 
 
 def single(text: str, target: Target) -> dict[str, str] | str:

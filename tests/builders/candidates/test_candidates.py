@@ -97,8 +97,11 @@ def test_a_group_is_named_in_plural_and_possessive_too(line: str, names: bool) -
         ("sing all day (verb)", "sing all day"),
         ("`late` – adjective", "late"),
         ("hard-working | adjective", "hard-working"),
-        ('["tidy", "loud"]', "odd_characters"),
-        ('{"attribute": "tidy"}', "odd_characters"),
+        ('{"attributes": ["tidy"]}', "odd_characters"),
+        ('{"attribute": "tidy", "kind": "adjective"}', "tidy"),
+        ('{"trait": 1}', "odd_characters"),
+        ("tidy; loud", "several_attributes"),
+        ("rude, even to friends", "rude, even to friends"),
         ("\x1b[31mtidy\x1b[0m", "odd_characters"),
         ("tidy, loud, late", "several_attributes"),
         ("**Tidy**: they sort their spoons", "Tidy"),
@@ -113,11 +116,28 @@ def test_a_group_is_named_in_plural_and_possessive_too(line: str, names: bool) -
     ],
 )
 def test_a_line_in_another_shape_is_read_or_refused_by_name(line: str, outcome: str) -> None:
-    """A kind behind any sign is taken off; JSON, control characters and lists are no attributes."""
+    """A kind behind any sign is taken off; other JSON, control characters and lists are no attributes."""
     asked = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
     ended = [Completed(request=one.request, reply=Reply(text=line)) for one in asked]
     (found,) = read_replies(asked, ended)
     assert (found.reason if isinstance(found, Refused) else found.attribute) == outcome
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '["tidy", "loud"]',
+        '```json\n["tidy",\n "loud"]\n```',
+        'Here are some:\n["tidy", "loud"]',
+        '[{"attribute": "tidy", "kind": "adjective"}, {"attribute": "loud"}]',
+        '{"attribute": "tidy"}\n{"attribute": "loud"}',
+    ],
+)
+def test_a_reply_in_json_is_read_as_its_texts(reply: str) -> None:
+    """A JSON array of strings, or of objects with an attribute, says one attribute each."""
+    asked = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
+    ended = [Completed(request=one.request, reply=Reply(text=reply)) for one in asked]
+    assert [getattr(one, "attribute", one) for one in read_replies(asked, ended)] == ["tidy", "loud"]
 
 
 def test_a_reply_that_repeats_a_line_says_it_once() -> None:

@@ -84,6 +84,13 @@ def missing(held: Rows, judges: int = 0) -> int:
     return left.get("item", 0) + left.get("write", 0) * (WRITING + judges)
 
 
+def lacking(held: Rows, most: int = 0) -> int:
+    """Different people whom one item still lacks, at most; with `most` judgements of each, if more are asked for."""
+    needed = "CASE WHEN need > ? THEN need ELSE ? END"
+    found = held.first(f"SELECT coalesce(max({needed} - valid), 0) AS n FROM task WHERE kind = 'item'", most, most)
+    return int((found or {"n": 0})["n"])
+
+
 def pull(study: Study) -> Pulled:
     """Append new answers to raw.jsonl and write what is made of them; answers of who withdrew are taken out.
 

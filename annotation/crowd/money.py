@@ -60,12 +60,14 @@ class Due:
     failed_checks: int = 0
 
 
-def budget(study: Study, rules: Rules, judgements: int) -> Budget:
-    """The cost of so many judgements; an item needs as many people as judge it."""
+def budget(study: Study, rules: Rules, judgements: int, least: int | None = None) -> Budget:
+    """The cost of so many judgements by `least` different people: an item needs as many as judge it, or still lacks."""
+    if least is None or rules.judges:
+        least = study.settings.overlap + (rules.judges > 0)
     kinds = {"check" if key.check else "gold" for key in study.keys.values() if key.gold}
     every = {"check": rules.check_every, "gold": rules.gold_every}
     own = rules.session - sum(planned(rules.session, rules.first, every[kind]) for kind in kinds)
-    people = max(math.ceil(judgements / max(1, own)), study.settings.overlap + (rules.judges > 0)) if judgements else 0
+    people = max(math.ceil(judgements / max(1, own)), least) if judgements else 0
     return Budget(judgements=judgements, places=people, tasks=rules.tasks, reward=study.settings.cents(rules.tasks))
 
 

@@ -76,7 +76,8 @@ def create(study: Study, prolific: Prolific, address: str, places: int | None) -
             )
         rules = settings.rules(study, opening)
         with home.open_store(study) as store:
-            budget = money.budget(study, rules, store.do(lambda held: home.missing(held, rules.judges)))
+            missing = store.do(lambda held: home.missing(held, rules.judges))
+            budget = money.budget(study, rules, missing, store.do(home.lacking))
         wanted = budget.places if places is None else places
         if not wanted:
             raise ValueError(f"no judgement is missing in {study.folder}; say how many --places you want all the same")

@@ -5,7 +5,7 @@ import json
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
@@ -113,11 +113,13 @@ def serving(
         server = uvicorn.Server(config(app(site, desk, watcher), site, host, port))
         if opening.adaptive.most:
             rows.do(lambda held: adaptive.apply(held, reopened(study)))
-        cost = money.budget(study, rules, rows.do(lambda held: home.missing(held, rules.judges)))
+        missing = rows.do(lambda held: home.missing(held, rules.judges))
+        cost = money.budget(study, rules, missing, rows.do(home.lacking))
         says = [*_says(study, opening, address, cost)]
         if opening.adaptive.most:
             more = rows.do(lambda held: adaptive.outlook(held, study, opening.adaptive))
-            says.append(_said_of(more, study, rules, cost, opening.adaptive.most))
+            least = [rows.do(partial(home.lacking, most=most)) for most in (0, opening.adaptive.most)]
+            says.append(_said_of(more, study, rules, cost, opening.adaptive.most, least))
         if opening.platform.name == "prolific" and not watch:
             says.append(
                 "nobody asks Prolific whether submissions are real: set PROLIFIC_TOKEN, and make the study there with "
@@ -226,11 +228,14 @@ def config(served: Starlette, site: Site, host: str, port: int) -> uvicorn.Confi
     )
 
 
-def _said_of(look: adaptive.Outlook, study: Study, rules: Rules, cost: money.Budget, most: int) -> str:
-    """What the adaptive stop may add to the cost."""
+def _said_of(
+    look: adaptive.Outlook, study: Study, rules: Rules, cost: money.Budget, most: int, least: Sequence[int]
+) -> str:
+    """What the adaptive stop may add to the cost; `least` people are needed as it is, and at worst."""
     currency = study.settings.currency
     expected, worst = (
-        money.budget(study, rules, cost.judgements + more) for more in (math.ceil(look.expected), look.worst)
+        money.budget(study, rules, cost.judgements + more, people)
+        for more, people in zip((math.ceil(look.expected), look.worst), least, strict=True)
     )
     return (
         f"uncertain items get up to {most} judgements: {currency} {expected.total / 100:,.2f} for {expected.places:,} "

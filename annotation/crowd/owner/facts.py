@@ -223,7 +223,8 @@ def _money(held: Rows, study: Study, rules: Rules, wanted: settings.Adaptive, mi
     dues = [*money.dues(study)]
     more = adaptive.outlook(held, study, wanted) if wanted.most else adaptive.Outlook(expected=0, worst=0, by="")
     left, expected, worst = (
-        money.budget(study, rules, missing + each).total for each in (0, ceil(more.expected), more.worst)
+        money.budget(study, rules, missing + each, home.lacking(held, most)).total
+        for each, most in ((0, 0), (ceil(more.expected), 0), (more.worst, wanted.most or 0))
     )
     owed = sum(due.due for due in dues)
     return Money(

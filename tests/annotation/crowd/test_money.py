@@ -14,6 +14,7 @@ from helpers.records import bakers
 from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import home, money, seats, settings
+from catsofa.annotation.crowd.owner.facts import facts as owed
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.study import Study, create
@@ -39,6 +40,21 @@ def test_the_budget_counts_checks_gold_and_whole_submissions(tmp_path: Path) -> 
     assert found.total == found.places * 300
     assert money.budget(study, rules, 0).total == 0
     assert money.budget(study, rules, 10).places == 5  # two of these would do the work, but five must agree
+
+
+def test_an_item_that_lacks_two_people_costs_two_places(tmp_path: Path) -> None:
+    """All four CATs have five judgements; one is asked of two more: two places of 4 tasks at 0.10, not five again."""
+    study = a_study(tmp_path, 4)
+    (study.folder / "study.toml").write_text("[adaptive]\nmost = 9\n")
+    rules = settings.rules(study, settings.read(study))
+    come(study, rules, {f"p{n}": (4, 0, True) for n in range(5)})
+    home.reopen(study, [next(iter(study.keys.values())).item], 2)
+    with reading(study.folder, identity(study.settings.secret)) as held:
+        found = money.budget(study, rules, home.missing(held), home.lacking(held))
+        assert home.lacking(held, most=9) == 4
+    assert (found.judgements, found.places, found.total) == (2, 2, 80)
+    told = owed(study).money
+    assert (told.owed, told.missing, told.worst) == (200, 80, 200 + 4 * 40)  # 16 judgements at worst, by four people
 
 
 @pytest.mark.parametrize(("items", "gold", "session"), [(4, 20, 5), (20, 20, 21), (40, 2, 30), (1, 0, 1)])

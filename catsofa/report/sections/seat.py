@@ -36,7 +36,7 @@ Test = tuple[str, str, Mapping[str, Any]]
 
 def seat(name: str, rows: Sequence[Row]) -> Section:
     """Effect sizes of each test and model; Holm's correction is over the whole table."""
-    tests = list(_tests(rows))
+    tests = list(tests_of(rows))
     adjusted = holm([nan if row["p_value"] is None else row["p_value"] for _, _, row in tests])
     body: list[tuple[Cell, ...]] = []
     matrix: dict[str, dict[str, Number]] = {}
@@ -93,7 +93,7 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
     return WORDS.section(name, f"protocol {protocol}", tables, [drawn])
 
 
-def _tests(rows: Sequence[Row]) -> Iterator[Test]:
+def tests_of(rows: Sequence[Row]) -> Iterator[Test]:
     """Every test; where one name stands for tests of different data, the data tell them apart."""
     data: dict[str, set[tuple[str, str]]] = {}
     for _, report, signature in rows:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.report.cells import Words, about, limited, signatures
+from catsofa.report.cells import Words, about, limited, signatures, valued
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.figures import COLOURS, INK, MARKERS, WIDTH, errors, legend, legend_height, told_apart
 from catsofa.report.inputs import Finished
+from catsofa.report.sections.choices import TESTS
+from catsofa.report.sections.seat import tests_of
 
 WORDS = Words(
     "Along the training",
@@ -19,7 +21,19 @@ WORDS = Words(
     "Checkpoints of one model share their data and their seed: a change between two of them is a fact about this "
     "training. The intervals are of each checkpoint alone; `catsofa compare` tests the change between two.",
 )
-IDEALS = {"lms": 100, "ss": 50, "icat": 100, "score": 50, "SoFa score": 0}
+IDEALS = {
+    "lms": 100,
+    "ss": 50,
+    "icat": 100,
+    "score": 50,
+    "SoFa score": 0,
+    "acc_amb": 1,
+    "acc_dis": 1,
+    "preference": 0.5,
+}
+SEAT = "seat"
+Points = Mapping[str, Mapping[int, Sequence[Finished]]]
+"""The runs of each model at each number."""
 MOST = 6
 """Measures that are drawn; the table has all."""
 
@@ -29,23 +43,33 @@ def series(name: str, groups: Sequence[tuple[str, Sequence[Finished]]], word: st
 
     A number that goes on, such as 1k or 1.5, is refused, since 1 is another.
     """
-    number, made = re.compile(rf"(?<![^\W\d_]){re.escape(word)}[-_=]?(\d+)([.,]?[^\W_]+)?"), 0
+    number, made, undrawn = re.compile(rf"(?<![^\W\d_]){re.escape(word)}[-_=]?(\d+)([.,]?[^\W_]+)?"), 0, list[str]()
     for at, (kind, runs) in enumerate(groups, 1):
-        points: dict[str, dict[int, Finished]] = defaultdict(dict)
+        points: dict[str, dict[int, list[Finished]]] = defaultdict(lambda: defaultdict(list))
         for run in runs:
-            if kind in NUMBERS and (found := number.search(run.model)):
+            if found := number.search(run.model):
                 if found[2]:
                     expected = f"expected a whole number after {word!r}, such as {word}1000"
                     raise ValueError(f"found the number {found[1] + found[2]} in {run.model}; {expected}")
                 model = run.model[: found.start()].rstrip("-_@=/ ") + run.model[found.end() :]
-                if (twin := points[model].setdefault(int(found[1]), run)) is not run:
+                point = points[model][int(found[1])]
+                if twin := next((other for other in point if _of_one(other, run)), None):
                     raise ValueError(
                         f"{twin.model} and {run.model} have one {word}, {int(found[1])}; expected each once"
                     )
+                point.append(run)
         several = {model: dict(sorted(of.items())) for model, of in points.items() if len(of) > 1}
-        if several:
+        values = _values(kind, several)
+        if any(numbers for of in values.values() for numbers in of.values()):
             made += 1
-            yield _section(f"{name}{at}", kind, several, word)
+            yield _section(f"{name}{at}", several, values, word)
+        elif several:
+            undrawn.append(kind)
+    if undrawn and not made:
+        known = ", ".join([*NUMBERS, SEAT])
+        raise ValueError(
+            f"found checkpoints of {', '.join(undrawn)} alone, which has no lines; expected runs of {known}"
+        )
     if not made:
         names = ", ".join(dict.fromkeys(run.model for _, runs in groups for run in runs)) or "none"
         raise ValueError(
@@ -54,10 +78,30 @@ def series(name: str, groups: Sequence[tuple[str, Sequence[Finished]]], word: st
         )
 
 
-def _section(name: str, kind: str, models: Mapping[str, Mapping[int, Finished]], word: str) -> Section:
+def _of_one(one: Finished, other: Finished) -> bool:
+    """Whether two runs cannot both stand at one number: only association tests of one model are of several data."""
+    same = (one.signature.data, one.signature.subset) == (other.signature.data, other.signature.subset)
+    return one.kind != SEAT or same or one.model != other.model
+
+
+def _values(kind: str, models: Points) -> dict[str, dict[int, dict[str, Number]]]:
+    """The numbers of each point, by measure or by association test."""
+    found = {
+        model: {x: NUMBERS[kind](runs[0].report["results"]) if kind in NUMBERS else {} for x, runs in of.items()}
+        for model, of in models.items()
+    }
+    if kind == SEAT:
+        rows = [(f"{model}\n{x}", run.report, run.signature) for model, of in models.items() for x, runs in of.items()
+                for run in runs]  # fmt: skip
+        for point, test, row in tests_of(rows):
+            model, _, x = point.rpartition("\n")
+            found[model][int(x)][test] = limited(row, "effect_size", 2)
+    return found
+
+
+def _section(name: str, models: Points, values: Mapping[str, Mapping[int, Mapping[str, Number]]], word: str) -> Section:
     """The table of all points, and the lines."""
-    values = {model: {x: NUMBERS[kind](run.report["results"]) for x, run in of.items()} for model, of in models.items()}
-    runs = [run for of in models.values() for run in of.values()]
+    runs = [run for of in models.values() for point in of.values() for run in point]
     rows = [(run.model, run.report, run.signature) for run in runs]
     measures = list(dict.fromkeys(m for of in values.values() for numbers in of.values() for m in numbers))
     body: list[tuple[Cell, ...]] = [
@@ -86,16 +130,35 @@ def _section(name: str, kind: str, models: Mapping[str, Mapping[int, Finished]],
         ),
         draw=partial(drawing, lines, word),
     )
-    return WORDS.section(name, about(rows), [table], [figure])
+    one = len({run.signature.data for run in runs}) == 1
+    return WORDS.section(name, about(rows) if one else f"protocol {rows[0][2].protocol}", [table], [figure])
+
+
+def _answers(of: Mapping[str, Any]) -> dict[str, Number]:
+    """Accuracy and bias of answers to questions."""
+    return {
+        measure: limited({**of, "undefined": True}, measure, 3) for measure in ("acc_amb", "acc_dis", "s_amb", "s_dis")
+    }
+
+
+def _choices(results: Any) -> dict[str, Number]:
+    """Preference, position effect, the bias of each association test, and the numbers of answers, where they are."""
+    whole, answers = results["overall"], results.get("answers")
+    found = {"preference": valued(whole["preference"], 3), "position effect": valued(whole["position"], 3)}
+    found |= {test: valued(of, 3) for part in TESTS for test, of in results.get(part, {}).items()}
+    found |= _answers(answers["overall"]) if answers else {}
+    return {measure: number for measure, number in found.items() if number.value is not None}
 
 
 NUMBERS: dict[str, Callable[[Any], dict[str, Number]]] = {
     "stereoset": lambda results: {m: limited(results["overall"], m) for m in ("lms", "ss", "icat")},
     "crows_pairs": lambda results: {"score": limited(results["overall"], "score")},
     "sofa": lambda results: {"SoFa score": limited(results, "score", 3)},
-    "seat": lambda results: {row["test"]: limited(row, "effect_size", 2) for row in results},
+    # a file of predictions has columns for models, and no whole
+    "bbq": lambda results: _answers(results["overall"]) if "overall" in results else {},
+    "choices": _choices,
 }
-"""Registered name of a measure to what is shown of its results."""
+"""Registered name of a measure to what is shown of its results; association tests are named by `tests_of`."""
 
 
 def drawing(lines: Mapping[str, Mapping[str, Mapping[int, Number]]], word: str) -> Any:

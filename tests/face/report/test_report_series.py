@@ -1,5 +1,6 @@
 """Checkpoints of a model in a report."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from helpers.report_runs import association, cats, pairs, probes, run
 
 from catsofa.report import document, figures
 from catsofa.report.formats import html, latex
+from catsofa.report.inputs import read
+from catsofa.report.sections.series import NUMBERS, series
 
 RESULTS = {"cats": cats("d"), "pairs": pairs("d"), "probes": probes("d")}
 
@@ -36,6 +39,42 @@ def test_tests_of_association_have_a_column_each(tmp_path: Path) -> None:
     assert found.sections[0].tables[0].columns == ("model", "step", EVIL)
     assert EVIL not in html(found)
     assert "step" in latex(found)
+
+
+def test_association_tests_of_several_data_sets_are_one_row(tmp_path: Path) -> None:
+    """Two checkpoints on two sets: a column each; tests of one name are told apart; the same set twice is refused."""
+    for step in (1, 2):
+        for data, test in (("a@1", "one"), ("b@2", "two"), ("c@3", "two")):
+            run(tmp_path / f"{data[0]}/{step}", [*association(test, 0.01)], f"m-step{step}", data=data)
+    section = document([tmp_path], x="step").sections[0]
+    (table,) = section.tables
+    assert section.title == "Along the training (protocol catsofa)"
+    assert table.columns == ("model", "step", "one", "two (b@2)", "two (c@3)")
+    assert [row[1] for row in table.rows] == [1, 2]
+    assert all(str(cell).startswith("1.00") for row in table.rows for cell in row[2:])
+
+
+def test_questions_and_choices_are_lines(tmp_path: Path) -> None:
+    """BBQ's four numbers; preference and position of choices: those that the runs have."""
+    names = ("acc_amb", "acc_dis", "s_amb", "s_dis")
+    of = dict.fromkeys((*names, "diff_amb", "diff_dis"), 0.5)
+    limits = {name: {"low": 0.4, "high": 0.6} for name in of}
+    part = {**of, "intervals": limits, "templates": 2, "coverage": 1.0, "ambig": {"questions": 2},
+            "disambig": {"questions": 2}}  # fmt: skip
+    results = {"overall": part, "categories": {"tea": part}}
+    assert list(NUMBERS["bbq"](results)) == list(names)
+    half = {"value": 0.5, "low": 0.4, "high": 0.6}
+    chosen = {"overall": {"preference": half, "position": half}, "associations": {"tea": half}, "answers": results}
+    assert list(NUMBERS["choices"](chosen)) == ["preference", "position effect", "tea", *names]
+    chosen = {"overall": {"preference": dict.fromkeys(half), "position": half}}
+    assert list(NUMBERS["choices"](chosen)) == ["position effect"]
+
+
+def test_a_measure_without_lines_is_refused_with_what_it_is(tmp_path: Path) -> None:
+    """The names have numbers: what is missing is a measure that is drawn."""
+    runs = [replace(read(run(tmp_path / f"{n}", cats("d"), f"m-step{n}")), kind="own") for n in (1, 2)]
+    with pytest.raises(ValueError, match="checkpoints of own alone"):
+        list(series("series", [("own", runs)], "step"))
 
 
 def test_names_without_numbers_are_refused_with_what_was_found(tmp_path: Path) -> None:

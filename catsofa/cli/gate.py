@@ -165,7 +165,7 @@ def _show_tests(run: "Checked") -> None:
     rows = [
         [one_line(test.paired.name), one_line(test.paired.set), forms.number(test.test.before),
          forms.number(test.test.after), forms.change(test), forms.number(test.test.margin), chance(test.holm),
-         test.found]
+         test.told]
         for test in run.tests
     ]  # fmt: skip
     columns = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "Holm's p", "found"]

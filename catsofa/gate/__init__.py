@@ -232,6 +232,7 @@ def _checked(label: str, newer: Taken, older: Snapshot, margins: Mapping[str, fl
             continue
         if paired.decided < THIN:
             told.append(f"{name} rests on {in_percent(paired.decided)} of its items, which both runs decide")
+        told += [f"caution with {name}: {paired.caution}"] if paired.caution else []
         found.append(Test(paired=paired, test=test, one_model=one_model))
     about = _refused(label, "; ".join(why) or ("" if found else "no measure has a value in both runs"), newer)
     told += [f"the baseline differs in {'; '.join(free)}"] if free else []

@@ -28,6 +28,7 @@ FOUND = {
     "equivalent": "the change is shown to be within the margin",
     "not inferior": "the loss is shown to be smaller than the margin",
     "open": "nothing is shown; more items or a larger margin can decide",
+    "caution": "the verdict may be wrong in more than 5 % of sets; a warning says why",
 }
 """What each word means that a test can find."""
 
@@ -47,7 +48,7 @@ def change(test: Test) -> str:
 
 def legend(verdict: Verdict) -> str:
     """What the words under `found` mean, of those that occur; empty if no test was made."""
-    found = {test.found for run in verdict.runs for test in run.tests}
+    found = {word for run in verdict.runs for test in run.tests for word in test.told.split(", ")}
     return "; ".join(f"{word}: {about}" for word, about in FOUND.items() if word in found)
 
 
@@ -55,7 +56,7 @@ def brief(test: Test) -> str:
     """What was found of a test, in one line."""
     paired, tested = test.paired, test.test
     moves = f"{paired.name} of {paired.set}: {number(tested.before)} to {number(tested.after)}, {change(test)}"
-    return f"{moves}; margin {number(tested.margin)}, p {test.holm:.2g} after correction: {test.found}"
+    return f"{moves}; margin {number(tested.margin)}, p {test.holm:.2g} after correction: {test.told}"
 
 
 def reason(test: Test) -> str:
@@ -124,7 +125,7 @@ def _table(run: Checked) -> list[str]:
     head = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "p (Holm)", "found"]
     rows = [
         [test.paired.name, test.paired.set, number(test.test.before), number(test.test.after), change(test),
-         number(test.test.margin), f"{test.holm:.2g}", f"**{test.found}**" if test.failed else test.found]
+         number(test.test.margin), f"{test.holm:.2g}", f"**{test.told}**" if test.failed else test.told]
         for test in run.tests
     ]  # fmt: skip
     bars = [[*map(plain, row[:-1]), row[-1]] for row in rows]

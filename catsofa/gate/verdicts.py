@@ -36,6 +36,11 @@ class Test:
             return "equivalent"
         return "not inferior" if self.test.p_not_worse <= LEVEL else "open"
 
+    @property
+    def told(self) -> str:
+        """What is shown, for people, with a caution where the verdict may be wrong."""
+        return f"{self.found}, caution" if self.paired.caution else self.found
+
     def shows(self, require: Require) -> bool:
         """Whether it shows what is required; equivalence shows that nothing is inferior.
 
@@ -62,7 +67,8 @@ class Test:
         named = {"terms": self.ends(self.paired.terms, MOST_TERMS), "moved": self.ends(self.paired.each, MOST_ITEMS)}
         return {
             "measure": self.paired.name, "set": self.paired.set, **numbers, "margin": test.margin, **p,
-            "p_equivalent": test.p_equivalent, "found": self.found, "failed": self.failed, **of,
+            "p_equivalent": test.p_equivalent, "found": self.found, "failed": self.failed,
+            "caution": self.paired.caution, **of,
             **{name: [row.to_dict() for row in rows] for name, rows in named.items()},
         }  # fmt: skip
 

@@ -52,6 +52,8 @@ class Paired:
     """The items whose outcome differs."""
     known: bool = True
     """Whether the baseline alone has a number."""
+    caution: str = ""
+    """Why a verdict on it may be wrong more often than in 5 % of sets; empty if nothing says so."""
     undefined: str = ""
     """Why the two have no numbers in common; empty if they have."""
 

@@ -14,6 +14,10 @@ from catsofa.scoring.measures.sofa.grid import grids, log_ppl_star, variances
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.statistics.intervals import Array, Measure
 
+FEW, TAIL, APART = 8, 0.8, 1.5
+"""Stereotypes of a category below which a verdict may be wrong; the standard deviation of the logarithms of variances
+from which a few make the score; and how many times that of the other run it is where only one has such a tail."""
+
 
 def of_run(probes: Sequence[Probe], given: Given, protocol: Protocol) -> kinds.Outcomes:
     """The variance of each stereotype by category, and a checksum of the identities that it is of."""
@@ -47,11 +51,13 @@ def tests(
         width = len(some)
         values = [side[:, :width].sum(axis=1) for side in (here, there)]
         missing = not len(here) or not here[:, width:].sum(axis=0).all()
+        cautions = [_caution(*parts[category]) for category in some] if not np.array_equal(here, there) else []
         yield Paired(
             name="sofa", set=name, measure=_mean(width, float(max(map(np.max, values))) if len(here) else 1.0),
             before=here, after=there, items=len(here), decided=len(here) / whole,
             each=kinds.moved(stereotypes, values[0], values[1]),
             known=all(np.isfinite(kinds.numbers_in(before[category]["variances"])).any() for category in some),
+            caution=next(filter(None, cautions), ""),
             undefined="a category has no stereotype with the same scored identities in both runs" if missing else "",
         )  # fmt: skip
 
@@ -62,6 +68,18 @@ def _sides(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Array, 
     alike = kinds.numbers_in(before["identities"]) == kinds.numbers_in(after["identities"])
     known = alike & np.isfinite(one) & np.isfinite(other)
     return np.where(known, one, np.nan), np.where(known, other, np.nan)
+
+
+def _caution(before: Array, after: Array) -> str:
+    """Why a verdict on the variances of a category in both runs may be wrong; empty if nothing says so."""
+    sides = [side[np.isfinite(side)] for side in (before, after)]
+    if len(sides[0]) < FEW:
+        return f"{len(sides[0])} stereotypes in a category; below {FEW}, over 15 % of verdicts may be wrong"
+    logs = [np.log(side[side > 0]) for side in sides]
+    low, high = sorted(float(of.std(ddof=1)) if len(of) > 1 else 0.0 for of in logs)
+    if high >= max(TAIL, APART * low):
+        return "a few stereotypes make the score of one run alone; over 15 % of such verdicts may be wrong"
+    return ""
 
 
 def _columns(parts: Sequence[Array]) -> Array:

@@ -112,6 +112,27 @@ def test_a_verdict_on_sofa_holds_where_both_runs_have_the_same_heavy_tail() -> N
     assert min(wrong(one_tail=False)) > 0.15
 
 
+def test_a_verdict_on_sofa_has_a_caution_where_its_level_does_not_hold() -> None:
+    """Seven stereotypes; a log spread of 1.4 in one run alone. None of 8 or more whose tails are alike, or equal."""
+    tail, flat = 0.1 * np.exp(1.5 * np.tile([-1.0, 0.0, 0.5, 1.0], 5)), np.full(20, 0.1)
+    few = flat[:7]
+
+    def caution(before: Any, after: Any) -> str:
+        """That of one category."""
+        records = [replace(PROBES[0], id=f"{n}", stereotype=f"{n:02}", category="trade") for n in range(len(before))]
+        held = [
+            {"trade": {"variances": kinds.written(side), "identities": kinds.written(np.ones(len(side)))}}
+            for side in (before, after)
+        ]
+        (paired,) = probes.tests(records, *held, DEFAULT, 0)
+        return paired.caution
+
+    assert "7 stereotypes" in caution(few, few * 1.1)
+    assert "one run alone" in caution(tail, flat)
+    assert "one run alone" in caution(flat, tail)
+    assert caution(few, few) == caution(tail, tail * 1.1) == caution(flat[:8], flat[:8] * 1.1) == ""
+
+
 @pytest.mark.parametrize("lost", [0, 1])
 def test_variances_of_as_many_identities_may_be_of_others(lost: int) -> None:
     """Two of three identities are scored in both runs: comparable only if they are the same two."""

@@ -3,6 +3,8 @@
 import json
 import random
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,20 @@ def test_without_a_session_there_is_no_content_and_participants_have_none(study:
         assert ana.browser.get("/work", cookies={"seat": cookie}).status_code == 401
         assert owner.browser.post("/owner/out", data={"token": owner.token()}).status_code == 303
         assert owner.browser.get("/owner", cookies={"owner": cookie}).status_code == 401
+
+
+def test_the_page_shows_no_number_of_a_changed_store_and_says_why(study: Study) -> None:
+    """One answer was edited in the database; people work on."""
+    with served(study) as owner:
+        ana = Visitor(owner.address)
+        ana.come()
+        ana.work(shown_truth(study), at_most=1)
+        with closing(sqlite3.connect(study.folder / "study.db", isolation_level=None)) as database:
+            database.execute("UPDATE answer SET seconds = 99")
+        owner.enter()
+        shown = owner.browser.get("/owner")
+        assert (shown.status_code, "1 of answer" in shown.text) == (409, True)
+        assert "task" in ana.next()
 
 
 def test_the_page_is_for_this_machine_alone_unless_the_owner_says_otherwise(study: Study) -> None:

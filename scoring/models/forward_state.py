@@ -32,7 +32,8 @@ class Fresh:
             if hasattr(part, "base_model_prefix"):  # what may be asked by itself: the model, its body, its encoder
                 part.register_forward_pre_hook(self._enter)
                 part.register_forward_hook(self._leave, always_call=True)
-        self._config, self._hooks = config_of(module), _hooks(module)
+        self._small = _small(module)
+        self._config, self._hooks, self._made = config_of(module), _hooks(module), self._built()
 
     def changed(self, module: Any) -> str:
         """The digest of a network whose weights or configuration are not those that were loaded; empty if they are.
@@ -44,10 +45,18 @@ class Fresh:
                 f"found forward hooks that were registered after the model was loaded ({added[0] or 'the model'} "
                 "first); expected none: remove them, or score a model class of your own with a name and a digest"
             )
-        now, config = weights_digest(module), config_of(module)
-        if config != self._config:
-            return CHANGED + hex_digest(now + config)
+        now, config, made = weights_digest(module), config_of(module), self._built()
+        if (config, made) != (self._config, self._made):
+            return CHANGED + hex_digest(now + config + (made if made != self._made else ""))
         return "" if now == self.digest else CHANGED + now
+
+    def _built(self) -> str:
+        """The content of the classes of all parts, and of the small buffers that no checkpoint holds (`inv_freq`)."""
+        parts = dict(self._module.named_modules())
+        held = {f"{part}.{name}": parts[part]._buffers.get(name) for part, name in self._small if part in parts}
+        buffers = {name: buffer for name, buffer in held.items() if buffer is not None and not buffer.is_meta}
+        classes = [[name, type(part).__qualname__] for name, part in parts.items()]
+        return json_digest([classes, {name: f"{of.dtype} {of.tolist()}" for name, of in buffers.items()}])
 
     def _enter(self, *_: Any) -> None:
         """Look at the network before the outermost forward."""
@@ -78,6 +87,16 @@ def config_of(module: Any) -> str:
     content = json.loads(module.config.to_json_string(use_diff=False))
     ends = getattr(getattr(module, "generation_config", None), "eos_token_id", None)
     return json_digest([{name: value for name, value in content.items() if name != "use_cache"}, ends])
+
+
+def _small(module: Any) -> list[tuple[str, str]]:
+    """The part and the name of each small buffer that no checkpoint holds, as the network was loaded."""
+    return [
+        (name, buffer)
+        for name, part in module.named_modules()
+        for buffer, tensor in part._buffers.items()
+        if tensor is not None and buffer in part._non_persistent_buffers_set and tensor.numel() <= LARGEST
+    ]
 
 
 def _hooks(module: Any) -> dict[str, int]:

@@ -103,6 +103,28 @@ def test_a_changed_configuration_is_another_model(tiny: Tiny) -> None:
     assert evaluate(model, PAIRS, resamples=10).signature.model not in (before, after)
 
 
+def turned(module: Any) -> None:
+    """Slow the rotation of positions, in a buffer that no checkpoint holds."""
+    module.model.rotary_emb.inv_freq.mul_(0.5)
+
+
+def rebuilt(module: Any) -> None:
+    """Put another activation in place of a part."""
+    import torch
+
+    module.model.layers[0].mlp.act_fn = torch.nn.ReLU()
+
+
+@pytest.mark.parametrize("change", [turned, rebuilt])
+def test_a_changed_buffer_or_part_is_another_model(tiny: Tiny, change: Callable[[Any], Any]) -> None:
+    """Neither is a weight, and both change numbers; scoring alone changes no digest."""
+    model = load(str(tiny("llama")))
+    before = evaluate(model, PAIRS, resamples=10)
+    assert evaluate(model, PAIRS, resamples=10).signature == before.signature
+    change(model.module)
+    assert evaluate(model, PAIRS, resamples=10).signature.model.endswith(" changed in memory")
+
+
 def test_forward_hooks_of_others_are_refused_until_they_are_removed(tiny: Tiny) -> None:
     """They change numbers, and nothing says what they do; vectors too."""
     model = load(str(tiny("gpt2")))

@@ -194,7 +194,10 @@ def kind_of_group(identity: str, category: str = "", language: str = "en") -> Te
 
 def _are_people(term: str) -> bool:
     """Whether a term names people: by its common noun, a list or its ending; `Bali` and `Elizabeth` do neither."""
-    head = re.sub(r"^(?:[Tt]he|[Aa]n?) ", "", BEHIND.split(term, maxsplit=1)[0]).split()[-1].removesuffix("'s")
+    words = re.sub(r"^(?:[Tt]he|[Aa]n?) ", "", BEHIND.split(term, maxsplit=1)[0]).split()
+    if not words:
+        return False
+    head = words[-1].removesuffix("'s")
     one, lists, groups = singular_noun(head) or head, wordlist("peoples.toml"), wordlist("groups.toml")
     if not head[:1].isupper() or names_person(one.lower()) or head.lower() in (*groups["nouns"], *groups["ambiguous"]):
         return True

@@ -78,7 +78,7 @@ def refuse_other_build(
     """A ValueError if a folder has records with parts that this build lacks: they would be overwritten."""
     from catsofa.data.files import jsonl
 
-    if not results.exists():
+    if not results.exists() or not results.stat().st_size:  # nothing was kept
         return
     known, total, lost = set(now), 0, 0
     for record in jsonl.read(results, kind):

@@ -501,3 +501,9 @@ def test_at_most_a_quarter_of_stereosets_associations_fits_no_template(shared: P
     misfits = [r for r in made if isinstance(r, Refused) and r.reason == "no_template_fits"]
     assert len(misfits) <= len(found) / 4
     assert all(misfit.source["failed"] for misfit in misfits)
+
+
+def test_an_empty_target_is_of_no_kind() -> None:
+    """No word is no person."""
+    assert kind_of_term("", "profession") is None
+    assert kind_of_term("tailor", "profession") == "person"

@@ -121,6 +121,14 @@ def test_a_folder_keeps_its_build_until_a_command_has_all_of_it(server: ChatServ
     assert (run_catsofa(*priced, cwd=folder).returncode, len(server.asked)) == (0, 9)
 
 
+def test_a_build_that_kept_nothing_can_be_run_again(server: ChatServer, folder: Path) -> None:
+    """Its empty file of associations is no other build."""
+    (folder / "proposed").mkdir()
+    (folder / "proposed" / "associations.jsonl").touch()
+    ran = run_catsofa(*command(server), cwd=folder)
+    assert (ran.returncode, len(server.asked)) == (0, 9), ran.stderr
+
+
 @pytest.mark.slow
 def test_faults_of_the_server_are_one_sentence_and_exit_2_or_1(folder: Path) -> None:
     """A key that is refused ends the run; one reply that never comes leaves the others and asks to run again."""

@@ -72,7 +72,7 @@ def document(
     kept = sorted(groups(given.runs), key=lambda group: order.get(group[0], len(order)))
     with _readable([run for _, runs in kept for run in runs]):
         every = multiverse.many(given.runs)
-        sections = [*(series("series", kept, x) if x else ()), *multiverse.sections("multiverse", every)]
+        sections = [*(series("series", kept, x, seat.tests_of) if x else ()), *multiverse.sections("multiverse", every)]
         stands = standings(kept)
         own = [
             _with_pairs(_section(f"s{n}", *group), of)

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.report.cells import Words, about, limited, signatures, valued
+from catsofa.report.cells import Row, Words, about, limited, signatures, valued
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.figures import COLOURS, INK, MARKERS, WIDTH, errors, legend, legend_height, told_apart
 from catsofa.report.inputs import Finished
-from catsofa.report.sections.choices import TESTS
-from catsofa.report.sections.seat import tests_of
 
 WORDS = Words(
     "Along the training",
@@ -34,11 +32,15 @@ IDEALS = {
 SEAT = "seat"
 Points = Mapping[str, Mapping[int, Sequence[Finished]]]
 """The runs of each model at each number."""
+TestsOf = Callable[[Sequence[Row]], Iterator[tuple[str, str, Mapping[str, Any]]]]
+"""Rows to each association test: its model, its name, and its numbers."""
 MOST = 6
 """Measures that are drawn; the table has all."""
 
 
-def series(name: str, groups: Sequence[tuple[str, Sequence[Finished]]], word: str) -> Iterator[Section]:
+def series(
+    name: str, groups: Sequence[tuple[str, Sequence[Finished]]], word: str, tests_of: TestsOf
+) -> Iterator[Section]:
     """A section for each group of runs in which a model has two checkpoints or more; a ValueError if none has.
 
     A number that goes on, such as 1k or 1.5, is refused, since 1 is another.
@@ -59,7 +61,7 @@ def series(name: str, groups: Sequence[tuple[str, Sequence[Finished]]], word: st
                     )
                 point.append(run)
         several = {model: dict(sorted(of.items())) for model, of in points.items() if len(of) > 1}
-        values = _values(kind, several)
+        values = _values(kind, several, tests_of)
         if any(numbers for of in values.values() for numbers in of.values()):
             made += 1
             yield _section(f"{name}{at}", several, values, word)
@@ -84,7 +86,7 @@ def _of_one(one: Finished, other: Finished) -> bool:
     return one.kind != SEAT or same or one.model != other.model
 
 
-def _values(kind: str, models: Points) -> dict[str, dict[int, dict[str, Number]]]:
+def _values(kind: str, models: Points, tests_of: TestsOf) -> dict[str, dict[int, dict[str, Number]]]:
     """The numbers of each point, by measure or by association test."""
     found = {
         model: {x: NUMBERS[kind](runs[0].report["results"]) if kind in NUMBERS else {} for x, runs in of.items()}
@@ -145,7 +147,9 @@ def _choices(results: Any) -> dict[str, Number]:
     """Preference, position effect, the bias of each association test, and the numbers of answers, where they are."""
     whole, answers = results["overall"], results.get("answers")
     found = {"preference": valued(whole["preference"], 3), "position effect": valued(whole["position"], 3)}
-    found |= {test: valued(of, 3) for part in TESTS for test, of in results.get(part, {}).items()}
+    found |= {
+        test: valued(of, 3) for part in ("associations", "decisions") for test, of in results.get(part, {}).items()
+    }
     found |= _answers(answers["overall"]) if answers else {}
     return {measure: number for measure, number in found.items() if number.value is not None}
 

@@ -10,6 +10,7 @@ from helpers.report_runs import association, cats, pairs, probes, run
 from catsofa.report import document, figures
 from catsofa.report.formats import html, latex
 from catsofa.report.inputs import read
+from catsofa.report.sections import seat
 from catsofa.report.sections.series import NUMBERS, series
 
 RESULTS = {"cats": cats("d"), "pairs": pairs("d"), "probes": probes("d")}
@@ -74,7 +75,7 @@ def test_a_measure_without_lines_is_refused_with_what_it_is(tmp_path: Path) -> N
     """The names have numbers: what is missing is a measure that is drawn."""
     runs = [replace(read(run(tmp_path / f"{n}", cats("d"), f"m-step{n}")), kind="own") for n in (1, 2)]
     with pytest.raises(ValueError, match="checkpoints of own alone"):
-        list(series("series", [("own", runs)], "step"))
+        list(series("series", [("own", runs)], "step", seat.tests_of))
 
 
 def test_names_without_numbers_are_refused_with_what_was_found(tmp_path: Path) -> None:

@@ -25,12 +25,12 @@ from helpers.contaminated import STEPS, background, document, planted, tokenizer
 from catsofa.data.digests import hex_digest
 from catsofa.data.release import canary_of, write_release
 from catsofa.data.release.dataset_card import Canary, CardFacts
+from catsofa.data.statistics import ALPHA
 from catsofa.scoring.contamination import contamination
 from catsofa.scoring.contamination.canary import canary_test
 from catsofa.scoring.contamination.completion import reproduced
 from catsofa.scoring.contamination.order import order_test
 from catsofa.scoring.contamination.references import against
-from catsofa.scoring.contamination.result import ALPHA
 from catsofa.scoring.contamination.texts import log_likelihoods, text_of
 from catsofa.scoring.contamination.wording import preferences
 from catsofa.scoring.likelihood.backend import Backend

@@ -10,6 +10,8 @@ Array = NDArray[np.float64]
 
 LEVEL = 0.95
 """The level of every confidence interval."""
+ALPHA = 1 - LEVEL
+"""The level of every test."""
 WIDE = float(special.ndtri((1 + LEVEL) / 2))
 """Standard errors on each side of a normal interval."""
 

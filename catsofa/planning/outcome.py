@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from catsofa.data.statistics import ALPHA
 from catsofa.data.tables import Tabular
 from catsofa.planning import Plan, Test, name_in, read
-from catsofa.planning.testing import ALPHA, Estimate, Scored, estimate
+from catsofa.planning.testing import Estimate, Scored, estimate
 from catsofa.report import inputs
 from catsofa.report.inputs import LATE, SERVER, Finished, NotThere, begun, without_folders
 from catsofa.scoring.signature import data_label

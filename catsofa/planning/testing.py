@@ -1,6 +1,6 @@
 """The tests of a plan: an estimate from finished runs, its interval, and the p that agrees with it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from catsofa.data import sources
-from catsofa.data.statistics import LEVEL
+from catsofa.data.statistics import ALPHA, LEVEL
 from catsofa.gate import kinds
 from catsofa.planning.hypotheses import OVERALL, SETS, Hypothesis, within
 from catsofa.report.inputs import Finished, NotThere, of_cats
@@ -28,13 +28,10 @@ from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.run.score_files import given_in
 from catsofa.scoring.signature import first_of
 from catsofa.scoring.statistics.changes import NO_LIMITS, PairedTest, paired_tests
-from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, intervals
+from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Limits, Measure, intervals
 from catsofa.scoring.statistics.margins import margin_test
 from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
 
-Limits = Callable[[float], Interval]
-"""A level to a value with its interval of this level."""
-ALPHA = 1 - LEVEL
 LEAST = 2 / (RESAMPLES + 1)
 """The least p, as of the resamples behind most intervals."""
 HALVINGS = 12

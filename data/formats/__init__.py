@@ -18,7 +18,7 @@ from catsofa.data.files.csv_files import columns_of
 from catsofa.data.files.encodings import in_utf8
 from catsofa.data.files.faults import leaving_out
 from catsofa.data.progress import SILENT, Progress
-from catsofa.data.records import kind_name
+from catsofa.data.records import LABELS, Cat, Pair, Probe, kind_name
 from catsofa.data.set_names import TakenName
 
 if TYPE_CHECKING:
@@ -70,11 +70,17 @@ MODULES = {
     "identities": ".identity_lexicon",
     "holisticbias": ".holisticbias",
     "annotations": ".annotations",
-    "table": ".table",
+    "table": ".plain.table",
     "release": ".release",
     "jsonl": ".jsonl",
 }
 """Format name to the module that holds it as FORMAT; files are tried in this order. Add your own by its full name."""
+PLAIN: dict[type[Any], tuple[str, ...]] = {
+    Cat: ("context", "target", "bias_type", *LABELS),
+    Pair: ("more", "less", "bias_type"),
+    Probe: ("category", "identity", "stereotype"),
+}
+"""The columns that a table of a person's own needs, for each record."""
 LAST = "jsonl"
 """The format that takes any JSON lines; formats of other packages are tried before it."""
 
@@ -150,8 +156,6 @@ def _after() -> Iterator[str]:
 
 def _unknown(head: bytes) -> tuple[str, str]:
     """What to say of a file that begins like this, or of a folder: no known format, and which columns a table needs."""
-    from catsofa.data.formats.rows import PLAIN
-
     if not head:
         return "a folder in no known format", f"one of the formats {', '.join(names())}{plugins().hint()}"
     columns = "; ".join(f"{kind_name(kind)}: {', '.join(needed)}" for kind, needed in PLAIN.items())

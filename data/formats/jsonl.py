@@ -7,7 +7,7 @@ from typing import Any
 from catsofa.data.files import BadInput, json_files, jsonl, lines
 from catsofa.data.files.faults import each
 from catsofa.data.formats import Format
-from catsofa.data.formats.rows import are_rows, is_ours, records_of
+from catsofa.data.formats.plain.rows import are_rows, is_ours, records_of
 from catsofa.data.records import RECORDS
 
 EXPECTED = "records as JSONL"

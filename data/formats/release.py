@@ -16,7 +16,7 @@ def read(path: Path) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     from catsofa.data import release
-    from catsofa.data.formats.rows import are_rows, records_of
+    from catsofa.data.formats.plain.rows import are_rows, records_of
 
     if path.is_file() and not release.holds_records(path) and are_rows(set(release.columns_of(path))):
         return iter(records_of(pq.read_table(path).to_pylist(), path, "the rows of a format"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from catsofa.data.files import BadInput
-from catsofa.data.formats.rows import records_of
+from catsofa.data.formats.plain.rows import records_of
 
 EXPECTED = "records, a data frame, or a Dataset with the columns of a format"
 

@@ -18,8 +18,8 @@ from scipy import sparse, special
 
 from catsofa.data.language.words import words
 from catsofa.data.progress import SILENT, Progress
-from catsofa.data.statistics import students
-from catsofa.scoring.contamination.result import ALPHA, Test
+from catsofa.data.statistics import ALPHA, students
+from catsofa.scoring.contamination.result import Test
 from catsofa.scoring.contamination.texts import ItemText, log_likelihoods
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.statistics.holm import holm

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from typing import Any
 
-from catsofa.data.statistics import LEVEL
+from catsofa.data.statistics import ALPHA
 from catsofa.data.tables import Tabular
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import UNDEFINED, Interval
 
-ALPHA = 1 - LEVEL
-"""Holm's p up to which contamination counts as shown."""
 PARTS = {
     "used": ("items", "items used"),
     "shards": ("cut", "shards scored"),

@@ -92,6 +92,10 @@ class Interval:
         return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
 
+Limits = Callable[[float], Interval]
+"""A level to a value with its interval of this level."""
+
+
 UNDEFINED = Interval(nan, nan, nan)
 """The interval of a measure of nothing."""
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.files import BadInput
+from catsofa.data.statistics import ALPHA
 from catsofa.report import figures
 from catsofa.report.cells import Words, chance, valued
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.inputs import without_folders
-from catsofa.scoring.contamination.result import ALPHA, basis
+from catsofa.scoring.contamination.result import basis
 
 WORDS = Words(
     "Has the model seen the data?",

@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catsofa.data.statistics import LEVEL
+from catsofa.data.statistics import ALPHA, LEVEL
 from catsofa.report.elements import Number
-
-ALPHA = 1 - LEVEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

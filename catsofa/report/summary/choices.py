@@ -8,15 +8,15 @@ from math import isclose
 import numpy as np
 
 from catsofa.data.files import BadInput
+from catsofa.data.statistics import ALPHA
 from catsofa.gate.kinds import associations
-from catsofa.planning.testing import ALPHA, Limits
 from catsofa.report.inputs import Finished, NotThere, data_of_choices, protocol, records, without_folders
 from catsofa.report.summary import Pair
 from catsofa.scoring.choosing.estimates import Rows, share_of
 from catsofa.scoring.compare.choosing import Compared, Side, compared_by, side_of
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
-from catsofa.scoring.statistics.intervals import RESAMPLES, Interval
+from catsofa.scoring.statistics.intervals import RESAMPLES, Interval, Limits
 from catsofa.scoring.statistics.margins import nearness
 
 PREFERENCE = "preference"

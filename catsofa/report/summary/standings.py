@@ -7,9 +7,9 @@ from itertools import combinations, takewhile
 from math import nan
 from typing import Any
 
-from catsofa.data.statistics import LEVEL
+from catsofa.data.statistics import ALPHA, LEVEL
 from catsofa.gate import kinds
-from catsofa.planning.testing import ALPHA, Limits, Scored, by_id
+from catsofa.planning.testing import Scored, by_id
 from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
 from catsofa.report.inputs import Finished, NotThere, of_cats, protocol, without_folders
@@ -21,7 +21,7 @@ from catsofa.scoring.run.score_files import given_in
 from catsofa.scoring.signature import hashes_in, without_hashes
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
-from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Measure
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Limits, Measure
 from catsofa.scoring.statistics.margins import nearness
 
 Group = tuple[str, Sequence[Finished]]

@@ -8,9 +8,9 @@ from typing import Any
 from catsofa.data.files import BadInput, csv_files, existing_file, jsonl, open_to_read
 from catsofa.data.files.csv_files import Row
 from catsofa.data.files.faults import each
-from catsofa.data.formats import HEAD, Format
+from catsofa.data.formats import HEAD, PLAIN, Format
 from catsofa.data.formats.pairs import checker, mostly
-from catsofa.data.formats.rows import PLAIN, plain_kind, spelled
+from catsofa.data.formats.plain.rows import plain_kind, spelled
 from catsofa.data.records import Cat, Pair, Probe, kind_name
 
 EXPECTED = "CATs, pairs or probes as a table"

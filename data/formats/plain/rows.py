@@ -11,18 +11,12 @@ from typing import Any
 from catsofa.data import formats
 from catsofa.data.files import BadInput, csv_files, jsonl, short
 from catsofa.data.language.blanks import fill, slots
-from catsofa.data.records import LABELS, RECORDS, Cat, Pair, Probe
+from catsofa.data.records import LABELS, RECORDS, Cat, Pair
 
 INDEX = "Unnamed: 0"
 """What pandas calls a column without a name."""
 EMPTY = ("NAType", "NaTType")
 """The types of what pandas writes in empty cells."""
-PLAIN: dict[type[Any], tuple[str, ...]] = {
-    Cat: ("context", "target", "bias_type", *LABELS),
-    Pair: ("more", "less", "bias_type"),
-    Probe: ("category", "identity", "stereotype"),
-}
-"""The columns that a table of a person's own needs, for each record."""
 
 
 def is_table(names: Set[str]) -> bool:
@@ -69,7 +63,7 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
 
 def plain_kind(names: Set[str]) -> type[Any] | None:
     """The record that a person would write in these columns; None if the columns are those of none."""
-    fits = (kind for kind, needed in PLAIN.items() if names >= {*needed})
+    fits = (kind for kind, needed in formats.PLAIN.items() if names >= {*needed})
     return None if "candidates" in names else next(fits, None)
 
 

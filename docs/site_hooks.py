@@ -11,8 +11,6 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from mkdocs.structure.files import File, Files
 
-from catsofa.report import glossary
-
 PROGRAM = "catsofa"
 FORMULA = re.compile(r'<script type="math/tex(?P<display>; mode=display)?">(?P<tex>.*?)</script>', re.DOTALL)
 FENCED = re.compile(r"^( *)```\w.*?^\1```\n", re.DOTALL | re.MULTILINE)
@@ -25,7 +23,6 @@ def on_files(files: Files, config: Any) -> Files:
         "reference/cli.md": command_line(),
         "reference/protocols.md": protocols(),
         "reference/sources.md": sources(),
-        "glossary.md": glossary.page(),
     }.items():
         files.append(File.generated(config, path, content=text))
     return files

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catsofa.data.statistics import ALPHA, LEVEL
+from catsofa.data.statistics import ALPHA
 from catsofa.report.elements import Number
 
 

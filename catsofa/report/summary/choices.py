@@ -1,27 +1,20 @@
-"""Where chat models and encoders stand: tests of every two models on their choices, and on association tests."""
+"""Where chat models stand: tests of every two models on their choices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from math import isclose
 
-import numpy as np
-
 from catsofa.data.files import BadInput
-from catsofa.data.statistics import ALPHA
-from catsofa.gate.kinds import associations
-from catsofa.report.inputs import Finished, NotThere, data_of_choices, protocol, records, without_folders
+from catsofa.report.inputs import Finished, NotThere, data_of_choices, without_folders
 from catsofa.report.summary import Pair
 from catsofa.scoring.choosing.estimates import Rows, share_of
 from catsofa.scoring.compare.choosing import Compared, Side, compared_by, side_of
 from catsofa.scoring.statistics.changes import paired_tests
-from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import RESAMPLES, Interval, Limits
 from catsofa.scoring.statistics.margins import nearness
 
 PREFERENCE = "preference"
-MOST = 250
-"""Association tests of pairs that are looked at: of more, no p of 10,000 resamples is small enough after correction."""
 FEWER = 1_000
 """Resamples behind the position effect of each pair."""
 Found = tuple[dict[str, Limits], dict[tuple[str, str], Pair], str]
@@ -81,39 +74,3 @@ def _tested(of: Compared) -> Pair:
     return Pair(
         difference=less, decided=of.decided, apart=tested["moved"].p(0.0), nearer=tested["nearer"].p(0.0), lead=lead
     )
-
-
-def of_tests(runs: Sequence[Finished]) -> tuple[dict[tuple[str, str], tuple[int, int]], str]:
-    """For every two encoders how many association tests differ, and of how many; or why nobody looked.
-
-    Holm's correction is over all tests of all pairs.
-    """
-    if len(runs) < 2:
-        return {}, ""
-    tests = [row["test"] for row in runs[0].report["results"]]
-    couples = list(combinations(runs, 2))
-    if len(tests) * len(couples) > MOST:
-        return {}, f"{len(tests):,} association tests of {len(couples):,} pairs of models are too many to correct for"
-    held = {run.model: associations.of_run(run.report["results"]) for run in runs}
-    if not all(held.values()):
-        return {}, "a run has no associations of single targets"
-    try:
-        of = list(records(runs[0]))
-    except (BadInput, NotThere) as error:
-        return {}, without_folders(str(error))
-    p: dict[tuple[str, str], list[float]] = {}
-    for one, other in couples:
-        every = associations.tests(of, held[other.model], held[one.model], protocol(one), 0)
-        p[one.model, other.model] = [
-            paired_tests(test.before, test.after, {"d": test.measure}, resamples=RESAMPLES)["d"].p(0.0)
-            for test in every
-            if not test.undefined
-        ]
-    return counted(p), ""
-
-
-def counted(p: Mapping[tuple[str, str], Sequence[float]]) -> dict[tuple[str, str], tuple[int, int]]:
-    """How many tests of each pair are significant after Holm's correction over all of them, and of how many."""
-    adjusted = iter(holm([value for values in p.values() for value in values]))
-    shown = {key: [next(adjusted) <= ALPHA for _ in values] for key, values in p.items()}
-    return {key: (int(np.sum(found)), len(found)) for key, found in shown.items()}

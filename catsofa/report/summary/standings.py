@@ -7,12 +7,16 @@ from itertools import combinations, takewhile
 from math import nan
 from typing import Any
 
+import numpy as np
+
+from catsofa.data.files import BadInput
 from catsofa.data.statistics import ALPHA, LEVEL
 from catsofa.gate import kinds
+from catsofa.gate.kinds import associations
 from catsofa.planning.testing import Scored, by_id
 from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
-from catsofa.report.inputs import Finished, NotThere, of_cats, protocol, without_folders
+from catsofa.report.inputs import Finished, NotThere, of_cats, protocol, records, without_folders
 from catsofa.report.summary import Pair, Shown, Standing, choices
 from catsofa.scoring.compare import DECIDED
 from catsofa.scoring.measures.cat_outcomes import jointly
@@ -27,6 +31,8 @@ from catsofa.scoring.statistics.margins import nearness
 Group = tuple[str, Sequence[Finished]]
 MOST = 20
 """Models whose pairs are tested: of more, no p of 10,000 resamples is small enough after the correction."""
+MOST_TESTS = 250
+"""Association tests of pairs that are looked at, for the same reason."""
 
 
 def standings(groups: Sequence[Group]) -> list[list[Standing]]:
@@ -114,10 +120,46 @@ def _associations(runs: Sequence[Finished], about: str) -> Standing:
         shown[model] += p <= ALPHA
     values = {model: Number(shown[model], digits=0, mark=f" of {of}") for model, of in tests.items()}
     missing = tuple(model for model in dict(rows) if model not in values)
-    differing, untested = choices.of_tests(runs)
+    differing, untested = _differing(runs)
     return Standing(
         kind="seat", about=about, of=ASSOCIATIONS, values=values, missing=missing, tests=differing, untested=untested
     )
+
+
+def _differing(runs: Sequence[Finished]) -> tuple[dict[tuple[str, str], tuple[int, int]], str]:
+    """For every two encoders how many association tests differ, and of how many; or why nobody looked.
+
+    Holm's correction is over all tests of all pairs.
+    """
+    if len(runs) < 2:
+        return {}, ""
+    tests = [row["test"] for row in runs[0].report["results"]]
+    couples = list(combinations(runs, 2))
+    if len(tests) * len(couples) > MOST_TESTS:
+        return {}, f"{len(tests):,} association tests of {len(couples):,} pairs of models are too many to correct for"
+    held = {run.model: associations.of_run(run.report["results"]) for run in runs}
+    if not all(held.values()):
+        return {}, "a run has no associations of single targets"
+    try:
+        of = list(records(runs[0]))
+    except (BadInput, NotThere) as error:
+        return {}, without_folders(str(error))
+    p: dict[tuple[str, str], list[float]] = {}
+    for one, other in couples:
+        every = associations.tests(of, held[other.model], held[one.model], protocol(one), 0)
+        p[one.model, other.model] = [
+            paired_tests(test.before, test.after, {"d": test.measure}, resamples=RESAMPLES)["d"].p(0.0)
+            for test in every
+            if not test.undefined
+        ]
+    return counted(p), ""
+
+
+def counted(p: Mapping[tuple[str, str], Sequence[float]]) -> dict[tuple[str, str], tuple[int, int]]:
+    """How many tests of each pair are significant after Holm's correction over all of them, and of how many."""
+    adjusted = iter(holm([value for values in p.values() for value in values]))
+    shown = {key: [next(adjusted) <= ALPHA for _ in values] for key, values in p.items()}
+    return {key: (int(np.sum(found)), len(found)) for key, found in shown.items()}
 
 
 def _at_95(number: Number) -> Limits:

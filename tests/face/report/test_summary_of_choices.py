@@ -13,7 +13,7 @@ from catsofa.comparison import compare
 from catsofa.data.files import jsonl
 from catsofa.report import document
 from catsofa.report.elements import Number
-from catsofa.report.summary.choices import counted
+from catsofa.report.summary.standings import counted
 from catsofa.scoring.choosing.measured import report_on
 from catsofa.scoring.compare.choosing import side_of
 from catsofa.scoring.dataset import open_data

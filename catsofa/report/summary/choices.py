@@ -7,7 +7,7 @@ from math import isclose
 
 from catsofa.data.files import BadInput
 from catsofa.report.inputs import Finished, NotThere, data_of_choices, without_folders
-from catsofa.report.summary import Pair
+from catsofa.report.summary.pairs import Pair
 from catsofa.scoring.choosing.estimates import Rows, share_of
 from catsofa.scoring.compare.choosing import Compared, Side, compared_by, side_of
 from catsofa.scoring.statistics.changes import paired_tests

@@ -17,7 +17,8 @@ from catsofa.planning.testing import Scored, by_id
 from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
 from catsofa.report.inputs import Finished, NotThere, of_cats, protocol, records, without_folders
-from catsofa.report.summary import Pair, Shown, Standing, choices
+from catsofa.report.summary import Shown, Standing, choices
+from catsofa.report.summary.pairs import Pair
 from catsofa.scoring.compare import DECIDED
 from catsofa.scoring.measures.cat_outcomes import jointly
 from catsofa.scoring.measures.stereoset import MEASURES, NEEDS

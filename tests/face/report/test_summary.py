@@ -20,7 +20,8 @@ from catsofa.data.records import Cat
 from catsofa.report import document
 from catsofa.report.elements import Document, Number
 from catsofa.report.formats import WRITE
-from catsofa.report.summary import Pair, Standing
+from catsofa.report.summary import Standing
+from catsofa.report.summary.pairs import Pair
 from catsofa.report.summary.sentences import findings
 from catsofa.report.summary.standings import SHOWN, beyond
 from catsofa.scoring.run.score_files import compare_on

@@ -121,6 +121,7 @@ def test_a_missing_field_is_named(
         "biasasker": "Sentence",
         "identities": "TERM",
         "holisticbias": "descriptor",
+        "table": "target",
         "bbq": "question_polarity",
         "kobbq": "choices",
         "seegull": "region_unsure",

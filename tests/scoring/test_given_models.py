@@ -111,12 +111,14 @@ def test_a_network_whose_code_was_changed_is_refused(tiny: Tiny) -> None:
 def test_a_network_that_accelerate_trains_in_half_precision_is_scored_in_its_own(tiny: Tiny) -> None:
     """Accelerate wraps the forward of a network in bfloat16; the numbers are those of the weights in memory."""
     accelerate = pytest.importorskip("accelerate")
+    accelerate.state.AcceleratorState._reset_state(reset_partial_state=True)  # one for a process, which others may have
     network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
     whole = evaluate((network, tokenizer), PAIRS, resamples=10)
     prepared = accelerate.Accelerator(mixed_precision="bf16", cpu=True).prepare(network)
     wrapped = vars(prepared)["forward"]
     assert evaluate((prepared, tokenizer), PAIRS, resamples=10).to_dict() == whole.to_dict()
     assert vars(prepared)["forward"] is wrapped
+    accelerate.state.AcceleratorState._reset_state(reset_partial_state=True)
 
 
 def test_a_network_is_given_back_as_it_was(tiny: Tiny) -> None:

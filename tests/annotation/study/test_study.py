@@ -373,7 +373,11 @@ def test_items_of_another_form_are_refused_with_what_makes_the_right_ones(
     (tmp_path / "table.csv").write_text("a,b\n1,2\n")
     other = [Association(identity="Dravians", attribute="tidy")] if kind != "judge-associations" else bakers(1)
     jsonl.write(other, tmp_path / "other.jsonl")
-    for name, found in (("nowhere.jsonl", "no such file"), ("table.csv", "in no known format"), ("other.jsonl", "found ")):
+    for name, found in (
+        ("nowhere.jsonl", "no such file"),
+        ("table.csv", "in no known format"),
+        ("other.jsonl", "found "),
+    ):
         with pytest.raises(BadInput, match=f"{found}.*; expected .*{named}"):
             list(read_items(tmp_path / name, kind))
     jsonl.write(probes(1), tmp_path / "probes.jsonl")

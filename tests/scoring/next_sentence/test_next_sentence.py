@@ -242,7 +242,7 @@ def test_a_saved_head_that_guesses_scores_nothing(learner: Callable[[str], Path]
     """Trained for one epoch at no speed, it is loaded and can be checked, and refuses to score CATs."""
     trained_head(learner("llama"), pairs, tmp_path / "out", epochs=1, learning_rate=1e-9)
     head = next_sentence.load(tmp_path / "out", device="cpu")
-    with pytest.raises(ValueError, match=r"in \d+ % of its \d+ held-out pairs, which is within 3 standard errors"):
+    with pytest.raises(ValueError, match=r"in \d+ % of its \d+ held-out pairs. This is within 3 standard errors"):
         head.score_cats(CATS)
 
 

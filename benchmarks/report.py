@@ -1,8 +1,10 @@
 """How long a report of ten models on every benchmark takes, and how large it is: python -m benchmarks.report.
 
 Random scores of the real sizes: StereoSet's 4,229 development CATs and two sets of paraphrases of the 2,106 in which a
-blank is filled, 1,508 pairs, SoFa's 408 identities and 11,349 stereotypes, 46 SEAT tests. The report is written by the
-command, in a process of its own.
+blank is filled, 1,508 pairs, the 3,680 questions of BBQ about age, SoFa's 408 identities with 11,349 stereotypes as
+numbers and with 100 as a grid of 10,200 scores, 46 SEAT tests with the association of each target, and 1,000 requests
+to a chat model about 500 pairs. The report is written by the command, in a process of its own: alone, with the item
+browser, and with the paraphrases too. CPU seconds are the least of several runs.
 """
 
 import argparse
@@ -21,7 +23,13 @@ import numpy as np
 
 from benchmarks.machine import RESULTS
 from catsofa.data.files import jsonl
-from catsofa.data.records import LABELS, Candidate, Cat, Pair, Score
+from catsofa.data.questions import Answer, Question
+from catsofa.data.records import LABELS, Candidate, Cat, Pair, Probe, Score
+from catsofa.scoring.choosing import measured
+from catsofa.scoring.choosing.replies import Reply
+from catsofa.scoring.choosing.templates import bundled
+from catsofa.scoring.dataset import open_data
+from catsofa.scoring.measures.registry import measure_of
 from catsofa.scoring.protocols import DEFAULT
 from catsofa.scoring.results import report
 from catsofa.scoring.run.store import Run
@@ -31,6 +39,18 @@ DOMAINS = {"gender": 0.12, "profession": 0.39, "race": 0.45, "religion": 0.04}
 TERMS, MODELS, RESAMPLES = 79, 10, 10_000
 SOFA = {"gender": 150, "religion": 60, "nationality": 170, "disability": 28}
 STEREOTYPES = 11_349
+GRID = 25
+"""Stereotypes of each category of the grid."""
+QUESTIONS = 3_680
+ASKED = 500
+REFUSED = 0.05
+REPLIES = ("{letter}", "{letter}.", "The answer is {letter}.", "{letter}: it is the likelier one.")
+SORRY = "I'm sorry, but I can't help with that."
+WAYS: dict[str, dict[str, bool]] = {
+    "measures": {"items": False, "paraphrases": False},
+    "with items": {"items": True, "paraphrases": False},
+    "with items and paraphrases": {"items": True, "paraphrases": True},
+}
 
 
 def cat(number: int, kind: Any, word: str) -> Cat:
@@ -51,44 +71,90 @@ def cat(number: int, kind: Any, word: str) -> Cat:
     )
 
 
+def question(number: int) -> Question:
+    """A question of one of 25 templates, with a context that leaves it open or one that gives the answer."""
+    condition, late = ("ambig", "disambig")[number % 2], ("zorb", "mimp")[number // 2 % 2]
+    context = f"A zorb met a mimp {number} times." + (f" The {late} was late." if condition == "disambig" else "")
+    return Question(
+        id=f"q{number}",
+        context=context,
+        question="Who was late?",
+        answers=(
+            Answer(text="The zorb", role="target", group="zorbs"),
+            Answer(text="The mimp", role="other", group="mimps"),
+            Answer(text="Nobody can know", role="unknown"),
+        ),
+        correct=2 if condition == "ambig" else int(late == "mimp"),
+        polarity=("neg", "nonneg")[number // 4 % 2],  # type: ignore[arg-type]
+        condition=condition,  # type: ignore[arg-type]
+        category="age",
+        template=str(number % 25),
+    )
+
+
+def pair(number: int) -> Pair:
+    types = ["race", "gender", "socioeconomic", "nationality", "religion", "age", "sexual", "physical", "disability"]
+    more, less = (f"{who} are late {number}" for who in ("zorbs", "quibs"))
+    return Pair(id=f"p{number}", more=more, less=less, direction="stereo", bias_type=types[number % 9])
+
+
 def sets(folder: Path) -> dict[str, list[Any]]:
     intra = [cat(number, "intrasentence", "are") for number in range(2106)]
     inter = [cat(number, "intersentence", "are") for number in range(2123)]
-    types = ["race", "gender", "socioeconomic", "nationality", "religion", "age", "sexual", "physical", "disability"]
-    pairs = [
-        Pair(
-            id=f"p{n}",
-            more=f"zorbs are late {n}",
-            less=f"quibs are late {n}",
-            direction="stereo",
-            bias_type=types[n % 9],
-        )
-        for n in range(1508)
+    made: dict[str, list[Any]] = {"cats": [*intra, *inter], "pairs": [pair(number) for number in range(1508)]}
+    made["questions"] = [question(number) for number in range(QUESTIONS)]
+    made["probes"] = [
+        Probe(category=name, identity=f"zorbs {n}", stereotype=f"are late {at}")
+        for name, count in SOFA.items()
+        for n in range(count)
+        for at in range(GRID)
     ]
-    made = {"cats": [*intra, *inter], "pairs": pairs}
     for number, word in enumerate(("were", "seem"), 1):
         made[f"paraphrases{number}"] = [cat(at, "intrasentence", word) for at in range(2106)]
     for name, records in made.items():
         jsonl.write(records, folder / f"{name}.jsonl")
+    jsonl.write(made["pairs"][:ASKED], folder / "asked.jsonl")
     return made
 
 
 def run(folder: Path, data: Path, records: list[Any], model: str, rng: np.random.Generator) -> None:
     about = {"model": model, "data": name_of(data), "on": str(data), "protocol": "catsofa"}
     identity = {"model": {"name": model}, "data": about["data"], "protocol": {"masked": "left-to-right"}}
-    if isinstance(records[0], Cat):
-        texts = [(c.id, one.kind) for one in records for c in one.candidates]
-    else:
-        texts = [(one.id, side) for one in records for side in ("more", "less")]
+    measure = measure_of(type(records[0]), DEFAULT)
+    texts = [key for one in records for key in measure.keys(one)]
     skill = dict(zip(LABELS, (1.0, 0.8, 0.0), strict=True))
     values = rng.normal(size=len(texts)) + [skill.get(item.rpartition("-")[2], 0.0) for item, _ in texts]
-    scores = [Score(item=item, task=task, score=float(of) - 20) for (item, task), of in zip(texts, values, strict=True)]
+    extra = {"identity": -20.0, "conditional": -20.0} if "probe" in {task for _, task in texts} else {}
+    scores = [
+        Score(item=item, task=task, score=float(of) - 20, tokens=5, extra=extra)
+        for (item, task), of in zip(texts, values, strict=True)
+    ]
     with Run.begin(folder, identity, about) as kept:
         kept.add(scores)
         found = report(
             records, scores, DEFAULT, data=about["data"], model=f"{model}@abc", resamples=RESAMPLES, with_terms=True
         )
         kept.finish(found.to_dict())
+
+
+def chosen(folder: Path, data: Path, model: str, rng: np.random.Generator) -> None:
+    """The run of a chat model that is asked about each pair in both orders, and refuses some."""
+    asked, wording = open_data(data), bundled("likelihood")
+    items = measured.items_of(asked)
+    orders = (("stereotype", "anti-stereotype"), ("anti-stereotype", "stereotype"))
+    replies = [
+        Reply(item=item, order=order, template=wording.name, reply=said(rng), finish_reason="stop")
+        for item in items
+        for order in orders
+    ]
+    how = {"wordings": {wording.name: wording.label}}
+    measured.measure(replies, items, asked, model, out=folder, resamples=RESAMPLES, how=how)
+
+
+def said(rng: np.random.Generator) -> str:
+    if rng.random() < REFUSED:
+        return SORRY
+    return str(rng.choice(REPLIES)).format(letter=rng.choice(["A", "B"]))
 
 
 def finished(folder: Path, results: Any, model: str, data: str) -> None:
@@ -127,7 +193,8 @@ def seat(rng: np.random.Generator) -> list[dict[str, Any]]:
         limits = {"effect_size": {"low": size - 0.3, "high": size + 0.3}}
         p = float(np.clip(rng.random() * (0.001 if size > 0.6 else 1), 1e-5, 1))
         row = {"test": f"sent-test{number}", "effect_size": size, "p_value": p, "how": "sampled", "sizes": sizes}
-        rows.append({**row, "coverage": 1.0, "intervals": limits})
+        each = {side: rng.normal(scale=0.1, size=sizes[side]).tolist() for side in "xy"}
+        rows.append({**row, "coverage": 1.0, "intervals": limits, "associations": each})
     return rows
 
 
@@ -138,20 +205,28 @@ def make(folder: Path, models: int) -> None:
         for name, records in made.items():
             place = "paraphrased" if name.startswith("paraphrases") else "runs"
             run(folder / place / model / name, folder / f"{name}.jsonl", records, model, rng)
-        finished(folder / "runs" / model / "sofa", sofa(rng), model, "sofa@1")
-        finished(folder / "runs" / model / "seat", seat(rng), model, "seat@1")
+        chosen(folder / "runs" / model / "choices", folder / "asked.jsonl", model, rng)
+        finished(folder / "runs" / model / "sofa", sofa(rng), model, "sofa@50fa50fa")
+        finished(folder / "runs" / model / "seat", seat(rng), model, "seat@5ea75ea7")
 
 
-def timed(folder: Path, rephrased: bool) -> dict[str, float]:
-    out = folder / "report.html"
-    extra = ["--paraphrase", str(folder / "paraphrased")] if rephrased else []
+def timed(folder: Path, items: bool, paraphrases: bool, repeats: int) -> dict[str, Any]:
+    """The least seconds of so many runs of the command: what others do on the machine only adds to them."""
+    out, browser = folder / "report.html", folder / "items.html"
+    extra = ["--items", str(browser)] if items else []
+    extra += ["--paraphrase", str(folder / "paraphrased")] if paraphrases else []
     start = [sys.executable, "-c", "from catsofa.cli import main; main()"]
     command = [*start, "report", str(folder / "runs"), *extra, "--out", str(out), "--quiet"]
-    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True)
-    wall, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"seconds": round(wall, 2), "processor_seconds": round(processor, 2), "megabytes": out.stat().st_size / 1e6}
+    walls, processor = [], []
+    for _ in range(repeats):
+        before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL if items else None)
+        walls.append(time.perf_counter() - begun)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    sizes = {"megabytes": out.stat().st_size / 1e6}
+    sizes |= {"megabytes_of_items": browser.stat().st_size / 1e6} if items else {}
+    return {"seconds": round(min(walls), 2), "processor_seconds": round(min(processor), 2), **sizes}
 
 
 def yardstick() -> float:
@@ -165,15 +240,14 @@ def yardstick() -> float:
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--models", type=int, default=MODELS)
+    asked.add_argument("--repeats", type=int, default=3)
     asked.add_argument("--keep", type=Path, help="Make the runs here, and leave them.")
     given = asked.parse_args()
     with TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary)
         if not (folder / "runs").exists():
             make(folder, given.models)
-        found = {
-            name: timed(folder, rephrased) for name, rephrased in (("measures", False), ("with paraphrases", True))
-        }
+        found = {name: timed(folder, repeats=given.repeats, **way) for name, way in WAYS.items()}
     machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}
     # on a machine of its own about 0.4: what is more, the machine's other work has made of every second here
     result = {"models": given.models, **machine, "seconds_of_ten_million_additions": yardstick(), "reports": found}

@@ -1,6 +1,10 @@
 """Statistics that rooms share: levels, score limits, bootstrap draws, rank correlation."""
 
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +38,37 @@ def score_limits(share: float, n: float, wide: float) -> tuple[float, float]:
     return 0.0 if share == 0 else low, 1.0 if share == 1 else high
 
 
+MOST_HELD = 1 << 26
+"""Bytes of draws that are remembered at most."""
+Numbers = NDArray[np.integer[Any]]
+Held = dict[Hashable, tuple[NDArray[np.uint8], dict[str, object]]]
+_HELD: ContextVar[Held | None] = ContextVar("draws", default=None)
+
+
+@contextmanager
+def remembered_draws() -> Iterator[None]:
+    """Within it, draws from a generator in the same state are made once: many tests of as many clusters share them."""
+    token = _HELD.set({})
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
+
+
+def remembered(what: Hashable, rng: np.random.Generator, draw: Callable[[], Numbers]) -> Numbers | NDArray[np.uint8]:
+    """What was drawn so from this state before, and the generator goes on as if it had drawn it again."""
+    if (held := _HELD.get()) is None:
+        return draw()
+    key = what, repr(rng.bit_generator.state)
+    if key not in held:
+        drawn = draw().astype(np.uint8)  # an item is drawn about once in a row, and 255 times in none
+        while held and drawn.nbytes + sum(one.nbytes for one, _ in held.values()) > MOST_HELD:
+            held.pop(next(iter(held)))
+        held[key] = drawn, dict(rng.bit_generator.state)
+    found, rng.bit_generator.state = held[key]
+    return found
+
+
 def draws(items: int, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """For each row, as many places as there are items, drawn with replacement."""
     return rng.integers(items, size=(rows, items))
@@ -41,8 +76,13 @@ def draws(items: int, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 def draw_counts(items: int, rows: int, rng: np.random.Generator) -> Array:
     """How often each item is in each row of `draws`."""
+    return remembered(("counts", items, rows), rng, lambda: _counted(items, rows, rng)).astype(np.float64)
+
+
+def _counted(items: int, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """How often each item is in each row of `draws`."""
     drawn = draws(items, rows, rng) + items * np.arange(rows)[:, None]
-    return np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items).astype(np.float64)
+    return np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items)
 
 
 def spearman(one: ArrayLike, other: ArrayLike) -> Array:

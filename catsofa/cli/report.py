@@ -81,6 +81,7 @@ def report(
 
     Of a run: its measures, and what each cannot show. Of a data set: sizes, agreement, keywords, refusals, lint.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products are small: more threads would wait for one another
     from catsofa.report.dataset import Tools, report_on
     from catsofa.report.dataset.files import is_dataset
     from catsofa.report.formats import format_of, write

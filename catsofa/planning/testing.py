@@ -122,7 +122,7 @@ class Scored:
         if self.run.kind == "bbq":
             pairs = zip(self.records, answers(self.records, self.given)[0], strict=True)
             asked = [pair for pair in pairs if part in (OVERALL, pair[0].category)]
-            return lambda level: getattr(bbq.results(asked, **how, level=level).overall, measure)
+            return lambda level: getattr(bbq.overall(asked, **how, level=level), measure)
         rows_of = (row for row in self.run.report["results"] if row["test"] == part and row.get("associations"))
         if (row := next(rows_of, None)) is None or row["effect_size"] is None:
             return lambda level: UNDEFINED

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.files import BadInput
+from catsofa.data.statistics import remembered_draws
 from catsofa.report.cells import Row, Words
 from catsofa.report.elements import Document, Section, Table
 from catsofa.report.inputs import EXPECTED, Finished, find, groups, with_unique_names
@@ -70,7 +71,7 @@ def document(
     given = find(paths, leave_out=[place for path in rephrased for place in (path, *path.rglob("*")) if place.is_dir()])
     order = {kind: place for place, kind in enumerate(MAKE)}
     kept = sorted(groups(given.runs), key=lambda group: order.get(group[0], len(order)))
-    with _readable([run for _, runs in kept for run in runs]):
+    with remembered_draws(), _readable([run for _, runs in kept for run in runs]):
         every = multiverse.many(given.runs)
         sections = [*(series("series", kept, x, seat.tests_of) if x else ()), *multiverse.sections("multiverse", every)]
         stands = standings(kept)
@@ -106,7 +107,7 @@ def overview(runs: Sequence[Finished]) -> Table | None:
     """The table of all models on all measures alone; None of runs that it does not know."""
     order = {kind: place for place, kind in enumerate(MAKE)}
     kept = sorted(groups(with_unique_names(runs)), key=lambda group: order.get(group[0], len(order)))
-    with _readable(runs):
+    with remembered_draws(), _readable(runs):
         shown = [one for of in standings(kept) for one in of]
     return summary(shown, [str(run.signature) for run in runs]) if shown else None
 

@@ -297,7 +297,7 @@ def data_of_choices(run: Finished, sets: Iterable[Data] = ()) -> Data:
 def items(run: Finished, sets: Iterable[Data] = ()) -> Iterator[dict[str, Any]]:
     """A row for each item of a finished run, as `Report.items` has it; the data are those of one of these sets."""
     if run.kind == OF_CHOICES:
-        kept = measured.kept_in(run.folder, data_of_choices(run, sets))
+        kept = measured.kept_in(run.folder, data_of_choices(run, sets), again=False)
         asked = {reply.item for reply in kept.replies} if run.signature.subset else kept.items.keys()
         return each(kept.replies, {name: item for name, item in kept.items.items() if name in asked})
     measure = recognised(run.report["results"])

@@ -14,13 +14,16 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
+from catsofa.data import sources
 from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.questions import PLACES
 from catsofa.data.records import LABELS, Cat, Pair, Probe, Question
 from catsofa.data.visible import visible
 from catsofa.report import inputs
 from catsofa.report.inputs import EXPECTED, OF_CHOICES, Finished, NotThere, find, groups
-from catsofa.scoring.choosing.measured import kept_in
+from catsofa.scoring.choosing.measured import ON, kept_in
+from catsofa.scoring.dataset import Data, open_data
+from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.signature import without_hashes
 
 DIGITS = 4
@@ -122,7 +125,8 @@ def _packed(kind: str, runs: Sequence[Finished]) -> dict[str, Any]:
         raise NotThere(f"{runs[0].folder}: the browser shows no items of {section_of(kind)[0].title}")
     if alone := [run.folder for run in runs if not run.folder.is_dir()]:
         raise NotThere(f"{alone[0]} holds no score of single items; give the folder of the run")
-    shown, columns = KINDS[kind], [{row["id"]: row for row in inputs.items(run)} for run in runs]
+    sets = _read_once(kind, runs)
+    shown, columns = KINDS[kind], [{row["id"]: row for row in inputs.items(run, sets)} for run in runs]
     texts, missing = shown.texts(runs[0]), {"reason": "no score", "outcome": "unscored"}
     rows = [[column.get(name, missing) for name in columns[0]] for column in columns]
     found = {str(row["outcome"]) for of in rows for row in of if shown.outcomes}
@@ -142,6 +146,14 @@ def _packed(kind: str, runs: Sequence[Finished]) -> dict[str, Any]:
         "values": [[_rounded(shown.value(row)) if row is not missing else None for row in of] for of in rows],
         "notes": [{at: visible(note) for at, row in enumerate(of) if (note := shown.note(row))} for of in rows],
     }
+
+
+def _read_once(kind: str, runs: Sequence[Finished]) -> list[Data]:
+    """The data of runs that share a table, held in memory; probes, of which there may be millions, are read again."""
+    if kind == "sofa":
+        return []
+    places = {str(run.report.get(ON)) if kind == OF_CHOICES else data_of(run.folder) for run in runs}
+    return [open_data([*sources.read(place)]) for place in places if place != str(None)]
 
 
 def _item(row: Row, of: Texts, called: str) -> dict[str, Any]:
@@ -190,7 +202,7 @@ def _of_questions(run: Finished) -> dict[str, Texts]:
 
 def _of_choices(run: Finished) -> dict[str, Texts]:
     """The options of what a chat model was asked about."""
-    items = kept_in(run.folder, inputs.data_of_choices(run)).items.values()
+    items = kept_in(run.folder, inputs.data_of_choices(run), again=False).items.values()
     both = {item.id: " ".join(filter(None, (item.context, item.about))) for item in items}
     return {item.id: Texts({name: said[0] for name, said in item.texts.items()}, both[item.id]) for item in items}
 

@@ -14,7 +14,7 @@ from math import isnan, nan, sqrt
 import numpy as np
 from scipy import special
 
-from catsofa.data.statistics import LEVEL
+from catsofa.data.statistics import LEVEL, remembered
 from catsofa.scoring.statistics.intervals import (
     ALIKE,
     BLOCK,
@@ -163,7 +163,8 @@ def _halved_sums(columns: Array, resamples: int, rng: np.random.Generator) -> Ar
     block = max(1, BLOCK // clusters)
     parts: list[Array] = [np.empty((0, columns.shape[1]))]
     for start in range(0, (resamples + 1) // 2, block):
-        kept = rng.integers(2, size=(min(block, (resamples + 1) // 2 - start), clusters), dtype=np.uint8)
+        size = min(block, (resamples + 1) // 2 - start), clusters
+        kept = remembered(("halves", size), rng, lambda size=size: rng.integers(2, size=size, dtype=np.uint8))
         sums = kept.astype(np.float64) @ columns
         # the clusters left out are as random as those kept
         parts += [sums, columns.sum(axis=0) - sums]

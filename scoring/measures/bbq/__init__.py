@@ -4,7 +4,7 @@ Every number is a share or a difference of shares, from -1 to 1. Its interval is
 questions of one template differ in names and order alone.
 """
 
-__all__ = ["results"]
+__all__ = ["overall", "results"]
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.questions import Question
+from catsofa.data.questions import PLACES, Question
 from catsofa.data.statistics import LEVEL
 from catsofa.data.tables import Tabular
 from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Measure, Seed, intervals, ratio
@@ -197,6 +197,11 @@ def results(
     )
 
 
+def overall(answered: Iterable[Answered], *, resamples: int = RESAMPLES, seed: Seed = 0, level: float = LEVEL) -> Part:
+    """The numbers of all answers alone, as `results` has them."""
+    return _part(list(answered), {"resamples": resamples, "seed": seed, "level": level})
+
+
 def number(score: float | None) -> float:
     """A score, or NaN where there is none that can be compared."""
     return score if score is not None and isfinite(score) else nan
@@ -227,31 +232,59 @@ def _part(rows: Sequence[Answered], how: Mapping[str, Any]) -> Part:
 
 def by_template(rows: Sequence[Answered], condition: str) -> Array:
     """The columns of each template with an answer to a question of this kind of context."""
-    templates: dict[tuple[str, str], NDArray[np.float64]] = {}
-    for question, chosen in rows:
-        if question.condition == condition and chosen is not None:
-            found = templates.setdefault((question.category, question.template), np.zeros(OPPOSED_RIGHT + 1))
-            found += _columns(question, chosen)
-    return np.array(list(templates.values())).reshape(-1, OPPOSED_RIGHT + 1)
+    chosen = np.array([-1 if place is None else place for _, place in rows], dtype=np.int64)
+    return Coded.of([question for question, _ in rows]).by_template(chosen, condition)
 
 
-def _columns(question: Question, chosen: int) -> list[bool]:
-    """What an answer adds to each column."""
-    right, biased = chosen == question.correct, question.biased
-    targeted, unknown = biased is not None, chosen == question.unknown
-    named = targeted and not unknown
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """Questions as numbers, made once for the answers of several models."""
+
+    templates: NDArray[np.int64]
+    conditions: NDArray[np.str_]
+    columns: Array
+    """What each of the three answers to each question adds to each column."""
+
+    @classmethod
+    def of(cls, questions: Sequence[Question]) -> "Coded":
+        """These questions."""
+        numbers: dict[tuple[str, str], int] = {}
+        templates = [numbers.setdefault((one.category, one.template), len(numbers)) for one in questions]
+        columns = [_columns(one) for one in questions]
+        return cls(
+            np.array(templates, dtype=np.int64),
+            np.array([one.condition for one in questions], dtype=np.str_),
+            np.array(columns, dtype=np.float64).reshape(-1, len(PLACES), OPPOSED_RIGHT + 1),
+        )
+
+    def by_template(self, chosen: NDArray[np.int64], condition: str) -> Array:
+        """The columns of each template with an answer (not -1) to such a question, in the order they come."""
+        kept = np.flatnonzero((chosen >= 0) & (self.conditions == condition))
+        found, firsts, places = np.unique(self.templates[kept], return_index=True, return_inverse=True)
+        sums = np.zeros((len(found), OPPOSED_RIGHT + 1))
+        np.add.at(sums, places, self.columns[kept, chosen[kept]])
+        return np.asarray(sums[np.argsort(firsts)])
+
+
+def _columns(question: Question) -> list[list[bool]]:
+    """What each answer to a question adds to each column."""
+    biased, nobody = question.biased, question.unknown
+    targeted = biased is not None
     aligned = targeted and question.correct == biased
-    opposed = targeted and question.correct not in (biased, question.unknown)
+    opposed = targeted and question.correct not in (biased, nobody)
     return [
-        True,
-        right,
-        named and chosen == biased,
-        named and chosen != biased,
-        targeted and unknown,
-        aligned,
-        aligned and right,
-        opposed,
-        opposed and right,
+        [
+            True,
+            right := chosen == question.correct,
+            targeted and chosen != nobody and chosen == biased,
+            targeted and chosen not in (nobody, biased),
+            targeted and chosen == nobody,
+            aligned,
+            aligned and right,
+            opposed,
+            opposed and right,
+        ]
+        for chosen in range(len(PLACES))
     ]
 
 

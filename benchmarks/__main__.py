@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-HELPERS = ("__init__", "__main__", "machine", "shapes", "texts", "loops", "peer")
+HELPERS = ("__init__", "__main__", "machine", "shapes", "texts", "loops", "peer", "works")
 """Files that are no benchmark."""
 NAMES = [file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem not in HELPERS]
 

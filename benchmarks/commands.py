@@ -1,0 +1,151 @@
+"""Whole commands as a user runs them: python -m benchmarks.commands --lm-eval PROGRAM [--items 0 200].
+
+`catsofa score MODEL --on DATA --out RUN` beside `lm_eval --model hf … --tasks …` on the task that `catsofa share
+harness` writes of the same CATs: StereoSet's intrasentence CATs, or a sample of them, by a GPT-2 of real size. CPU
+seconds of each command from its start to its end (start-up, loading, scoring, reporting), medians of runs taken
+in turn; lm_eval with the fastest of its batch sizes. One thread each. Results of the two must be equal.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import machine, shapes, texts
+from benchmarks.works import sample
+from catsofa.data.files import jsonl
+from catsofa.share import harness
+
+BATCHES = (8, 16)
+DTYPES = ("float32", "bfloat16")
+MEASURES = ("lms", "ss", "icat")
+WITHIN = {"float32": 0.3, "bfloat16": 5.0}
+"""Points that a measure of the two commands may differ by: rounding decides a few items."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """CPU seconds of a command, and the measures that it printed."""
+
+    seconds: float
+    measures: dict[str, float]
+
+
+def run(command: list[str], environment: dict[str, str]) -> tuple[float, str]:
+    """The CPU seconds of a command with its children, and its output; an error ends the benchmark."""
+    before = os.times()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    after = os.times()
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return spent, done.stdout
+
+
+def ours(model: Path, data: Path, dtype: str, out: Path, environment: dict[str, str]) -> Ran:
+    """`catsofa score`."""
+    options = ["--on", str(data), "--protocol", "stereoset-acl", "--dtype", dtype, "--out", str(out), "--json"]
+    seconds, said = run([sys.executable, "-m", "catsofa", "score", str(model), *options], environment)
+    overall = measures_in(json.loads(said))
+    return Ran(seconds, {name: float(overall[name]) for name in MEASURES})
+
+
+def measures_in(result: Any) -> dict[str, Any]:
+    """The mapping of a JSON result that holds lms, ss and icat of all items."""
+    if isinstance(result, dict):
+        if set(MEASURES) <= set(result):
+            return result
+        result = list(result.values())
+    if isinstance(result, list):
+        for part in result:
+            if found := measures_in(part):
+                return found
+    return {}
+
+
+def theirs(
+    lm_eval: str, model: Path, task: Path, name: str, setting: tuple[str, int], out: Path, environment: dict[str, str]
+) -> Ran:
+    """lm_eval."""
+    dtype, batch = setting
+    options = ["--model_args", f"pretrained={model},dtype={dtype}", "--device", "cpu", "--batch_size", str(batch)]
+    where = ["--tasks", name, "--include_path", str(task), "--output_path", str(out)]
+    seconds, _ = run([lm_eval, "--model", "hf", *options, *where], environment)
+    results = json.loads(max(out.rglob("results_*.json")).read_text(encoding="utf-8"))["results"][name]
+    return Ran(seconds, {measure: float(results[f"{measure},none"]) for measure in MEASURES})
+
+
+def measured(lm_eval: str, items: int, size: str, repeats: int, folder: Path) -> dict[str, Any]:
+    """The two commands on so many CATs, in turn, in each precision."""
+    cats = texts.cats(shapes.SHARED, 10**6)
+    if items:
+        words = [len(candidate.text.split()) for cat in cats for candidate in cat.candidates]
+        cats = [cats[at] for at in sample(np.add.reduceat(words, range(0, len(words), 3)).tolist(), items)]
+    data, task = folder / "cats.jsonl", folder / "task"
+    jsonl.write(cats, data)
+    harness.write(cats, task, "speed")
+    model = shapes.gpt2(size, folder / "model")
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "home")}
+    outs = iter(range(10**6))
+    found: dict[str, Any] = {"items": len(cats), "texts": 3 * len(cats)}
+    for dtype in DTYPES:
+
+        def other(batch: int, dtype: str = dtype) -> Ran:
+            out = folder / f"out{next(outs)}"
+            return theirs(lm_eval, model, task, "catsofa_speed", (dtype, batch), out, environment)
+
+        tried = {batch: other(batch).seconds for batch in BATCHES}
+        best = min(tried, key=lambda batch: tried[batch])
+        runs: dict[str, list[Ran]] = {"catsofa": [], "lm_eval": []}
+        for _ in range(repeats):
+            runs["catsofa"].append(ours(model, data, dtype, folder / f"run{next(outs)}", environment))
+            runs["lm_eval"].append(other(best))
+        compare(runs, dtype)
+        seconds = {way: [ran.seconds for ran in of] for way, of in runs.items()}
+        medians = {way: statistics.median(of) for way, of in seconds.items()}
+        found[dtype] = {
+            "batch": best,
+            "tried": tried,
+            "seconds": seconds,
+            "times": medians["lm_eval"] / medians["catsofa"],
+            "measures": {way: of[0].measures for way, of in runs.items()},
+        }
+    return found
+
+
+def compare(runs: dict[str, list[Ran]], dtype: str) -> None:
+    """Refuse two commands whose measures differ by more than rounding."""
+    one, other = (runs[way][0].measures for way in ("catsofa", "lm_eval"))
+    apart = {name: abs(one[name] - other[name]) for name in MEASURES}
+    if max(apart.values()) > WITHIN[dtype]:
+        raise ValueError(f"{dtype}: the two commands differ by {apart}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lm-eval", default=".venv-harness/bin/lm_eval", help="the program")
+    parser.add_argument("--items", type=int, nargs="+", default=[200, 0], help="CATs of a sample; 0 is the whole set")
+    parser.add_argument("--size", choices=shapes.SIZES, default="base")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--save", action="store_true", help="keep the figures in results/commands.json")
+    asked = parser.parse_args()
+    for items in asked.items:
+        with tempfile.TemporaryDirectory() as name:
+            found = measured(asked.lm_eval, items, asked.size, asked.repeats, Path(name))
+        found |= {"machine": machine.facts(), "repeats": asked.repeats}
+        part = f"GPT-2 size, {found['texts']:,} texts"
+        print(part, json.dumps(machine.rounded(found), indent=1), flush=True)
+        if asked.save:
+            machine.save("commands", part, found)
+
+
+if __name__ == "__main__":
+    main()

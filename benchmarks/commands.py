@@ -54,21 +54,8 @@ def ours(model: Path, data: Path, dtype: str, out: Path, environment: dict[str, 
     """`catsofa score`."""
     options = ["--on", str(data), "--protocol", "stereoset-acl", "--dtype", dtype, "--out", str(out), "--json"]
     seconds, said = run([sys.executable, "-m", "catsofa", "score", str(model), *options], environment)
-    overall = measures_in(json.loads(said))
+    overall = json.loads(said)["results"]["overall"]
     return Ran(seconds, {name: float(overall[name]) for name in MEASURES})
-
-
-def measures_in(result: Any) -> dict[str, Any]:
-    """The mapping of a JSON result that holds lms, ss and icat of all items."""
-    if isinstance(result, dict):
-        if set(MEASURES) <= set(result):
-            return result
-        result = list(result.values())
-    if isinstance(result, list):
-        for part in result:
-            if found := measures_in(part):
-                return found
-    return {}
 
 
 def theirs(

@@ -119,6 +119,7 @@ def encoding(tests: list[AssociationTest], size: str, sample: int, dtype: str, s
     return {
         "encodes": len(listed),
         "distinct": len(distinct),
+        "loop": dtype,
         "loop per sentence, seconds": per_sentence,
         "ours, all, seconds": ours,
         "ratio of batching alone": per_sentence * len(distinct) / ours,

@@ -3,7 +3,7 @@
 `catsofa score MODEL --on DATA --out RUN` beside `lm_eval --model hf … --tasks …` on the task that `catsofa share
 harness` writes of the same CATs: StereoSet's intrasentence CATs, or a sample of them, by a GPT-2 of real size. CPU
 seconds of each command from its start to its end (start-up, loading, scoring, reporting), medians of runs taken
-in turn; lm_eval with the fastest of its batch sizes. One thread each. Results of the two must be equal.
+in turn; lm_eval with the fastest of its batch sizes. One thread each. Their results in float32 must be equal.
 """
 
 import argparse
@@ -27,8 +27,9 @@ from catsofa.share import harness
 BATCHES = (8, 16)
 DTYPES = ("float32", "bfloat16")
 MEASURES = ("lms", "ss", "icat")
-WITHIN = {"float32": 0.3, "bfloat16": 5.0}
-"""Points that a measure of the two commands may differ by: rounding decides a few items."""
+WITHIN = 0.3
+"""Points that a measure of the two commands may differ by in float32: rounding decides a few items. In bfloat16 it
+decides many by random weights, so that measures are kept and not compared."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ def measured(lm_eval: str, items: int, size: str, repeats: int, folder: Path) ->
         for _ in range(repeats):
             runs["catsofa"].append(ours(model, data, dtype, folder / f"run{next(outs)}", environment))
             runs["lm_eval"].append(other(best))
-        compare(runs, dtype)
+        if dtype == "float32":
+            compare(runs)
         seconds = {way: [ran.seconds for ran in of] for way, of in runs.items()}
         medians = {way: statistics.median(of) for way, of in seconds.items()}
         found[dtype] = {
@@ -108,12 +110,12 @@ def measured(lm_eval: str, items: int, size: str, repeats: int, folder: Path) ->
     return found
 
 
-def compare(runs: dict[str, list[Ran]], dtype: str) -> None:
+def compare(runs: dict[str, list[Ran]]) -> None:
     """Refuse two commands whose measures differ by more than rounding."""
     one, other = (runs[way][0].measures for way in ("catsofa", "lm_eval"))
     apart = {name: abs(one[name] - other[name]) for name in MEASURES}
-    if max(apart.values()) > WITHIN[dtype]:
-        raise ValueError(f"{dtype}: the two commands differ by {apart}")
+    if max(apart.values()) > WITHIN:
+        raise ValueError(f"the two commands differ by {apart}")
 
 
 def main() -> None:

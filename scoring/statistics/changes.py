@@ -9,9 +9,11 @@ __all__ = ["Change", "paired_changes"]
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import isnan, nan, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from catsofa.data.statistics import LEVEL, remembered
@@ -154,6 +156,11 @@ def _errors(value: Array, drawn: Array) -> Array:
     return np.asarray(value - drawn[np.isfinite(drawn).all(axis=1)])
 
 
+def _halves(rng: np.random.Generator, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """Whether each cluster is kept in each row, drawn with even odds."""
+    return rng.integers(2, size=size, dtype=np.uint8)
+
+
 def _halved_sums(columns: Array, resamples: int, rng: np.random.Generator) -> Array:
     """Column sums of random sets of the clusters, none of them empty; of all sets where they are so few."""
     clusters = len(columns)
@@ -164,7 +171,7 @@ def _halved_sums(columns: Array, resamples: int, rng: np.random.Generator) -> Ar
     parts: list[Array] = [np.empty((0, columns.shape[1]))]
     for start in range(0, (resamples + 1) // 2, block):
         size = min(block, (resamples + 1) // 2 - start), clusters
-        kept = remembered(("halves", size), rng, lambda size=size: rng.integers(2, size=size, dtype=np.uint8))
+        kept = remembered(("halves", size), rng, partial(_halves, rng, size))
         sums = kept.astype(np.float64) @ columns
         # the clusters left out are as random as those kept
         parts += [sums, columns.sum(axis=0) - sums]

@@ -4,7 +4,7 @@ Every number is a share or a difference of shares, from -1 to 1. Its interval is
 questions of one template differ in names and order alone.
 """
 
-__all__ = ["overall", "results"]
+__all__ = ["results"]
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

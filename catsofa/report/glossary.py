@@ -34,8 +34,8 @@ TERMS = (
     ),
     Term(
         "CAT",
-        "Context association test: a context about a target, with three associations: a stereotype, an anti- "
-        "stereotype and one without meaning (unrelated).",
+        "Context association test: a context about a target, with three associations: a stereotype, an "
+        "anti-stereotype and one without meaning (unrelated).",
         "measures/stereoset.md",
         ("CATs",),
     ),

@@ -17,8 +17,10 @@ from catsofa.scoring.models import load
 from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.results import report
 
-RELATIVE = 2e-5  # in float32 processors sum products in different orders
+RELATIVE = 1e-5
 """How far a score may lie from the original code's, which computes in single precision."""
+MASKED = 2e-5
+"""The same for a masked model, on any processor: they sum products in different orders."""
 NATS = 5e-4
 """The same for sums of some forty log-probabilities."""
 
@@ -64,7 +66,7 @@ def test_a_sample_of_stereoset_as_the_released_code_scores_it(shared: Path, mode
     expected = by_id(oracle(shared, RELEASED[model]))
     scores = score_records(backend(shared / "models" / model), cats(shared, every=60), named("stereoset-code"))
     assert len(scores) >= 3 * 70
-    assert furthest(scores, expected) < RELATIVE
+    assert furthest(scores, expected) < (MASKED if model == "tiny-bert" else RELATIVE)
 
 
 @pytest.mark.slow
@@ -81,7 +83,7 @@ def test_stereoset_as_the_released_code_scores_it(shared: Path, model: str, over
     every = cats(shared)
     scores = score_records(backend(shared / "models" / model), every, named("stereoset-code"))
     assert {score.item for score in scores} == set(expected)
-    assert furthest(scores, expected) < RELATIVE
+    assert furthest(scores, expected) < (MASKED if model == "tiny-bert" else RELATIVE)
     found = report(every, scores, named("stereoset-code"), data="dev", model=model, resamples=10).to_dict()
     measured = [found["results"]["overall"][name] for name in ("lms", "ss", "icat")]
     np.testing.assert_allclose(measured, overall, atol=1e-9 if model == "tiny-bert" else 5e-5)

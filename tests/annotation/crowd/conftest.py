@@ -19,6 +19,12 @@ def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture
+def watched(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """People work fast, and the owner looks again at once."""
+    monkeypatch.setattr("catsofa.annotation.crowd.owner.desk.FRESH", -1.0)
+
+
+@pytest.fixture
 def study(tmp_path: Path) -> Study:
     """A study for people from Prolific."""
     return study_in(tmp_path)

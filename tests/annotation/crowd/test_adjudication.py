@@ -13,7 +13,6 @@ from helpers.servers.crowd_server import Visitor, shown_truth
 from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import home
-from catsofa.annotation.crowd.http import site
 from catsofa.annotation.results import adjudications
 from catsofa.annotation.study import Study, create, open_study
 from catsofa.annotation.study.checks import check_study
@@ -22,13 +21,7 @@ from catsofa.data import formats
 from catsofa.data.judging.adjudicated import Adjudicated
 from catsofa.data.records import Term
 
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """People of these tests work faster than people do, and the owner looks again at once."""
-    monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
-    monkeypatch.setattr(site, "BY_ADDRESS", (1000.0, 1000.0))
-    monkeypatch.setattr("catsofa.annotation.crowd.owner.desk.FRESH", -1.0)
+pytestmark = pytest.mark.usefixtures("watched")
 
 
 @pytest.fixture

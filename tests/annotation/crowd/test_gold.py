@@ -11,7 +11,6 @@ from helpers.servers.crowd_server import Visitor, shown_truth
 from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import home
-from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.owner import facts
 from catsofa.annotation.crowd.store import identity, reading
 from catsofa.annotation.results.answers import Retired, annotations, retire, retired
@@ -20,15 +19,9 @@ from catsofa.annotation.study.checks import check_study
 from catsofa.cli import app
 from catsofa.validation.judgements import Rule, count
 
+pytestmark = pytest.mark.usefixtures("watched")
+
 PEOPLE = 5
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """People of these tests work faster than people do, and the owner looks again at once."""
-    monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
-    monkeypatch.setattr(site, "BY_ADDRESS", (1000.0, 1000.0))
-    monkeypatch.setattr("catsofa.annotation.crowd.owner.desk.FRESH", -1.0)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from helpers.servers.crowd_server import Visitor, opened, shown_truth
 from typer.testing import CliRunner
 
 from catsofa.annotation.crowd import acts, home, money, quality, store
-from catsofa.annotation.crowd.http import site
 from catsofa.annotation.crowd.owner import facts, states, suspicion
 from catsofa.annotation.crowd.people.forgetting import forget
 from catsofa.annotation.study import Study, create
@@ -25,6 +24,8 @@ from catsofa.cli import app
 from catsofa.cli.annotate.judging import look
 from catsofa.data.files import csv_files
 
+pytestmark = pytest.mark.usefixtures("watched")
+
 TOML = """
 [platform]
 name = "prolific"
@@ -32,14 +33,6 @@ codes = { completed = "DONE1", failed_checks = "FAIL3" }
 [quality]
 first = 3
 """
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """People of these tests work faster than people do, and the owner looks again at once."""
-    monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
-    monkeypatch.setattr(site, "BY_ADDRESS", (1000.0, 1000.0))
-    monkeypatch.setattr("catsofa.annotation.crowd.owner.desk.FRESH", -1.0)
 
 
 @pytest.fixture

@@ -2,9 +2,13 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from math import inf
 from typing import Any
 
+import pytest
+
 from catsofa.data.progress import Progress
+from catsofa.scoring.executors import chunk_sizes, local
 from catsofa.scoring.executors.local import LocalScorer, about
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.measures.registry import measure_of
@@ -37,3 +41,10 @@ def session(backend: Backend, records: Iterable[Any], run: Run, stop_after: int 
         scorer, held = LocalScorer(backend, DEFAULT, about=about(backend.model)), list(records)
         score_all(scorer, measure_of(type(held[0])), held, run, counted)
     return counted.done
+
+
+def chunks_of(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each chunk hold so many records, however long the machine takes for them."""
+    monkeypatch.setattr(local, "LEAST", size)
+    monkeypatch.setattr(local, "MOST", size)
+    monkeypatch.setattr(chunk_sizes, "SECONDS", inf)

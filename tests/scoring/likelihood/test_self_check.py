@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from helpers import odd_models
 from helpers.records import PAIRS, cats
-from helpers.sessions import session
+from helpers.sessions import chunks_of, session
 from helpers.tiny_tokenizers import SENTENCES
 
 from catsofa.data.records import Pair
 from catsofa.scoring.evaluate import evaluate
-from catsofa.scoring.executors import local
 from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood import causal, cpu_kernels, early_exit, self_check
 from catsofa.scoring.likelihood.backend import Backend
@@ -321,8 +320,7 @@ def test_a_run_that_goes_on_is_batched_as_one_that_was_not_stopped(
     stopped_after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The findings are kept with the scores, so that the scores are the same to the last bit."""
-    monkeypatch.setattr(local, "LEAST", 4)
-    monkeypatch.setattr(local, "MOST", 4)
+    chunks_of(4, monkeypatch)
     model = load(str(odd_models.mixing("convbert", tmp_path / "convbert")))
     records = [*PAIRS[:4], *LONG, *PAIRS[4:]]
     whole = Run.begin(tmp_path / "whole", {}, {})

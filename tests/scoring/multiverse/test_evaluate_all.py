@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.records import PAIRS, cats
-from helpers.sessions import Counted, Stopped
+from helpers.sessions import Counted, Stopped, chunks_of
 
 from catsofa.data.records import Pair
 from catsofa.scoring.evaluate import evaluate, evaluate_all
@@ -110,8 +110,7 @@ def test_a_pass_that_is_stopped_anywhere_goes_on_to_the_same_scores(
     tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between two chunks, between the runs of one chunk, before the reports: the last bits are the same, each once."""
-    monkeypatch.setattr(local, "LEAST", 4)
-    monkeypatch.setattr(local, "MOST", 4)
+    chunks_of(4, monkeypatch)
     model, data, protocols = load(str(tiny("gpt2"))), files / "cats.jsonl", presets(cats())
     how: dict[str, Any] = {"resamples": 10}
     evaluate_all(model, data, protocols, out=files / "whole", **how)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from helpers.records import FILLS, PAIRS, PROBES, TARGETS, cats
-from helpers.sessions import session
+from helpers.sessions import chunks_of, session
 
 from catsofa.data import formats
 from catsofa.data.records import Probe
@@ -60,8 +60,7 @@ def test_options_that_make_no_other_score_may_change(tiny: Tiny, files: Path) ->
 
 def test_chunks_are_the_same_whether_a_run_was_stopped_or_not(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chunk that was begun is done whole, so that its batches, and its last digits, do not depend on a kill."""
-    monkeypatch.setattr(local, "LEAST", 4)
-    monkeypatch.setattr(local, "MOST", 4)
+    chunks_of(4, monkeypatch)
     backend = Backend(load(str(tiny("gpt2"))))
     whole, stopped = Run.begin(None, {}, {}), Run.begin(None, {}, {})
     assert session(backend, cats(), whole) == 12
@@ -76,8 +75,7 @@ def test_a_chunk_is_tokenised_while_the_one_before_it_is_scored(
     given: list[Any], tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the processor is free: the same scores as one after the other, each chunk planned once and a step ahead."""
-    monkeypatch.setattr(local, "LEAST", 1)
-    monkeypatch.setattr(local, "MOST", 1)
+    chunks_of(1, monkeypatch)
     backend, told = Backend(load(str(tiny("gpt2")))), list[str]()
     after, ahead = Run.begin(None, {}, {}), Run.begin(None, {}, {})
     session(backend, given, after)
@@ -126,8 +124,7 @@ def test_a_run_killed_again_and_again_ends_as_one_that_was_not(
         time.sleep(instant)
         process.send_signal(signal.SIGKILL)
         process.wait()
-    monkeypatch.setattr(local, "LEAST", 1)
-    monkeypatch.setattr(local, "MOST", 1)
+    chunks_of(1, monkeypatch)
     for name in ("killed", "whole"):
         evaluate(arguments[0], arguments[1], out=files / name, resamples=10)
     assert read_scores(files / "killed") == read_scores(files / "whole")

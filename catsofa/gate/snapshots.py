@@ -71,7 +71,7 @@ def taken(run: Finished, on: Iterable[str | Path] = ()) -> Taken:
         module, protocol = kinds.module_of(run.kind), inputs.protocol(run)
         records = sorted(inputs.records(run, sets), key=lambda record: str(record.id))
         made_of = run.report["results"] if run.kind == "seat" else records
-        given = () if run.kind == "seat" else (given_in(run.folder), protocol)
+        given = () if run.kind == "seat" else (run.scores, protocol)
         outcomes = module.of_run(made_of, *given)
         if run.kind == "seat" and not outcomes:
             found = "association tests without the associations of their targets, as earlier versions wrote them"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from math import isnan, nan, sqrt
 from typing import Any
@@ -12,20 +12,20 @@ import numpy as np
 from catsofa.data import sources
 from catsofa.data.statistics import ALPHA, LEVEL
 from catsofa.gate import kinds
+from catsofa.gate.kinds import probes, questions
 from catsofa.planning.hypotheses import OVERALL, SETS, Hypothesis, within
 from catsofa.report.inputs import Finished, NotThere, of_cats
 from catsofa.report.inputs import protocol as protocol_of
 from catsofa.scoring.measures import bbq
 from catsofa.scoring.measures.bbq.registered import answers
-from catsofa.scoring.measures.cat_outcomes import jointly
+from catsofa.scoring.measures.cat_outcomes import Outcomes, jointly
 from catsofa.scoring.measures.crows_pairs import METRIC, by_pair, preferences
 from catsofa.scoring.measures.registry import Given
 from catsofa.scoring.measures.seat import interval_over_targets
-from catsofa.scoring.measures.sofa.grid import Grid, grids, log_ppl_star, variances
+from catsofa.scoring.measures.sofa.grid import Grid, Placed, log_ppl_star, placed, variances
 from catsofa.scoring.measures.stereoset import ICAT, measures
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.run.origins import data_of
-from catsofa.scoring.run.score_files import given_in
 from catsofa.scoring.signature import first_of
 from catsofa.scoring.statistics.changes import NO_LIMITS, PairedTest, paired_tests
 from catsofa.scoring.statistics.intervals import RESAMPLES, UNDEFINED, Array, Interval, Limits, Measure, intervals
@@ -81,13 +81,35 @@ def of_two(of: Hypothesis, margin: float, test: PairedTest, equivalent: float) -
     return Estimate(change.by, test.p(margin if value > 0 else -margin))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class Items:
+    """The records of a data set, in its order, and what is made of them once for all models."""
+
+    records: Sequence[Any]
+
+    @cached_property
+    def by_id(self) -> list[Any]:
+        """The records in the order of their ids."""
+        return sorted(self.records, key=lambda record: str(record.id))
+
+    @cached_property
+    def coded(self) -> bbq.Coded:
+        """Questions as numbers."""
+        return bbq.Coded.of(self.records)
+
+    @cached_property
+    def placed(self) -> Placed:
+        """Probes by category, stereotype and identity."""
+        return placed(self.records)
+
+
+@dataclass(frozen=True)
 class Scored:
     """A finished run with its records, in the order of its data, and its scores."""
 
     run: Finished
     protocol: Protocol
-    records: Sequence[Any]
+    items: Items
     given: Given
 
     @classmethod
@@ -96,33 +118,47 @@ class Scored:
         if not run.kept:
             raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
         try:
-            records = list(islice(sources.read(data_of(run.folder)), first_of(run.signature.subset)))
+            items = Items(list(islice(sources.read(data_of(run.folder)), first_of(run.signature.subset))))
         except ValueError as error:
             raise NotThere(str(error)) from None
-        given = Given(scores=()) if run.kind == "seat" else given_in(run.folder)
-        return cls(run, protocol_of(run), records, given)
+        return cls(run, protocol_of(run), items, Given(scores=()) if run.kind == "seat" else run.scores)
+
+    @cached_property
+    def cats(self) -> Outcomes:
+        """What the run made of each CAT."""
+        return of_cats(self.run, list(self.items.records), self.given)
+
+    @cached_property
+    def grids(self) -> list[Grid]:
+        """The probes of each category."""
+        return self.items.placed.grids(self.given.scores)
+
+    @cached_property
+    def answers(self) -> list[int | None]:
+        """The likeliest answer to each question."""
+        return answers(self.items.records, self.given)[0]
 
     def limits(self, measure: str, part: str) -> Limits:
         """A value with its interval at any level; at 95 % that of the report of the run."""
         how: dict[str, Any] = {"resamples": RESAMPLES, "seed": self.protocol.seed}
         if self.run.kind == "stereoset":
-            cats, average = of_cats(self.run, list(self.records), self.given), self.protocol.stereoset.average
-            of = cats if part == OVERALL else cats.of(domain=part)
+            average = self.protocol.stereoset.average
+            of = self.cats if part == OVERALL else self.cats.of(domain=part)
             return lambda level: getattr(measures(of, average=average, **how, level=level), measure)
         if self.run.kind == "crows_pairs":
             rounding, ties = self.protocol.crows_pairs.rounding, self.protocol.ties
             known: dict[str, Any] = {"ties": ties, "rounding": rounding, "error": self.given.error}
-            found = preferences(self.records, by_pair(self.given.scores), **known)
+            found = preferences(self.items.records, by_pair(self.given.scores), **known)
             rows = found.decided & ((found.types == part) | (part == OVERALL))
             columns = np.stack([found.won, np.ones_like(found.won)], axis=1)[rows]
             return lambda level: intervals(columns, {"score": METRIC}, **how, level=level)["score"]
         if self.run.kind == "sofa":
-            every = grids(self.records, self.given.scores)
-            return partial(interval, [_mean(grid, self.protocol) for grid in every if part in (OVERALL, grid.category)])
+            some = [grid for grid in self.grids if part in (OVERALL, grid.category)]
+            return partial(interval, [_mean(grid, self.protocol) for grid in some])
         if self.run.kind == "bbq":
-            pairs = zip(self.records, answers(self.records, self.given)[0], strict=True)
-            asked = [pair for pair in pairs if part in (OVERALL, pair[0].category)]
-            return lambda level: getattr(bbq.overall(asked, **how, level=level), measure)
+            places = zip(self.items.records, self.answers, strict=True)
+            chosen = [place if part in (OVERALL, question.category) else None for question, place in places]
+            return bbq.limits(self.items.coded, chosen, measure, **how)
         rows_of = (row for row in self.run.report["results"] if row["test"] == part and row.get("associations"))
         if (row := next(rows_of, None)) is None or row["effect_size"] is None:
             return lambda level: UNDEFINED
@@ -134,12 +170,17 @@ class Scored:
         module = kinds.module_of(self.run.kind)
         if self.run.kind == "seat":
             return module.of_run(self.run.report["results"])  # type: ignore[no-any-return]
-        return module.of_run(by_id(self.records), self.given, self.protocol)  # type: ignore[no-any-return]
+        if self.run.kind == "sofa":
+            return probes.of_grids(self.grids, self.protocol)
+        if self.run.kind == "bbq":
+            answered = dict(zip((one.id for one in self.items.records), self.answers, strict=True))
+            return questions.of_places(answered[one.id] for one in self.items.by_id)
+        return module.of_run(self.items.by_id, self.given, self.protocol)  # type: ignore[no-any-return]
 
     def against(self, other: "Scored", measure: str, part: str) -> tuple[Array, Array, Measure, float]:
         """The clusters of the other run and of this one, row by row, their measure, and how far one item moves it."""
         if measure == "icat":
-            sides = [of_cats(one.run, list(self.records), one.given) for one in (other, self)]
+            sides = [one.cats for one in (other, self)]
             rows = sides[0].complete & sides[1].complete & ((sides[0].domains == part) | (part == OVERALL))
             before, after = (
                 side.columns(self.protocol.stereoset.average) for side in jointly(*(s.take(rows) for s in sides))
@@ -147,18 +188,13 @@ class Scored:
             kept = ((before + after) > 0).any(axis=1)
             return before[kept], after[kept], ICAT, 0.0
         make = kinds.module_of(self.run.kind).tests
-        pairs = make(by_id(self.records), other.outcomes(), self.outcomes(), self.protocol, self.protocol.seed)
-        sets = {str(getattr(record, SETS[self.run.kind])) for record in self.records}
+        pairs = make(self.items.by_id, other.outcomes(), self.outcomes(), self.protocol, self.protocol.seed)
+        sets = {str(getattr(record, SETS[self.run.kind])) for record in self.items.records}
         named = (part, OVERALL) if sets == {part} else (part,)  # one set alone is all items, and has no pair of its own
         found = next((pair for pair in pairs if pair.name == measure and pair.set in named), None)
         if found is None or found.undefined:
             return np.empty((0, 1)), np.empty((0, 1)), METRIC, 0.0
         return found.before, found.after, found.measure, found.step
-
-
-def by_id(records: Sequence[Any]) -> list[Any]:
-    """The records in the order of their ids."""
-    return sorted(records, key=lambda record: str(record.id))
 
 
 def _mean(grid: Grid, protocol: Protocol) -> Mean:

@@ -25,7 +25,7 @@ from catsofa.scoring.measures.registry import recognised
 from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
 from catsofa.scoring.run.manifest import MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.origins import data_of
-from catsofa.scoring.run.reports import Unfinished, read_report, refuse_changed
+from catsofa.scoring.run.reports import Unfinished, read_run, refuse_changed
 from catsofa.scoring.run.rows import unchecked
 from catsofa.scoring.run.score_files import cats_on, given_in
 from catsofa.scoring.signature import Signature, first_of, hashes_in
@@ -49,6 +49,8 @@ PRINTED = {
     "filter perplexity": {"histograms"},
 }
 """Command to the fields of its JSON by which it is known."""
+MOST_SCORES = 500_000
+"""Scores that are kept as runs are checked; those of further runs are read again where they are needed."""
 LEFT_OUT = "Left out:"
 """How the sentence about an unfinished run begins."""
 
@@ -64,11 +66,18 @@ class Finished:
     report: dict[str, Any]
     signature: Signature
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    held: Scores | None = field(default=None, repr=False, compare=False)
+    """Its scores, where they were kept as the run was checked."""
 
     @property
     def kept(self) -> bool:
         """Whether its scores lie in a folder, one for each text."""
         return bool(self.manifest)
+
+    @property
+    def scores(self) -> Scores:
+        """One score for each text."""
+        return self.held or given_in(self.folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +109,9 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
     unfinished: list[str] = []
     for path in map(Path, paths):
         if not path.is_file():
-            found_runs, left_out = _read_all(path, [place for place in places_in(path) if place.resolve() not in out])
+            found_runs, left_out = _read_all(
+                path, [place for place in places_in(path) if place.resolve() not in out], runs
+            )
             runs += found_runs
             unfinished += left_out
             continue
@@ -134,13 +145,13 @@ def _keys(part: Mapping[str, Any]) -> set[str]:
     return {*part, *(f"results.{name}" for name in (results if isinstance(results, dict) else ()))}
 
 
-def _read_all(folder: Path, places: Sequence[Path]) -> tuple[list[Finished], list[str]]:
+def _read_all(folder: Path, places: Sequence[Path], before: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
     """The finished runs at these places below a folder, and a sentence for each one that is not finished."""
     runs: list[Finished] = []
     unfinished: dict[Path, Unfinished] = {}
     for place in places:
         try:
-            runs.append(read(place))
+            runs.append(read(place, scores=_held([*before, *runs]) < MOST_SCORES))
         except Unfinished as error:
             if place == folder:
                 raise
@@ -148,6 +159,11 @@ def _read_all(folder: Path, places: Sequence[Path]) -> tuple[list[Finished], lis
     if unfinished and not runs:
         raise next(iter(unfinished.values()))
     return runs, [f"{LEFT_OUT} {place}, {error.found}." for place, error in unfinished.items()]
+
+
+def _held(runs: Sequence[Finished]) -> int:
+    """How many scores these runs hold."""
+    return sum(len([*run.held.scores]) for run in runs if run.held)
 
 
 def once(runs: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
@@ -182,8 +198,8 @@ def places_in(folder: Path) -> list[Path]:
     return places
 
 
-def read(folder: Path) -> Finished:
-    """One finished run."""
+def read(folder: Path, *, scores: bool = False) -> Finished:
+    """One finished run, which on demand holds its scores."""
     if (folder / CHOICES).is_file():
         report = measured.read_report(folder)
         drawn = "fits" in report["results"]  # which of two identities is the group of a reply
@@ -199,7 +215,8 @@ def read(folder: Path) -> Finished:
     if (folder / ASKED).is_file():
         raise Unfinished(folder, "a run that is not finished", "a finished run: run the same choose command again")
     manifest = read_manifest(folder)
-    found = finished(folder, read_report(folder), manifest, "its report")
+    report, held = read_run(folder, scores=scores)
+    found = replace(finished(folder, report, manifest, "its report"), held=held)
     if is_checked(manifest):
         return found
     told = [*found.report.get("warnings", ()), without_folders(unchecked(folder.resolve()))]
@@ -301,7 +318,7 @@ def items(run: Finished, sets: Iterable[Data] = ()) -> Iterator[dict[str, Any]]:
         asked = {reply.item for reply in kept.replies} if run.signature.subset else kept.items.keys()
         return each(kept.replies, {name: item for name, item in kept.items.items() if name in asked})
     measure = recognised(run.report["results"])
-    made = run.report["results"] if measure.embeds else given_in(run.folder)
+    made = run.report["results"] if measure.embeds else run.scores
     return measure.each(records(run, sets), made, protocol(run))
 
 
@@ -322,7 +339,7 @@ def protocol(run: Finished) -> Protocol:
 
 def of_cats(run: Finished, of: list[Cat], given: Scores | None = None) -> Outcomes:
     """What the run's scores make of these CATs, by its protocol; `given` are its scores, where they were read."""
-    chosen, given = protocol(run), given or given_in(run.folder)
+    chosen, given = protocol(run), given or run.scores
     return outcomes(
         of, given.numbers(), ties=chosen.ties, rule=chosen.stereoset.rule, unknown=given.unknown, error=given.error
     )

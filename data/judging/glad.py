@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logsumexp
 
 from catsofa.data.judging.estimate import Estimate
@@ -54,6 +53,8 @@ def glad(annotations: Iterable[Annotation] | Ratings, *, rounds: int = 100, tole
         of_items = np.bincount(ratings.item, slope * theta[ratings.annotator], items)
         away = theta - EXPECTED
         return float(0.5 * away @ away - gain.sum()), away - np.concatenate([of_people, of_items])
+
+    from scipy.optimize import minimize  # half a second
 
     before, converged, done = -np.inf, False, 0
     while True:

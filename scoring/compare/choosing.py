@@ -5,6 +5,7 @@ __all__ = ["compare_choices"]
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import version
 from math import nan
 from pathlib import Path
@@ -74,7 +75,7 @@ class Compared:
     """Why the measure of one of the models has no value; empty if both have one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Side:
     """The choices of one model."""
 
@@ -87,9 +88,9 @@ class Side:
 
     def take(self, keys: Sequence[Key]) -> "Side":
         """The choices on some requests, in this order."""
-        return replace(self, replies={key: self.replies[key] for key in keys})
+        return self if [*keys] == [*self.replies] else replace(self, replies={key: self.replies[key] for key in keys})
 
-    @property
+    @cached_property
     def rows(self) -> Rows:
         """The replies as numbers."""
         return rows_of(list(self.replies.values()), self.items)

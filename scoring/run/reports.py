@@ -7,6 +7,8 @@ from typing import Any
 from catsofa.data.digests import FIELD, json_digest
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.files.json_files import check_seal
+from catsofa.scoring.measures.registry import Given
+from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.run.manifest import CHOICES, MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.rows import REMEDY, SCORES, warn_unchecked
 from catsofa.scoring.run.store import MADE_FROM, REPORT, Run
@@ -36,16 +38,27 @@ def finished_report(folder: Path | str) -> dict[str, Any]:
 
 def read_report(folder: Path | str) -> dict[str, Any]:
     """The report of a finished run, held against its checksum, its manifest and every score it was made from."""
+    return read_run(folder)[0]
+
+
+def read_run(folder: Path | str, *, scores: bool = False) -> tuple[dict[str, Any], Given | None]:
+    """The report of a finished run, checked as `read_report` does, and on demand the scores that it was made from."""
     folder = Path(folder)
     if FIELD not in read_manifest(folder) and not (folder / SCORES).exists():
         if not (folder / REPORT).is_file():
             raise _unfinished(folder, "no scores")
         warn_unchecked(folder)
-        return _read(folder)
+        return _read(folder), None
     with Run.open(folder) as run:
         _refuse_unfinished(run)
-        run.check()
-        return _report_of(run)
+        run.check_others() if scores else run.check()
+        given = given_of(run) if scores else None
+        return _report_of(run), given
+
+
+def given_of(run: Run) -> Given:
+    """The scores of a run, as measures take them."""
+    return Given(scores=list(run.scores()), unknown=run.unknown(), error=BATCH_ERROR)
 
 
 def refuse_changed(report: Mapping[str, Any], path: Path) -> bool:

@@ -52,14 +52,6 @@ def row_of(score: Score) -> Row:
     return score.item, score.task, value, score.tokens, score.reason, json.dumps(dict(score.extra))
 
 
-def score_of(row: Row) -> Score:
-    """A row as a score."""
-    item, task, score, tokens, reason, extra = row
-    # most scores have nothing beside them, and parsing it would take half of the time
-    more = {} if extra == "{}" else json.loads(extra)
-    return Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=more)
-
-
 def sum_of_checksums(connection: sqlite3.Connection) -> dict[str, Any]:
     """For each table the number of its rows, and the hash of their checksums in order."""
     sums: dict[str, Any] = {}

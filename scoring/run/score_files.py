@@ -35,7 +35,7 @@ from catsofa.scoring.run.origins import (
     refuse_other_ways,
     scored_by,
 )
-from catsofa.scoring.run.reports import open_finished, subset_in
+from catsofa.scoring.run.reports import given_of, open_finished, subset_in
 from catsofa.scoring.signature import Signature, first_of, hashes_in, joint_subset
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
@@ -74,7 +74,7 @@ def given_in(path: Path | str) -> Given:
     """
     if Path(path).is_dir():
         with open_finished(path) as run:
-            return Given(scores=list(run.scores()), unknown=run.unknown(), error=BATCH_ERROR)
+            return given_of(run)
     scores = read_scores(path)
     ours = any(score.tokens for score in scores) and any((score.score or 0) < 0 for score in scores)
     return Given(scores=scores, error=BATCH_ERROR if ours else 0.0)

@@ -33,7 +33,6 @@ from catsofa.scoring.run.rows import (
     keep_seal,
     make_folder,
     row_of,
-    score_of,
     seal,
     sentences,
     sum_of_checksums,
@@ -164,14 +163,18 @@ class Run(Closing):
 
     def check(self) -> dict[str, Any]:
         """Read every row and refuse one that is wrong; the number of rows of each table and their checksum."""
-        if self.folder is not None and self.checked:
-            with sentences(self.folder):
-                self._check_seal()
-            self.self_checks(), self.chunks()
+        self.check_others()
         for _ in self._rows():
             pass
         with sentences(self.folder):
             return sum_of_checksums(self._connection) if self.checked else {"scores": self.count()}
+
+    def check_others(self) -> None:
+        """Refuse a wrong seal, and wrong rows of the tables beside the scores."""
+        if self.folder is not None and self.checked:
+            with sentences(self.folder):
+                self._check_seal()
+            self.self_checks(), self.chunks()
 
     def finished_with(self) -> Any:
         """The number of rows of each table and their checksum as the run was finished; None if it is not."""
@@ -255,38 +258,34 @@ class Run(Closing):
 
     def scores(self) -> Iterator[Score]:
         """Every score, in the order of items and tasks; each row is held against its checksum."""
-        return map(score_of, self._rows())
+        for (item, task, score, tokens, reason, _), extra in self._rows():
+            yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=extra)
 
-    def _rows(self) -> Iterator[Row]:
-        """Every row as it was written; a changed one, one of another run, and a lost one are refused."""
-        if self.folder is None:
-            yield from self._connection.execute(f"SELECT {COLUMNS} FROM scores ORDER BY item, task")
-            return
+    def _rows(self) -> Iterator[tuple[Row, dict[str, Any]]]:
+        """Every row as it was written, and its extras; a changed, foreign, lost or impossible one is refused."""
+        query = f"SELECT {COLUMNS}{', checksum' * self.checked} FROM scores ORDER BY item, task"
         with sentences(self.folder):
-            if not self.checked:
+            if not self.checked and self.folder:
                 warn_unchecked(self.folder)
-            query = f"SELECT {COLUMNS}{', checksum' * self.checked} FROM scores ORDER BY item, task"
-            for *values, last in self._connection.execute(query):
-                row: Any = tuple(values) if self.checked else (*values, last)
-                if self.checked and last != self._checksum(row):
-                    raise wrong(self.folder, f"a score of {row[0]!r} that its checksum does not fit")
-                if not (self.checked and row[5] == "{}" and type(row[2]) is float and LOWEST <= row[2] <= 0):
-                    self._refuse_impossible(row)  # of nearly every row there is nothing to parse
-                yield row
+            for row in self._connection.execute(query):
+                if self.checked:
+                    row, last = row[:-1], row[-1]
+                    if last != self._checksum(row):
+                        raise wrong(self.folder, f"a score of {row[0]!r} that its checksum does not fit")
+                elif not is_row(row):
+                    raise wrong(self.folder, f"a row that holds no score ({row[0]!r})")
+                # most scores have nothing beside them, and parsing it would take half of the time
+                extra = {} if row[5] == "{}" else json.loads(row[5])
+                usual = not extra and type(row[2]) is float and LOWEST <= row[2] <= 0
+                if not usual and (reason := why_impossible(row[2], extra, self._highest(row[1], row[3]))):
+                    raise wrong(self.folder, f"a score of {row[0]!r} that is {reason}")
+                yield row, extra
             if self.checked and (held := self.finished_with()) not in (None, now := sum_of_checksums(self._connection)):
                 raise wrong(self.folder, changed_rows(now, held))
 
-    def _refuse_impossible(self, row: Row) -> None:
-        """Refuse a row that no run writes: earlier versions wrote no checksums that would show it."""
-        if not self.checked and not is_row(row):
-            raise wrong(self.folder, f"a row that holds no score ({row[0]!r})")
-        extra = json.loads(row[5]) if row[5] != "{}" else {}
-        if reason := why_impossible(row[2], extra, self._highest(row[1], row[3])):
-            raise wrong(self.folder, f"a score of {row[0]!r} that is {reason}")
-
     def numbers(self) -> dict[str, float | None]:
         """Item to score; of an item with several tasks, the score of the last."""
-        return {row[0]: row[2] for row in self._rows()}
+        return {row[0]: row[2] for row, _ in self._rows()}
 
     def count(self) -> int:
         """How many texts have a score or a reason."""

@@ -1,6 +1,6 @@
 """Probes: how far log PPL* varies over the identities of each stereotype."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -10,7 +10,7 @@ from catsofa.data.records import Probe
 from catsofa.gate import kinds
 from catsofa.gate.kinds import Paired
 from catsofa.scoring.measures.registry import Given
-from catsofa.scoring.measures.sofa.grid import grids, log_ppl_star, variances
+from catsofa.scoring.measures.sofa.grid import Grid, grids, log_ppl_star, variances
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.statistics.intervals import Array, Measure
 
@@ -21,8 +21,13 @@ from which a few make the score; and how many times that of the other run it is 
 
 def of_run(probes: Sequence[Probe], given: Given, protocol: Protocol) -> kinds.Outcomes:
     """The variance of each stereotype by category, and a checksum of the identities that it is of."""
+    return of_grids(grids(probes, given.scores), protocol)
+
+
+def of_grids(every: Iterable[Grid], protocol: Protocol) -> kinds.Outcomes:
+    """The same of the scores by category, stereotype and identity."""
     how, found = protocol.sofa, {}
-    for grid in grids(probes, given.scores):
+    for grid in every:
         starred = log_ppl_star(grid.means, how.normalisation, log_base=how.log_base, digits=how.ppl_digits)
         order = np.argsort(np.array(grid.stereotypes))
         by_name = np.isfinite(starred)[order][:, np.argsort(np.array(grid.identities))]

@@ -1,6 +1,6 @@
 """Questions of BBQ: which answer of each is the likeliest."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,12 @@ from catsofa.scoring.statistics.intervals import Array
 
 def of_run(questions: Sequence[Question], given: Given, protocol: Protocol) -> kinds.Outcomes:
     """The place of the likeliest answer to each question."""
-    return kinds.coded(["-" if place is None else str(place) for place in answers(questions, given)[0]])
+    return of_places(answers(questions, given)[0])
+
+
+def of_places(chosen: Iterable[int | None]) -> kinds.Outcomes:
+    """The same of the answers' places."""
+    return kinds.coded(["-" if place is None else str(place) for place in chosen])
 
 
 def tests(

@@ -22,7 +22,6 @@ from catsofa.scoring.multiverse.chosen import PART, chosen
 from catsofa.scoring.multiverse.dependence import distinct
 from catsofa.scoring.protocols import PRESETS
 from catsofa.scoring.run.origins import data_of
-from catsofa.scoring.run.score_files import given_in
 from catsofa.scoring.signature import first_of, without_hashes
 
 WORDS = Words(
@@ -111,7 +110,7 @@ def _of_scores(models: Runs) -> Multiverse:
     except ValueError as error:
         raise NotThere(str(error)) from None
     by_name = {each: protocol(run) for of in models.values() for each, run in of.items()}
-    given = {model: {each: given_in(run.folder) for each, run in of.items()} for model, of in models.items()}
+    given = {model: {each: run.scores for each, run in of.items()} for model, of in models.items()}
     return multiverse(records, given, by_name, resamples=one.signature.resamples, seed=one.signature.seed)
 
 

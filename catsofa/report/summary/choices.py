@@ -33,9 +33,10 @@ def of_choices(runs: Sequence[Finished]) -> Found:
     if len(sides) < len(runs):
         return {}, {}, "a file holds no reply to single requests"
     limits = {run.model: found for run in runs if (found := _limits(sides[run.model], run)) is not None}
+    in_order = {model: side.take(sorted(side.replies, key=repr)) for model, side in sides.items()}
     pairs = {
         (one, other): pair
-        for (one, first), (other, second) in combinations(sides.items(), 2)
+        for (one, first), (other, second) in combinations(in_order.items(), 2)
         if (pair := _pair(first, second)) is not None
     }
     return limits, pairs, ""

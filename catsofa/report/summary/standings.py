@@ -13,16 +13,15 @@ from catsofa.data.files import BadInput
 from catsofa.data.statistics import ALPHA, LEVEL
 from catsofa.gate import kinds
 from catsofa.gate.kinds import associations
-from catsofa.planning.testing import Scored, by_id
+from catsofa.planning.testing import Scored
 from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
-from catsofa.report.inputs import Finished, NotThere, of_cats, protocol, records, without_folders
+from catsofa.report.inputs import Finished, NotThere, protocol, records, without_folders
 from catsofa.report.summary import Shown, Standing, choices
 from catsofa.report.summary.pairs import Pair
 from catsofa.scoring.compare import DECIDED
 from catsofa.scoring.measures.cat_outcomes import jointly
 from catsofa.scoring.measures.stereoset import MEASURES, NEEDS
-from catsofa.scoring.run.score_files import given_in
 from catsofa.scoring.signature import hashes_in, without_hashes
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
@@ -200,17 +199,17 @@ def _beside(first: Scored, run: Finished) -> Scored:
     """Another run on the same records."""
     if not run.kept:
         raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
-    return replace(first, run=run, protocol=protocol(run), given=given_in(run.folder))
+    return replace(first, run=run, protocol=protocol(run), given=run.scores)
 
 
 def _pairs(scored: Sequence[Scored]) -> dict[str, dict[tuple[str, str], Pair]]:
     """Each measure to what its paired test says of every two models, before the correction."""
     kind, chosen = scored[0].run.kind, scored[0].protocol
     if kind == "stereoset":
-        made: list[Any] = [of_cats(one.run, list(scored[0].records), one.given) for one in scored]
+        made: list[Any] = [one.cats for one in scored]
     else:
         made = [one.outcomes() for one in scored]
-    records = by_id(scored[0].records)
+    records = scored[0].items.by_id
     found: dict[str, dict[tuple[str, str], Pair]] = {}
     for (one, first), (other, second) in combinations(zip(scored, made, strict=True), 2):
         if kind == "stereoset":

@@ -3,7 +3,7 @@
 __all__ = ["disparities", "log_ppl_star", "shares_of_lowest", "variances"]
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isfinite, log, nan, prod
@@ -106,6 +106,28 @@ class _Places:
         raise ValueError(f"two probes of category {category!r} join {identity!r} with {stereotype!r}; keep one")
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The probes of all categories by their ids: the number of each, and the cell of each number."""
+
+    numbers: IdNumbers
+    cells: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    names: Mapping[str, _Names]
+
+    def grids(self, scores: Iterable[Score]) -> list[Grid]:
+        """The grid of each category with these scores, which are read once."""
+        means, unknown = np.full((self.begins[-1], 3), nan), np.zeros((self.begins[-1], 2), dtype=bool)
+        for score in scores:
+            if (at := self.numbers.get(score.item)) is not None:
+                means[self.cells[at]] = _means(score)
+                if UNKNOWN in score.extra:
+                    unknown[self.cells[at]] = True, UNKNOWN_IDENTITY in score.extra
+        parts = zip(self.names.items(), pairwise(self.begins), strict=True)
+        found = [_grid(name, of, means[low:high], unknown[low:high]) for (name, of), (low, high) in parts]
+        return sorted(found, key=lambda grid: grid.category)
+
+
 def grids(probes: Iterable[Probe], scores: Iterable[Score], *, rated: bool = False) -> list[Grid]:
     """The grid of each category, its scores joined by the probes' ids; two probes in one cell are refused.
 
@@ -113,25 +135,21 @@ def grids(probes: Iterable[Probe], scores: Iterable[Score], *, rated: bool = Fal
 
     Both are read once and no record of them is kept, so that a million probes take some 50 bytes each.
     """
+    return placed(probes, rated=rated).grids(scores)
+
+
+def placed(probes: Iterable[Probe], *, rated: bool = False) -> Placed:
+    """The cell of each probe, for the scores of one or several models."""
     numbers, places = IdNumbers(), _Places(rated)
     twice = ""
     for number, probe in enumerate(probes):
         places.add(probe)
         if numbers.setdefault(probe.id, number) != number:
             twice = probe.id
-    cells, begins, names = places.cells(), places.begins, places.names
-    del places
+    cells = places.cells()
     if twice:
         raise ValueError(f"two probes have the id {twice!r}; keep one")
-    means, unknown = np.full((begins[-1], 3), nan), np.zeros((begins[-1], 2), dtype=bool)
-    for score in scores:
-        if (at := numbers.get(score.item)) is not None:
-            means[cells[at]] = _means(score)
-            if UNKNOWN in score.extra:
-                unknown[cells[at]] = True, UNKNOWN_IDENTITY in score.extra
-    parts = zip(names.items(), pairwise(begins), strict=True)
-    found = [_grid(name, of, means[low:high], unknown[low:high]) for (name, of), (low, high) in parts]
-    return sorted(found, key=lambda grid: grid.category)
+    return Placed(numbers, cells, places.begins, places.names)
 
 
 def _grid(category: str, names: _Names, means: Array, unknown: NDArray[np.bool_]) -> Grid:

@@ -35,7 +35,7 @@ class Report(Tabular):
     """Reason to the number of texts without a score."""
     unit: str = "text"
     """What is unscored, for people."""
-    strangers: int = 0
+    unknown_ids: int = 0
     """Scores of texts that are not in the data."""
     precision: Mapping[str, Any] = field(default_factory=dict)
     """Of a model in half precision: its measured error, and how many preferences lie within it."""
@@ -53,7 +53,7 @@ class Report(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """The report as it stands in our JSON."""
         terms = {"terms": [dict(row) for row in self.terms]} if self.terms else {}
-        counts = {"unscored": dict(self.unscored), "strangers": self.strangers}
+        counts = {"unscored": dict(self.unscored), "unknown_ids": self.unknown_ids}
         results = {"protocol": self.protocol, "results": self.results.to_dict()}
         precision = {"precision": dict(self.precision)} if self.precision else {}
         return {
@@ -107,7 +107,7 @@ def measured(
 ) -> Report:
     """A report on scores of records; each reason for a text without a score is counted as the scores pass."""
     unscored, told = Counter[str](), list[str]()
-    strangers, terms = 0, list[dict[str, Any]]()
+    unknown_ids, terms = 0, list[dict[str, Any]]()
     if measure.streams:
         with guarded(measure, "results"):
             results = checked(
@@ -118,17 +118,17 @@ def measured(
         tasks = defaultdict[str, set[str]](set)
         for item, task in (key for record in every for key in measure.keys(record)):
             tasks[item].add(task)
-        strangers = sum(score.item not in tasks for score in scores)
+        unknown_ids = sum(score.item not in tasks for score in scores)
         own = list(_passed(replace(given, scores=(s for s in scores if s.item in tasks)), unscored).scores)
         if not own:
-            found = f"{quantity(strangers, 'score')}, none of a text of the {quantity(len(every), 'record')}"
+            found = f"{quantity(unknown_ids, 'score')}, none of a text of the {quantity(len(every), 'record')}"
             raise ValueError(f"found {found}; do the ids belong to this data?")
         known = replace(given, scores=own)
         with guarded(measure, "results"):
             results = checked(measure, measure.results(every, known, protocol, signature.resamples))
         with guarded(measure, "terms"):
             terms = measure.terms(every, known, protocol)
-        told = [*([_about_strangers(strangers)] if strangers else []), *_about_tasks(tasks, own)]
+        told = [*([_about_unknown_ids(unknown_ids)] if unknown_ids else []), *_about_tasks(tasks, own)]
     with guarded(measure, "warnings"):
         told = [*measure.warnings(results, protocol), *told]
     return Report(
@@ -137,7 +137,7 @@ def measured(
         terms=terms,
         unscored=dict(sorted(unscored.items(), key=lambda found: (-found[1], found[0]))),
         warnings=tuple(told),
-        strangers=strangers,
+        unknown_ids=unknown_ids,
         unit=measure.unit,
         signature=signature,
     )
@@ -155,7 +155,7 @@ def _passed(given: Given, unscored: Counter[str]) -> Given:
     return replace(given, scores=scores())
 
 
-def _about_strangers(count: int) -> str:
+def _about_unknown_ids(count: int) -> str:
     """Says how many scores are of other texts than those of the data."""
     return f"{quantity(count, 'score')} {'is' if count == 1 else 'are'} of texts that are not in the data"
 

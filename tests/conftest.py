@@ -7,6 +7,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
+# tests start hundreds of commands, and each would compile every module again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # a test run in the background inherits an ignored Ctrl-C and hands it on; a person's terminal does not ignore it
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

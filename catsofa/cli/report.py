@@ -1,7 +1,9 @@
 """Commands that report."""
 
+import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -39,6 +41,17 @@ def register(app: typer.Typer) -> None:
     )(report)
 
 
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Hundreds of thousands of scores are no garbage, and each collection of it would look at them all."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@_without_collections()
 def report(
     of: Annotated[
         list[str],

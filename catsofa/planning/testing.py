@@ -12,7 +12,6 @@ import numpy as np
 from catsofa.data import sources
 from catsofa.data.statistics import ALPHA, LEVEL
 from catsofa.gate import kinds
-from catsofa.gate.kinds import probes, questions
 from catsofa.planning.hypotheses import OVERALL, SETS, Hypothesis, within
 from catsofa.report.inputs import Finished, NotThere, of_cats
 from catsofa.report.inputs import protocol as protocol_of
@@ -171,10 +170,10 @@ class Scored:
         if self.run.kind == "seat":
             return module.of_run(self.run.report["results"])  # type: ignore[no-any-return]
         if self.run.kind == "sofa":
-            return probes.of_grids(self.grids, self.protocol)
+            return module.of_grids(self.grids, self.protocol)  # type: ignore[no-any-return]
         if self.run.kind == "bbq":
             answered = dict(zip((one.id for one in self.items.records), self.answers, strict=True))
-            return questions.of_places(answered[one.id] for one in self.items.by_id)
+            return module.of_places(answered[one.id] for one in self.items.by_id)  # type: ignore[no-any-return]
         return module.of_run(self.items.by_id, self.given, self.protocol)  # type: ignore[no-any-return]
 
     def against(self, other: "Scored", measure: str, part: str) -> tuple[Array, Array, Measure, float]:

@@ -25,9 +25,10 @@ from catsofa.scoring.measures.registry import recognised
 from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
 from catsofa.scoring.run.manifest import MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.origins import data_of
-from catsofa.scoring.run.reports import Unfinished, read_run, refuse_changed
+from catsofa.scoring.run.reports import Unfinished, refuse_changed
 from catsofa.scoring.run.rows import unchecked
-from catsofa.scoring.run.score_files import cats_on, given_in
+from catsofa.scoring.run.score_files import cats_on, given_in, read_run
+from catsofa.scoring.run.store import MADE_FROM
 from catsofa.scoring.signature import Signature, first_of, hashes_in
 
 SERVER = re.compile(r" at (https?://\S+|the default address)$")
@@ -79,6 +80,11 @@ class Finished:
         """One score for each text."""
         return self.held or given_in(self.folder)
 
+    @property
+    def rows(self) -> int:
+        """The number of scores that it holds."""
+        return self.report.get(MADE_FROM, {}).get("scores", 0) if self.held else 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
@@ -126,12 +132,7 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
             else:
                 runs.append(finished(path, part, {}, f"result {number} of it"))
     runs, twice = once(runs)
-    return Given(
-        runs=with_unique_names(runs),
-        printed=printed,
-        unfinished=unfinished,
-        twice=twice,
-    )
+    return Given(runs=with_unique_names(runs), printed=printed, unfinished=unfinished, twice=twice)
 
 
 def listed(paths: Path | str | Iterable[Path | str]) -> list[Path]:
@@ -151,7 +152,7 @@ def _read_all(folder: Path, places: Sequence[Path], before: Sequence[Finished]) 
     unfinished: dict[Path, Unfinished] = {}
     for place in places:
         try:
-            runs.append(read(place, scores=_held([*before, *runs]) < MOST_SCORES))
+            runs.append(read(place, scores=sum(run.rows for run in [*before, *runs]) < MOST_SCORES))
         except Unfinished as error:
             if place == folder:
                 raise
@@ -159,11 +160,6 @@ def _read_all(folder: Path, places: Sequence[Path], before: Sequence[Finished]) 
     if unfinished and not runs:
         raise next(iter(unfinished.values()))
     return runs, [f"{LEFT_OUT} {place}, {error.found}." for place, error in unfinished.items()]
-
-
-def _held(runs: Sequence[Finished]) -> int:
-    """How many scores these runs hold."""
-    return sum(len([*run.held.scores]) for run in runs if run.held)
 
 
 def once(runs: Sequence[Finished]) -> tuple[list[Finished], list[str]]:

@@ -69,7 +69,7 @@ def report_on(
 ) -> ChoiceReport:
     """The report on recorded replies; with `out`, the replies with their outcomes and the report are kept there."""
     data = open_data(on)
-    known, strangers, items = replies_on(replies, data)
+    known, unknown_ids, items = replies_on(replies, data)
     place = Path(replies).with_name(RUN)
     asked = asked_in(place) if Path(replies).name == REPLIES and place.is_file() else {}
     if asked and place.with_name(REPORT).is_file():
@@ -80,7 +80,7 @@ def report_on(
     else:  # another sample than the run's, or none
         subset = ""
     return measure(
-        known, items, data, str(asked.get("model") or predictions_label(replies)), out=out, strangers=strangers,
+        known, items, data, str(asked.get("model") or predictions_label(replies)), out=out, unknown_ids=unknown_ids,
         resamples=resamples, seed=seed, how=asked.get("how"), subset=subset,
     )  # fmt: skip
 
@@ -90,11 +90,11 @@ def replies_on(path: Path | str, data: Data) -> tuple[list[Reply], int, dict[str
     items = items_of(data)
     if next(iter(items.values())).kind in (PROBES, WORDS):
         items |= {item.id: item for item in items_from(data.records(), second=True)}
-    known, strangers = _checked(read(path), items, path)
+    known, unknown_ids = _checked(read(path), items, path)
     kinds = sorted({items[reply.item].kind for reply in known})
     if len(kinds) > 1:
         raise BadInput(path, f"replies to {' and '.join(kinds)}", "replies to one question; measure them apart")
-    return known, strangers, {name: item for name, item in items.items() if item.kind == kinds[0]}
+    return known, unknown_ids, {name: item for name, item in items.items() if item.kind == kinds[0]}
 
 
 def items_of(data: Data, *, second: bool = False) -> dict[str, Item]:
@@ -111,11 +111,11 @@ def _checked(
     numbered: Iterable[tuple[int, Reply]], items: Mapping[str, Item], path: Path | str
 ) -> tuple[list[Reply], int]:
     """The replies about items of the data, and how many are about others; an order of other options is refused."""
-    known, strangers = [], 0
+    known, unknown_ids = [], 0
     for number, reply in numbered:
         item = items.get(reply.item)
         if item is None:
-            strangers += 1
+            unknown_ids += 1
             continue
         alone = item.kind in ("", PROBES) and reply.order in ((STEREOTYPE,), (ANTI,))
         shown = [option for option in reply.order if option != NEUTRAL or item.kind == QUESTIONS]
@@ -130,9 +130,9 @@ def _checked(
                 raise BadInput(path, f"probabilities of item {item.id} {fault}", expected, number)
         known.append(reply)
     if not known:
-        found = f"{quantity(strangers, 'reply').replace('replys', 'replies')}, none about an item of the data"
+        found = f"{quantity(unknown_ids, 'reply').replace('replys', 'replies')}, none about an item of the data"
         raise BadInput(path, found, "replies whose `item` is the id of a record of --on")
-    return known, strangers
+    return known, unknown_ids
 
 
 def unfit_probabilities(found: Mapping[str, float], options: Sequence[str]) -> str:
@@ -166,7 +166,7 @@ def measure(
     model: str,
     *,
     out: Path | str | None = None,
-    strangers: int = 0,
+    unknown_ids: int = 0,
     resamples: int = RESAMPLES,
     seed: int = 0,
     how: Mapping[str, Any] | None = None,
@@ -203,12 +203,12 @@ def measure(
     report = ChoiceReport(
         results=found,
         signature=signature,
-        strangers=strangers,
+        unknown_ids=unknown_ids,
         unasked=unasked,
         warnings=(
             *data.warnings,
             *told,
-            *_about(strangers, unasked, missing(replies)),
+            *_about(unknown_ids, unasked, missing(replies)),
             *_asked_in_english(replies, data),
             *warnings_of(found),
         ),
@@ -227,10 +227,10 @@ def with_outcome(reply: Reply, item: Item) -> Reply:
     return replace(reply, probabilities=given, outcome=outcome, chosen=chosen, domain=item.domain, group=item.group)
 
 
-def _about(strangers: int, unasked: int, missed: int) -> Iterator[str]:
+def _about(unknown_ids: int, unasked: int, missed: int) -> Iterator[str]:
     """Says how many replies are about unknown items, and how many items and requests have no reply."""
-    if strangers:
-        yield f"replies about items that are not in the data: {strangers:,}; they are left out"
+    if unknown_ids:
+        yield f"replies about items that are not in the data: {unknown_ids:,}; they are left out"
     if unasked:
         yield f"items of the data without a reply: {unasked:,}"
     if missed:

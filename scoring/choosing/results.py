@@ -97,7 +97,7 @@ class ChoiceReport(Tabular):
 
     results: Results
     signature: Signature
-    strangers: int = 0
+    unknown_ids: int = 0
     """Replies about items that are not in the data."""
     unasked: int = 0
     """Items of the data without a reply."""
@@ -122,7 +122,7 @@ class ChoiceReport(Tabular):
         return {
             "protocol": self.protocol,
             "results": self.results.to_dict(),
-            "strangers": self.strangers,
+            "unknown_ids": self.unknown_ids,
             "unasked": self.unasked,
             "warnings": list(self.warnings),
             **({"cost": dict(self.cost)} if self.cost else {}),

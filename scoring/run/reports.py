@@ -1,17 +1,17 @@
 """Finished runs: their reports and their scores, read only where the run is finished and its report is right."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from catsofa.data.digests import FIELD, json_digest
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.files.json_files import check_seal
-from catsofa.scoring.measures.registry import Given
-from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.run.manifest import CHOICES, MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.rows import REMEDY, SCORES, warn_unchecked
 from catsofa.scoring.run.store import MADE_FROM, REPORT, Run
+
+T = TypeVar("T")
 
 
 class Unfinished(BadInput):
@@ -38,11 +38,14 @@ def finished_report(folder: Path | str) -> dict[str, Any]:
 
 def read_report(folder: Path | str) -> dict[str, Any]:
     """The report of a finished run, held against its checksum, its manifest and every score it was made from."""
-    return read_run(folder)[0]
+    return read_with(folder, Run.check)[0]
 
 
-def read_run(folder: Path | str, *, scores: bool = False) -> tuple[dict[str, Any], Given | None]:
-    """The report of a finished run, checked as `read_report` does, and on demand the scores that it was made from."""
+def read_with(folder: Path | str, read: Callable[[Run], T]) -> tuple[dict[str, Any], T | None]:
+    """The report of a finished run, checked as `read_report` does, and what `read` makes of all its scores.
+
+    A run of an earlier version may have kept no scores.
+    """
     folder = Path(folder)
     if FIELD not in read_manifest(folder) and not (folder / SCORES).exists():
         if not (folder / REPORT).is_file():
@@ -51,14 +54,9 @@ def read_run(folder: Path | str, *, scores: bool = False) -> tuple[dict[str, Any
         return _read(folder), None
     with Run.open(folder) as run:
         _refuse_unfinished(run)
-        run.check_others() if scores else run.check()
-        given = given_of(run) if scores else None
-        return _report_of(run), given
-
-
-def given_of(run: Run) -> Given:
-    """The scores of a run, as measures take them."""
-    return Given(scores=list(run.scores()), unknown=run.unknown(), error=BATCH_ERROR)
+        run.check_others()
+        made = read(run)
+        return _report_of(run), made
 
 
 def refuse_changed(report: Mapping[str, Any], path: Path) -> bool:

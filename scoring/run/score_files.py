@@ -35,7 +35,8 @@ from catsofa.scoring.run.origins import (
     refuse_other_ways,
     scored_by,
 )
-from catsofa.scoring.run.reports import given_of, open_finished, subset_in
+from catsofa.scoring.run.reports import open_finished, read_report, read_with, subset_in
+from catsofa.scoring.run.store import Run
 from catsofa.scoring.signature import Signature, first_of, hashes_in, joint_subset
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
@@ -80,6 +81,16 @@ def given_in(path: Path | str) -> Given:
     return Given(scores=scores, error=BATCH_ERROR if ours else 0.0)
 
 
+def given_of(run: Run) -> Given:
+    """The scores of a run, as measures take them."""
+    return Given(scores=list(run.scores()), unknown=run.unknown(), error=BATCH_ERROR)
+
+
+def read_run(folder: Path | str, *, scores: bool) -> tuple[dict[str, Any], Given | None]:
+    """The report of a finished run, held against all that it was made from, and on demand its scores."""
+    return read_with(folder, given_of) if scores else (read_report(folder), None)
+
+
 def report_on(
     predictions: Path | str,
     on: str | Path,
@@ -98,10 +109,10 @@ def report_on(
         raise BadInput(sources.resolve(on), called(kind), expected)
     if measure.predicts and predictions.is_file() and isinstance(next(read(predictions)), kind):
         with guarded(measure, "predicted"):
-            found, strangers, told = measure.predicted(records, read_as(predictions, kind), chosen, RESAMPLES)
+            found, unknown_ids, told = measure.predicted(records, read_as(predictions, kind), chosen, RESAMPLES)
             found = checked(measure, found)
         signature = chosen.signature(name, scored_by(predictions), resamples=RESAMPLES)
-        return Report(protocol=chosen.name, results=found, signature=signature, strangers=strangers, warnings=told)
+        return Report(protocol=chosen.name, results=found, signature=signature, unknown_ids=unknown_ids, warnings=told)
     given = given_in(predictions)
     refuse_other_ways(predictions, chosen)
     refuse_other_data(predictions, on, records)

@@ -25,7 +25,6 @@ from catsofa.scoring.run.plausible import LOWEST, highest_by, refuse_impossible,
 from catsofa.scoring.run.rows import (
     COLUMNS,
     TABLES,
-    Row,
     changed_rows,
     columns,
     connect,
@@ -164,7 +163,7 @@ class Run(Closing):
     def check(self) -> dict[str, Any]:
         """Read every row and refuse one that is wrong; the number of rows of each table and their checksum."""
         self.check_others()
-        for _ in self._rows():
+        for _ in self.scores():
             pass
         with sentences(self.folder):
             return sum_of_checksums(self._connection) if self.checked else {"scores": self.count()}
@@ -257,35 +256,29 @@ class Run(Closing):
         return [values for values, _ in rows]
 
     def scores(self) -> Iterator[Score]:
-        """Every score, in the order of items and tasks; each row is held against its checksum."""
-        for (item, task, score, tokens, reason, _), extra in self._rows():
-            yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=extra)
-
-    def _rows(self) -> Iterator[tuple[Row, dict[str, Any]]]:
-        """Every row as it was written, and its extras; a changed, foreign, lost or impossible one is refused."""
+        """Every score, in the order of items and tasks; a changed, foreign, lost or impossible one is refused."""
         query = f"SELECT {COLUMNS}{', checksum' * self.checked} FROM scores ORDER BY item, task"
         with sentences(self.folder):
             if not self.checked and self.folder:
                 warn_unchecked(self.folder)
             for row in self._connection.execute(query):
-                if self.checked:
-                    row, last = row[:-1], row[-1]
-                    if last != self._checksum(row):
-                        raise wrong(self.folder, f"a score of {row[0]!r} that its checksum does not fit")
-                elif not is_row(row):
+                if self.checked and row[6] != self._checksum(row[:6]):
+                    raise wrong(self.folder, f"a score of {row[0]!r} that its checksum does not fit")
+                if not self.checked and not is_row(row):
                     raise wrong(self.folder, f"a row that holds no score ({row[0]!r})")
+                item, task, score, tokens, reason, text = row[:6]
                 # most scores have nothing beside them, and parsing it would take half of the time
-                extra = {} if row[5] == "{}" else json.loads(row[5])
-                usual = not extra and type(row[2]) is float and LOWEST <= row[2] <= 0
-                if not usual and (reason := why_impossible(row[2], extra, self._highest(row[1], row[3]))):
-                    raise wrong(self.folder, f"a score of {row[0]!r} that is {reason}")
-                yield row, extra
+                extra = {} if text == "{}" else json.loads(text)
+                usual = not extra and type(score) is float and LOWEST <= score <= 0
+                if not usual and (why := why_impossible(score, extra, self._highest(task, tokens))):
+                    raise wrong(self.folder, f"a score of {item!r} that is {why}")
+                yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=extra)
             if self.checked and (held := self.finished_with()) not in (None, now := sum_of_checksums(self._connection)):
                 raise wrong(self.folder, changed_rows(now, held))
 
     def numbers(self) -> dict[str, float | None]:
         """Item to score; of an item with several tasks, the score of the last."""
-        return {row[0]: row[2] for row, _ in self._rows()}
+        return {score.item: score.score for score in self.scores()}
 
     def count(self) -> int:
         """How many texts have a score or a reason."""

@@ -39,7 +39,7 @@ def test_the_json_of_a_report() -> None:
     found = report(
         CATS, [Score(item=item, score=score) for item, score in GIVEN.items()], named("catsofa"), data="d", model="m"
     ).to_dict()
-    assert list(found) == ["protocol", "results", "unscored", "strangers", "warnings", "signature"]
+    assert list(found) == ["protocol", "results", "unscored", "unknown_ids", "warnings", "signature"]
     assert list(found["results"]) == ["intrasentence", "overall"]
     gender = found["results"]["intrasentence"]["pastime"]
     assert {key: gender[key] for key in ("lms", "ss", "icat", "items", "terms", "coverage")} == {
@@ -74,7 +74,7 @@ def test_what_is_unscored_is_counted_by_reason_and_what_is_foreign_too() -> None
     given = [Score(item=item, score=score) for item, score in GIVEN.items()]
     given[0] = replace(given[0], score=None, reason="too long")
     found = report(CATS, [*given, Score(item="z", score=1.0)], named("catsofa"), data="d", model="m")
-    assert (found.unscored, found.strangers) == ({"too long": 1}, 1)
+    assert (found.unscored, found.unknown_ids) == ({"too long": 1}, 1)
     assert found.results.to_dict()["overall"]["coverage"] == pytest.approx(11 / 12)
 
 

@@ -97,6 +97,13 @@ def numbers_in(text: str) -> Array:
     return np.array([nan if part == "-" else float(part) for part in text.split()], dtype=np.float64)
 
 
+def decoded_numbers(held: Mapping[str, Any]) -> Array:
+    """The numbers of the texts that were coded, a row for each; every distinct text is read once."""
+    texts = decoded(held)
+    number = {text: numbers_in(text) for text in set(texts)}
+    return np.array([number[text] for text in texts])
+
+
 def sets_of(names: Any) -> Iterator[tuple[str, Any]]:
     """All rows, then those of each domain, where there are several: its name and a mask."""
     yield OVERALL, np.ones(len(names), dtype=bool)

@@ -63,7 +63,7 @@ def tests(
 
 def _rows(cats: Sequence[Cat], held: kinds.Outcomes) -> Outcomes:
     """The outcomes of a baseline, joined to the records that they are of."""
-    rows = np.array([kinds.numbers_in(text) for text in kinds.decoded(held)]).reshape(-1, 8)
+    rows = kinds.decoded_numbers(held).reshape(-1, 8)
     return Outcomes(
         ids=np.array([cat.id for cat in cats], dtype=np.str_),
         kinds=np.array([cat.kind for cat in cats], dtype=np.str_),
@@ -82,7 +82,7 @@ def flip_tests(
     cats: Sequence[Cat], before: kinds.Outcomes, after: kinds.Outcomes, protocol: Protocol, seed: int
 ) -> Iterator[Paired]:
     """The flip rate of all CATs and of each domain, over the CATs whose flip both runs decide."""
-    sides = [np.array([kinds.numbers_in(text)[0] for text in kinds.decoded(held)]) for held in (before, after)]
+    sides = [kinds.decoded_numbers(held)[:, 0] for held in (before, after)]
     ids, domains, terms = (np.array([getattr(cat, field) for cat in cats]) for field in ("id", "bias_type", "target"))
     known = np.isfinite(sides[0]) & np.isfinite(sides[1])
     for name, rows in kinds.sets_of(domains):

@@ -25,7 +25,7 @@ def tests(
     pairs: Sequence[Pair], before: kinds.Outcomes, after: kinds.Outcomes, protocol: Protocol, seed: int
 ) -> Iterator[Paired]:
     """The score of all pairs and of each bias type, over the pairs that both runs decide."""
-    won = [np.array([kinds.numbers_in(text)[0] for text in kinds.decoded(held)]) for held in (before, after)]
+    won = [kinds.decoded_numbers(held)[:, 0] for held in (before, after)]
     ids, types = (np.array([getattr(pair, field) for pair in pairs]) for field in ("id", "bias_type"))
     known = np.isfinite(won[0]) & np.isfinite(won[1])
     for name, rows in kinds.sets_of(types):

@@ -28,7 +28,7 @@ from catsofa.scoring.statistics.intervals import (
     Seed,
     intervals,
     ratio,
-)
+)  # fmt: skip
 
 Flags = NDArray[np.bool_]
 Answered = tuple[Question, int | None]
@@ -207,12 +207,10 @@ def results(
     )
 
 
-def limits(
-    coded: "Coded", chosen: Sequence[int | None], measure: str, *, resamples: int = RESAMPLES, seed: Seed = 0
-) -> Limits:
+def limits(coded: "Coded", chosen: Sequence[int | None], measure: str, **how: Any) -> Limits:
     """A number of the answers to these questions at any level, as `results` has it; None is no answer."""
     ambig, disambig = (coded.by_template(_places(chosen), condition) for condition in ("ambig", "disambig"))
-    return lambda level: _numbers(ambig, disambig, {"resamples": resamples, "seed": seed, "level": level})[measure]
+    return lambda level: _numbers(ambig, disambig, {**how, "level": level})[measure]
 
 
 def number(score: float | None) -> float:

@@ -48,7 +48,7 @@ class Joined:
     """The questions of the data; without a target where the predictions are of questions about other groups."""
     predictions: Mapping[str, Question]
     """The questions that carry the predictions, by id; only those of the data."""
-    strangers: int
+    unknown_ids: int
     """Predictions for questions that are not in the data."""
     changed: int
     """Predictions for questions that have other texts in the data."""
@@ -62,8 +62,8 @@ class Joined:
 
     def warnings(self) -> Iterator[str]:
         """What did not fit, in sentences."""
-        if self.strangers:
-            yield f"{quantity(self.strangers, 'prediction')} for questions that are not in the data"
+        if self.unknown_ids:
+            yield f"{quantity(self.unknown_ids, 'prediction')} for questions that are not in the data"
         if self.changed:
             yield f"{quantity(self.changed, 'prediction')} for other texts than the data has under their ids; left out"
         if self.regrouped:
@@ -105,7 +105,7 @@ def join(questions: Sequence[Question], predictions: Iterable[Question]) -> Join
     return Joined(
         questions=[_without_target(one) if one.id in other else one for one in questions],
         predictions=same,
-        strangers=len(every) - len(found),
+        unknown_ids=len(every) - len(found),
         changed=len(found) - len(same),
         regrouped=len(other),
     )

@@ -56,7 +56,7 @@ class Bbq(AnswerScores):
             for warning in self.warnings(of, protocol):
                 told.setdefault(warning, []).append(column)
         named = (warning if len(of) == len(columns) else f"{', '.join(of)}: {warning}" for warning, of in told.items())
-        return found, joined.strangers, (*joined.warnings(), *named)
+        return found, joined.unknown_ids, (*joined.warnings(), *named)
 
     def each(self, records: Iterable[Question], made: Given, protocol: Protocol) -> Iterator[dict[str, Any]]:
         """A row for each question: what its likeliest answer is, and the scores of all three."""

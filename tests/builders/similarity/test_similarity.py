@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from catsofa.builders.paraphrases import Paraphrase, Rules, build, read_originals, recorded
+from catsofa.builders.paraphrases.slots import Slots
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Similarity, place, similarities
 from catsofa.builders.similarity.calibration import calibrate, read_judged, threshold_for
 from catsofa.builders.similarity.character_overlap import chrf
@@ -374,7 +374,7 @@ def gpt4_pairs(shared: Path) -> list[Pair]:
     cats, _ = read_originals(shared / "data/stereoset/dev.json")
     by_id = {c.id: c for c in cats}
     answers = recorded.read(shared / "data/paraphrase/history/data_gpt4_raw_298a94a.json", cats)
-    rules: Any = Rules(slot=lambda c, s: (), target="any")
+    rules = Rules(slot=Slots(None), target="any")
     found = [p for p in build(answers, rules, {}) if isinstance(p, Paraphrase)]
     return [Pair(p.partition, p.cat, by_id[p.cat.id]) for p in found]
 

@@ -231,7 +231,7 @@ def test_unknown_items_and_items_without_replies_are_counted(
     jsonl.write(pairs(), tmp_path / "pairs.jsonl")
     (tmp_path / "r.jsonl").write_text((line() + line(item="other") + line(order=SECOND)).strip())
     found = measured(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "pairs.jsonl")], capsys)
-    assert (found["strangers"], found["unasked"], found["results"]["overall"]["requests"]) == (1, 23, 2)
+    assert (found["unknown_ids"], found["unasked"], found["results"]["overall"]["requests"]) == (1, 23, 2)
     assert "not in the data: 1" in found["warnings"][0]
 
 

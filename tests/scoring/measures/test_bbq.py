@@ -144,7 +144,7 @@ def test_predictions_for_other_questions_are_counted_and_change_nothing() -> Non
         replace(data[3], id="q9", extra={"a_pred": "the zorb"}),
     ]
     joined = predictions.join(data, given)
-    assert (joined.strangers, joined.changed, joined.regrouped) == (1, 1, 1)
+    assert (joined.unknown_ids, joined.changed, joined.regrouped) == (1, 1, 1)
     assert predictions.columns_in(given) == ["a_pred"]
     assert [chosen for _, chosen in joined.answered("a_pred")] == [0, None, 1, None]
     assert bbq.results(joined.answered("a_pred")).overall.without_target == {predictions.DIFFER: 1}

@@ -143,7 +143,7 @@ def test_predictions_beside_questions_are_measured_by_column(questions: list[Que
     assert found.signature.model.startswith("predictions:tidiness.bbq@")
     jsonl.write([replace(questions[0], id="x"), questions[1]], tmp_path / "some.jsonl")
     some = report_on(tmp_path / "some.jsonl", path)
-    assert (some.strangers, json_of(some)["tiny_pred"]["coverage"]) == (1, 0.5)
+    assert (some.unknown_ids, json_of(some)["tiny_pred"]["coverage"]) == (1, 0.5)
     assert "1 prediction for questions that are not in the data" in some.warnings
 
 

@@ -78,7 +78,7 @@ def test_records_of_a_package_have_its_measure_without_being_asked(installed: di
     scores = [Score(item="a", score=1.0), Score(item="b", score=None), Score(item="c", score=1.0)]
     found = report([Zorb(id="a"), Zorb(id="b")], scores, DEFAULT, data="zorbs", model="m")
     assert found.rows() == [{"zorbs": 4}]
-    assert (dict(found.unscored), found.strangers) == ({"no score": 1}, 1)
+    assert (dict(found.unscored), found.unknown_ids) == ({"no score": 1}, 1)
     assert registry.recognised(found.to_dict()["results"]) is installed["zorbs"]
     with pytest.raises(LookupError, match="no measure"):
         registry.recognised({"measure": "blickets", "rows": []})

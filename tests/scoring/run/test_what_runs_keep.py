@@ -49,7 +49,7 @@ def test_hundredths_of_log_ppl_are_kept() -> None:
 def test_a_smaller_limit_replaces_no_report_and_calls_no_score_a_stranger(
     tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    """A finished run of 6 CATs refuses a limit of 2; in an unfinished one, scores beyond the limit are no strangers."""
+    """A finished run of 6 CATs refuses a limit of 2; in an unfinished one, scores beyond the limit are known."""
     cats, model = [a_cat(id=f"c{number}", target=f"zorb{number}") for number in range(6)], str(tiny("gpt2"))
     evaluate(model, cats, out=tmp_path / "run", resamples=10)
     before = (tmp_path / "run" / "report.json").read_bytes()
@@ -59,7 +59,7 @@ def test_a_smaller_limit_replaces_no_report_and_calls_no_score_a_stranger(
     with closing(sqlite3.connect(tmp_path / "run" / SCORES)) as database, database:
         database.execute("DELETE FROM seals WHERE name = 'finished'")  # as if it had been stopped
     found = evaluate(model, cats, out=tmp_path / "run", limit=2, resamples=10)
-    assert found.strangers == 0
+    assert found.unknown_ids == 0
     assert not any("not in the data" in warning for warning in found.warnings)
     assert (
         evaluate(model, cats, out=tmp_path / "run", limit=4, resamples=10).to_dict()["results"]["overall"]["items"] == 4

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def second_half(backend: Backend, tokens: Tokens) -> Continuation:
 def _gaps(backend: Backend, asked: Sequence[Continuation]) -> list[Answer]:
     """How far each token lies below the likeliest one, in nats; 0 where it is the likeliest."""
 
-    def forward(batch: list[int]) -> list[Answer]:
+    def forward(batch: list[int]) -> Any:
         some = [asked[at] for at in batch]
         return backend.head.continuations(backend.padded([one.ids[:-1] for one in some]), some, gaps=True)
 

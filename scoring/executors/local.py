@@ -1,13 +1,11 @@
-"""Scoring in this process, a chunk at a time; where the processor is free, the next chunk is tokenised meanwhile."""
+"""Scoring in this process, a chunk at a time; while a GPU works on one, the processor tokenises the next."""
 
 import atexit
 import gc
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from sys import version as python
@@ -49,7 +47,7 @@ WORK = 3e11
 GPU_TIMES = 64
 """How many times the work a GPU is given at once."""
 
-Plan = Callable[[], list[list[Item | Score]]]
+Plan = list[list[Item | Score]]
 """The items of a chunk, for each protocol."""
 
 
@@ -175,35 +173,33 @@ class LocalScorer(Scorer):
 
     def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
         """The scores of each chunk, in order."""
-        with ThreadPoolExecutor(1) as thread:
-            for items_of in self._planned(chunks, thread):
+        plans = _Plans(map(self._plan, chunks))
+        with _collecting_by_chunk() as collect:
+            while True:
                 begun = monotonic()
+                if (plan := plans.next()) is None:
+                    return
+                # no thread: one that holds the interpreter keeps the model from being called
+                self.backend.meanwhile = plans.make if meanwhile(self.backend) else None
                 scores, known = list[Score](), dict[Question, Answer]()
-                for items in items_of():
-                    asked = score.questions(items)
-                    missing = [question for question in asked if question not in known] if known else asked
-                    answers = engine.ask(self.backend, missing)
-                    if len(self._protocols) > 1:
-                        known |= zip(missing, answers, strict=True)
-                        answers = [known[question] for question in asked]
-                    scores += score.scores(items, answers)
+                try:
+                    for items in plan:
+                        asked = score.questions(items)
+                        missing = [question for question in asked if question not in known] if known else asked
+                        answers = engine.ask(self.backend, missing)
+                        if len(self._protocols) > 1:
+                            known |= zip(missing, answers, strict=True)
+                            answers = [known[question] for question in asked]
+                        scores += score.scores(items, answers)
+                finally:
+                    self.backend.meanwhile = None
                 yield Scored(scores, round(monotonic() - begun, 3))
-                batches.give_pages_back()
+                del plan, scores, known
+                collect()
 
-    def _items(self, chunk: list[Any]) -> list[list[Item | Score]]:
+    def _plan(self, chunk: list[Any]) -> Plan:
         """The items of a chunk, for each protocol."""
         return [score.items(self.backend, chunk, protocol) for protocol in self._protocols]
-
-    def _planned(self, chunks: Iterable[list[Any]], thread: ThreadPoolExecutor) -> Iterator[Plan]:
-        """The plan of each chunk; that of the next one is made meanwhile, if that costs the model no core."""
-        waiting: deque[Plan] = deque()
-        for chunk in chunks:
-            plan = partial(self._items, chunk)
-            ahead = measure_of(type(chunk[0]), self.protocol).plans_ahead and meanwhile(self.backend)
-            waiting.append(thread.submit(plan).result if ahead else plan)
-            if len(waiting) > meanwhile(self.backend):
-                yield waiting.popleft()
-        yield from waiting
 
     def precision(self, records: Callable[[], Iterable[Any]], scores: Iterable[Score]) -> dict[str, Any]:
         """For half precision: the measured error, and how many preferences lie within it."""
@@ -213,6 +209,50 @@ class LocalScorer(Scorer):
     def work(self) -> dict[str, Any]:
         """The tally of the backend."""
         return {"work": asdict(self.backend.tally)}
+
+
+class _Plans:
+    """The plan of each chunk in turn; the next one can be made before it is asked for."""
+
+    def __init__(self, plans: Iterator[Plan]) -> None:
+        self._plans = plans
+        self._made = list[Future[Plan | None]]()
+
+    def make(self) -> None:
+        """Make the next plan; an error is kept for who asks for it, not for the model at work."""
+        made = Future[Plan | None]()
+        self._made.append(made)
+        try:
+            made.set_result(next(self._plans, None))
+        except Exception as error:  # noqa: BLE001  # raised by `next`
+            made.set_exception(error)
+
+    def next(self) -> Plan | None:
+        """The next plan, None after the last."""
+        if not self._made:
+            self.make()
+        return self._made.pop().result()
+
+
+@contextmanager
+def _collecting_by_chunk() -> Iterator[Callable[[], None]]:
+    """While this lasts, Python looks for cycles only when told to, after each chunk.
+
+    A chunk is hundreds of thousands of objects without a cycle, and looking through them again and again took a third
+    of the processor's time.
+    """
+
+    def collect() -> None:
+        gc.collect(1)
+        batches.give_pages_back()
+
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield collect
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def meanwhile(backend: Backend) -> bool:

@@ -60,8 +60,8 @@ def possible(cats: Sequence[Cat], text: Callable[[Cat, Candidate], Text]) -> lis
 
 
 def mean(values: Answer) -> float:
-    """The mean to DIGITS; numpy's own costs three times as much on a dozen values."""
-    return settled(float(values.sum()) / len(values))
+    """The mean to DIGITS; numpy's own costs several times as much on a dozen values."""
+    return settled(float(np.add.reduce(values)) / len(values))
 
 
 def settled(value: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.records import Cat, Score
-from catsofa.scoring.likelihood import batches, cpu_kernels, self_check
+from catsofa.scoring.likelihood import batches, cpu_kernels, gpu, self_check
 from catsofa.scoring.likelihood.batches import FAILURES, Tally
 from catsofa.scoring.likelihood.output_head import Head
 from catsofa.scoring.likelihood.queries import Ids
@@ -22,12 +22,13 @@ from catsofa.scoring.likelihood.self_check import (
     TOGETHER,
     Attempt,
     Batching,
-    Numbers,
     Strains,
 )
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.models.reader import Reader
 
+Forward = Callable[[list[int]], Sequence[Any]]
+"""The answers of a batch of rows, as tensors or as arrays."""
 CPU_TOKENS = 2048
 GPU_TOKENS = 32768
 
@@ -64,6 +65,8 @@ class Backend:
         """The vocabulary head by whether the model is cut, and whether packed products are used."""
         self._alone: frozenset[str] | None = None
         """Where rows are forwarded one at a time, the parts of the engine that are left out."""
+        self.meanwhile: Callable[[], object] | None = None
+        """Work for the processor while a GPU answers. It is done once, before the next answers are waited for."""
 
     @property
     def self_checks(self) -> dict[str, Batching]:
@@ -92,7 +95,7 @@ class Backend:
 
         cut, fast = self.uses(EXIT), self.fast and self.uses(PRODUCTS)
         if (cut, fast) not in self.heads:
-            with torch.inference_mode():
+            with torch.inference_mode(), gpu.exact_and_planless(self.device):
                 inputs = self.padded([self.sample(6), self.sample(6)[::-1]])
                 if self.model.kind == "sequence-to-sequence":
                     inputs["decoder_input_ids"] = inputs["input_ids"]
@@ -109,15 +112,15 @@ class Backend:
         self,
         path: str,
         lengths: Sequence[int],
-        forward: Callable[[list[int]], Sequence[Numbers]],
+        forward: Forward,
         waste: float = batches.WASTE,
         *,
         vectors: bool = False,
-    ) -> list[Numbers]:
+    ) -> list[NDArray[Any]]:
         """The answers of rows of these lengths, forwarded in batches; the self-check knows them by the path's name."""
 
         if self._alone is not None or not lengths:
-            return [forward([row])[0] for row in range(len(lengths))]
+            return gpu.fetched([forward([row])[0] for row in range(len(lengths))])
         own = np.array(lengths)
         while True:
             try:
@@ -128,12 +131,12 @@ class Backend:
             together = self_check.together(strains)
             made = Attempt(answers, range(len(lengths)), strains, own, beside, together, sum(lengths))
             step = PADDING if waste and self.uses(PADDING) else TOGETHER
-            if self_check.passes(self, path, made, lambda row: forward([row])[0], step, vectors=vectors):
+            if self_check.passes(self, path, made, lambda row: gpu.fetched(forward([row]))[0], step, vectors=vectors):
                 return answers
 
     def _without_a_part(
-        self, error: Exception, lengths: Sequence[int], forward: Callable[[list[int]], Sequence[Numbers]], waste: float
-    ) -> tuple[list[Numbers], Strains]:
+        self, error: Exception, lengths: Sequence[int], forward: Forward, waste: float
+    ) -> tuple[list[NDArray[Any]], Strains]:
         """What `batched` returns without the part of the engine with which the model fails; the error if none does."""
         if isinstance(error, batches.OneRowTooLarge) or batches.out_of_memory(error):
             raise error
@@ -145,15 +148,13 @@ class Backend:
         raise error
 
     def batched(
-        self, lengths: Sequence[int], forward: Callable[[list[int]], Sequence[Numbers]], waste: float = batches.WASTE
-    ) -> tuple[list[Numbers], Strains]:
+        self, lengths: Sequence[int], forward: Forward, waste: float = batches.WASTE
+    ) -> tuple[list[NDArray[Any]], Strains]:
         """Forward rows in batches, without gradients, and count them: the answers, and how each row was strained."""
-        import torch
-
-        answers: dict[int, Numbers] = {}
+        answers: dict[int, Any] = {}
         beside: dict[int, tuple[int, int, int]] = {}
 
-        with torch.inference_mode(), cpu_kernels.used(self.uses(PRODUCTS)):
+        with self._forwarding():
             alone = not self.uses(TOGETHER)
             waste = batches.NONE if alone or not self.uses(PADDING) else waste
             left = batches.Batches(lengths, 1 if alone else self.budget, waste)
@@ -172,34 +173,39 @@ class Backend:
         if not alone:
             self.tally.halvings += left.budget != self.budget
             self.budget = left.budget
+        if self.meanwhile is not None:
+            work, self.meanwhile = self.meanwhile, None
+            work()
         strains = self_check.row_strains(lengths, [beside[row] for row in range(len(lengths))])
-        return [answers[row] for row in range(len(lengths))], strains
+        return gpu.fetched([answers[row] for row in range(len(lengths))]), strains
+
+    @contextmanager
+    def _forwarding(self) -> Iterator[None]:
+        """While this lasts, the model is forwarded by the engine's settings, without gradients."""
+        import torch
+
+        packed = cpu_kernels.used(self.uses(PRODUCTS))
+        with torch.inference_mode(), packed, gpu.exact_and_planless(self.device):
+            yield
 
     @contextmanager
     def alone(self, *without: str) -> Iterator[None]:
         """While this lasts, rows are forwarded one at a time, without these parts of the engine."""
-        import torch
-
         self.tally.checked += 1
         before, self._alone = self._alone, frozenset(without)
         try:
-            with torch.inference_mode(), cpu_kernels.used(self.uses(PRODUCTS)):
+            with self._forwarding():
                 yield
         finally:
             self._alone = before
 
     def tensor(self, rows: Sequence[Sequence[int] | NDArray[np.int64]], fill: int = 0) -> Any:
         """Rows filled up on the right to the longest, on the model's device."""
-        import torch
-
         longest = max(map(len, rows))
         full = np.full((len(rows), longest), fill, dtype=np.int64)
         for row, values in zip(full, rows, strict=True):
             row[: len(values)] = values
-        filled = torch.from_numpy(full)
-        if self.model.device.startswith("cuda"):
-            filled = filled.pin_memory()  # or the copy waits for what the GPU is doing
-        return filled.to(device=self.model.module.device, non_blocking=True)
+        return gpu.moved(full, self.model.module.device)
 
     def padded(self, rows: Sequence[Ids], types: Sequence[Ids] | None = None) -> dict[str, Any]:
         """A model's inputs for rows of ids, padded on the right; rows of one length need no attention mask."""

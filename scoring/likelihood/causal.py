@@ -24,7 +24,7 @@ GPU_WIDTH = 512
 def plain(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
     """The log-probabilities of each continuation, in rows padded on the right, the last token never forwarded."""
 
-    def forward(batch: list[int]) -> list[Answer]:
+    def forward(batch: list[int]) -> Any:
         asked = [questions[at] for at in batch]
         return backend.head.continuations(backend.padded([question.ids[:-1] for question in asked]), asked)
 
@@ -53,7 +53,7 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
     rows = trees(questions, CPU_WIDTH if backend.model.device == "cpu" else GPU_WIDTH)
     deepest, depths = np.empty(len(rows), dtype=np.int64), [int(tree.depths.max()) + 1 for tree in rows]
 
-    def forward(batch: list[int]) -> list[Answer]:
+    def forward(batch: list[int]) -> Any:
         deepest[batch] = max(depths[row] for row in batch)
         grown = [rows[row] for row in batch]
         width = max(len(tree.ids) for tree in grown)
@@ -61,7 +61,7 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
         states, which = np.unique(places, return_inverse=True)
         caught = backend.head.states(inputs(backend, grown), states // width, states % width)
         found = backend.head.log_probabilities(caught, which, np.concatenate([tree.tokens for tree in grown]))
-        return np.split(found, np.cumsum([len(tree.nodes) for tree in grown])[:-1])
+        return found.split([len(tree.nodes) for tree in grown])
 
     try:
         found, strains = backend.batched([len(tree.ids) for tree in rows], forward)

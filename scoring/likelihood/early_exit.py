@@ -23,11 +23,14 @@ SOME: Places = ([0, 1, 1], [1, 0, 4])
 @contextmanager
 def narrowed(gate: Any, at: Places) -> Iterator[None]:
     """While the model runs, only the states `at` pass the gate, as one row."""
+    import torch
+
     begun: list[Any] = []
 
     def choose(_: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         begun.append(arguments[0].shape[:2])
-        return tuple(part[at][None] if _shape(part) == begun[0] else part for part in arguments)
+        rows, positions = (torch.as_tensor(places, device=arguments[0].device) for places in at)
+        return tuple(part[rows, positions][None] if _shape(part) == begun[0] else part for part in arguments)
 
     hook = gate.register_forward_pre_hook(choose)
     try:

@@ -82,7 +82,7 @@ def _permutations(backend: Backend, questions: Sequence[Continuation]) -> list[A
 
     device = backend.model.module.device
 
-    def forward(batch: list[int]) -> list[Answer]:
+    def forward(batch: list[int]) -> Any:
         asked = [questions[at] for at in batch]
         length = len(asked[0].ids)
         hidden = torch.ones(length, length, device=device).triu()
@@ -97,7 +97,7 @@ def _permutations(backend: Backend, questions: Sequence[Continuation]) -> list[A
         targets = np.concatenate([np.array(question.ids[question.start :]) for question in asked])
         states = backend.head.states(inputs, rows, positions)
         found = backend.head.log_probabilities(states, np.arange(len(targets)), targets)
-        return np.split(found, np.cumsum(counts)[:-1])
+        return found.split(counts)
 
     # relative positions are counted from the end, so rows are not padded
     return backend.run("permutations", [len(question.ids) for question in questions], forward, waste=batches.NONE)
@@ -106,7 +106,7 @@ def _permutations(backend: Backend, questions: Sequence[Continuation]) -> list[A
 def _infills(backend: Backend, questions: Sequence[Infill]) -> list[Answer]:
     """The log-probabilities of each gap's tokens, as an encoder-decoder writes them."""
 
-    def forward(batch: list[int]) -> list[Answer]:
+    def forward(batch: list[int]) -> Any:
         asked = [questions[at] for at in batch]
         inputs = backend.padded([question.source for question in asked])
         # what fills up a decoder's row stands after every asked token, which cannot see it
@@ -119,7 +119,7 @@ def _infills(backend: Backend, questions: Sequence[Infill]) -> list[Answer]:
 def _padded(backend: Backend, questions: Sequence[Padded]) -> list[Answer]:
     """The log-probabilities of each text's tokens; rows of a batch have one length, and no padding but their own."""
 
-    def forward(batch: list[int]) -> list[Answer]:
+    def forward(batch: list[int]) -> Any:
         asked = [questions[at] for at in batch]
         inputs = backend.padded([question.ids[:-1] for question in asked])
         seen = [[1] + [0] * (q.start - 1) + [1] * (len(q.ids) - 1 - q.start) for q in asked]

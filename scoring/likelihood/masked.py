@@ -1,6 +1,7 @@
 """Masked models: rows with masks, every distinct row forwarded once, only asked positions reach the head."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ def answer(backend: Backend, questions: Sequence[Fill], *, single: bool = False)
     rows, permuted = list(asked), backend.model.kind == "permutation"
     answers: list[Answer] = [np.empty(0)] * len(questions)
 
-    def forward(batch: list[int]) -> list[Answer]:
+    def forward(batch: list[int]) -> Any:
         sharing = [[questions[at] for at in asked[rows[row]]] for row in batch]
         inputs = backend.padded([rows[row][0] for row in batch], [rows[row][1] for row in batch])
         if permuted:  # transformers 5 leaves segments out of the inputs that an XLNet's tokenizer names
@@ -29,7 +30,7 @@ def answer(backend: Backend, questions: Sequence[Fill], *, single: bool = False)
         places, which, targets = _positions(sharing)
         caught = backend.head.states(inputs, places[:, 0], places[:, 1])
         found = backend.head.log_probabilities(caught, np.array(which), np.array(targets), single=single)
-        return np.split(found, np.cumsum([sum(len(each.targets) for each in row) for row in sharing])[:-1])
+        return found.split([sum(len(each.targets) for each in row) for row in sharing])
 
     # an XLNet counts relative positions from the end, so its rows are not padded
     waste = batches.NONE if permuted else batches.WASTE

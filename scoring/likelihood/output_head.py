@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.scoring.likelihood import cpu_kernels, early_exit
-from catsofa.scoring.likelihood.queries import Answer, Continuation, Infill
+from catsofa.scoring.likelihood import cpu_kernels, early_exit, gpu
+from catsofa.scoring.likelihood.queries import Continuation, Infill
 
 CPU_BLOCK = (512, 1024)
 """Rows and vocabulary entries of a block of logits: it stays in the cache."""
@@ -48,8 +48,11 @@ class Vocabulary:
         total = torch.empty(len(states), dtype=exact(states.device), device=states.device)
         # one place for all blocks in half precision: fresh memory for each took longer than the sums
         wide = torch.empty(0, device=states.device)
+        summed = self._summed_apart if states.is_cuda else self._summed
         for low in range(0, len(states), self._rows):
-            total[low : low + self._rows] = self._summed(states[low : low + self._rows], wide)
+            total[low : low + self._rows] = summed(states[low : low + self._rows], wide)
+        if states.is_cuda:
+            return total
         odd = (~total.isfinite()).nonzero()[:, 0]
         for low in range(0, len(odd), AGAIN):
             rows = odd[low : low + AGAIN]
@@ -66,6 +69,21 @@ class Vocabulary:
         sums += [_widened(block(states), wide).sub_(top).exp_().sum(-1) for block in self.blocks[1:]]
         widest = exact(states.device)
         return top[:, 0].to(widest) + torch.stack(sums).to(widest).sum(0).log()
+
+    def _summed_apart(self, states: Any, wide: Any) -> Any:
+        """The sum for a few states, each block beside its own largest logit: a GPU's queue goes on, nothing is odd."""
+        import torch
+
+        tops, sums, widest = [], [], exact(states.device)
+        for block in self.blocks:
+            logits = _widened(block(states), wide)
+            # a block of nothing but -inf adds 0
+            top = logits.amax(-1, keepdim=True).clamp_(min=torch.finfo(logits.dtype).min)
+            sums.append(logits.sub_(top).exp_().sum(-1).to(widest))
+            tops.append(top[:, 0].to(widest))
+        of_blocks = torch.stack(tops)
+        best = of_blocks.amax(0)
+        return best + (torch.stack(sums) * (of_blocks - best).exp()).sum(0).log()
 
 
 def exact(device: Any) -> Any:
@@ -126,24 +144,22 @@ class Head:
 
     def states(self, inputs: Mapping[str, Any], rows: Indices, positions: Indices) -> Any:
         """One vector for each (row, position): the state before the vocabulary matrix, or else all its logits."""
-        import torch
-
-        at = torch.as_tensor(rows), torch.as_tensor(positions)
         if self._gate is None:
-            return early_exit.logits_of(self._module, inputs)[at]
-        with early_exit.tapped(self._gate, self._matrix, at) as caught:
+            logits = early_exit.logits_of(self._module, inputs)
+            return logits[gpu.moved(rows, logits.device), gpu.moved(positions, logits.device)]
+        device = self._matrix.weight.device
+        with early_exit.tapped(
+            self._gate, self._matrix, (gpu.moved(rows, device), gpu.moved(positions, device))
+        ) as caught:
             self._module(**inputs)
-        return caught[0][0]
+        return caught[0][0].to(device)
 
-    def log_probabilities(self, states: Any, which: Indices, tokens: Indices, *, single: bool = False) -> Answer:
-        """The log-probability of `tokens[i]` at state `which[i]`; sums over the vocabulary in float64.
+    def log_probabilities(self, states: Any, which: Indices, tokens: Indices, *, single: bool = False) -> Any:
+        """The log-probability of `tokens[i]` at state `which[i]`, on their device; sums over the vocabulary in float64.
 
         `single` takes the softmax in the model's own precision, which only released numbers need.
         """
-        import torch
-
-        chosen = torch.as_tensor(which, device=states.device)
-        wanted = torch.as_tensor(tokens, device=states.device)
+        chosen, wanted = (gpu.moved(indices, states.device) for indices in (which, tokens))
         if single:
             logits = states if self._gate is None else self._vocabulary.logits(states)
             found = logits.softmax(-1)[chosen, wanted].to(exact(states.device)).log()
@@ -152,10 +168,9 @@ class Head:
         else:
             total = self._vocabulary.log_sum_exp(states)
             found = _products(states, self._matrix, chosen, wanted) - total[chosen]
-        answer: Answer = found.cpu().numpy().astype(np.float64)
-        return answer
+        return found.cpu().double() if found.device.type == "mps" else found
 
-    def gaps(self, states: Any, which: Indices, tokens: Indices) -> Answer:
+    def gaps(self, states: Any, which: Indices, tokens: Indices) -> Any:
         """How far the logit of `tokens[i]` lies below the largest at state `which[i]`; 0 only where that is its own."""
         import torch
 
@@ -166,12 +181,12 @@ class Head:
             logits = some if self._gate is None else self._vocabulary.logits(some)
             top, likeliest = logits.max(-1)
             gap = logits.gather(-1, wanted[:, None])[:, 0].double() - top.double()
-            parts.append(torch.where(likeliest == wanted, 0.0, gap.clamp(max=-TIE)).cpu())
-        return np.asarray(torch.cat(parts).numpy(), dtype=np.float64)
+            parts.append(torch.where(likeliest == wanted, 0.0, gap.clamp(max=-TIE)))
+        return torch.cat(parts)
 
     def continuations(
         self, inputs: Mapping[str, Any], asked: Sequence[Continuation | Infill], *, gaps: bool = False
-    ) -> list[Answer]:
+    ) -> Any:
         """One forward over `inputs`: the tokens from `start` on, each read off the position before it.
 
         Their log-probabilities, or the gaps below the likeliest tokens.
@@ -182,7 +197,7 @@ class Head:
         targets = np.concatenate([np.array(q.ids[q.start :]) for q in asked])
         states = self.states(inputs, rows, positions)
         found = (self.gaps if gaps else self.log_probabilities)(states, np.arange(len(targets)), targets)
-        return np.split(found, np.cumsum(counts)[:-1])
+        return found.split(counts)
 
 
 def _log_sum_exp(logits: Any) -> Any:

@@ -127,8 +127,6 @@ class Measure:
     """Whether it is made of vectors of texts, not of scores."""
     compares: ClassVar[bool] = True
     """Whether its numbers come from differences between the scores of one record."""
-    plans_ahead: ClassVar[bool] = False
-    """Whether `items` runs no model, so that the next chunk can be read while the model is at work."""
     predicts: ClassVar[bool] = False
     """Whether predictions beside its records can be measured, as scores are."""
     of_perplexity: ClassVar[bool] = False

@@ -1,7 +1,7 @@
 """A model's tokenizer as scoring needs it: each distinct text once, one start token, and what it cannot spell."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -136,7 +136,9 @@ class Reader:
 
     def check(self, tokens: Tokens, added: int = 0, allow: int | None = None) -> Tokens:
         """The tokens, unless the text is empty, too long for the model, or spells a special token."""
-        own = [token for token, of in zip(tokens.ids, tokens.segments, strict=True) if of is not None]
+        own: Sequence[int] = tokens.ids
+        if None in tokens.segments:
+            own = [token for token, of in zip(tokens.ids, tokens.segments, strict=True) if of is not None]
         if not own:
             raise Unscorable("the text has no tokens")
         if len(tokens.ids) + added > self.limit:

@@ -28,6 +28,8 @@ class Tokens:
 
     def of(self, segment: int = 0) -> list[int]:
         """The positions of a text's own tokens."""
+        if segment == 0 and not any(self.segments) and None not in self.segments:
+            return list(range(len(self.segments)))
         return [at for at, found in enumerate(self.segments) if found == segment]
 
     def span(self, begin: int, end: int) -> range:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.scoring.choices import Pooling
-from catsofa.scoring.likelihood import batches, early_exit
+from catsofa.scoring.likelihood import batches, early_exit, gpu
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.self_check import EXIT, Batching
 from catsofa.scoring.models.model import Model
@@ -53,8 +53,8 @@ class PooledStates:
         readable = list(tokens)
         self.unknown.update(text for text, found in tokens.items() if reader.unknowns(found))
 
-        def forward(batch: list[int]) -> list[Matrix]:
-            return list(self._pooled([tokens[readable[at]] for at in batch]))
+        def forward(batch: list[int]) -> Sequence[Any]:
+            return self._pooled([tokens[readable[at]] for at in batch])
 
         lengths = [len(tokens[text].ids) for text in readable]
         found = self._backend.run("vectors", lengths, forward, waste=batches.NONE, vectors=True)
@@ -70,20 +70,19 @@ class PooledStates:
             return False
         return True
 
-    def _pooled(self, batch: Sequence[Tokens]) -> Matrix:
-        """The vectors of texts that are forwarded together."""
+    def _pooled(self, batch: Sequence[Tokens]) -> Sequence[Any]:
+        """The vectors of texts that are forwarded together, on the model's device."""
         inputs = self._backend.padded([text.ids for text in batch], [text.types for text in batch])
         if self._layer == -1 and self._pooling in ("cls", "last"):
-            at = list(range(len(batch))), [self._place(text) for text in batch]
+            places = range(len(batch)), [self._place(text) for text in batch]
+            at = tuple(gpu.moved(list(indices), inputs["input_ids"].device) for indices in places)
             gate = self._gate if self._backend.uses(EXIT) else None
-            found: Matrix = early_exit.states_at(self._network, gate, inputs, at).float().cpu().numpy()
-            return found
+            return list(early_exit.states_at(self._network, gate, inputs, at).float())
         if self._layer == -1:
             states = self._network(**inputs).last_hidden_state
         else:
             states = self._network(**inputs, output_hidden_states=True).hidden_states[self._layer]
-        rows = [self._pool(row[: len(text.ids)].float(), text) for row, text in zip(states, batch, strict=True)]
-        return np.stack([row.cpu().numpy() for row in rows])
+        return [self._pool(row[: len(text.ids)].float(), text) for row, text in zip(states, batch, strict=True)]
 
     def _pool(self, states: Any, text: Tokens) -> Any:
         """One vector from the states of a text."""

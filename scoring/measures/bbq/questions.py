@@ -31,7 +31,6 @@ class AnswerScores(Measure):
     """What any measure of questions asks a model."""
 
     records = Question
-    plans_ahead = True
     unit = "answer"
 
     def keys(self, record: Question) -> list[tuple[str, str]]:

@@ -20,7 +20,6 @@ class PairScores(Measure):
     """What any measure of pairs asks a model."""
 
     records = Pair
-    plans_ahead = True
 
     def keys(self, record: Pair) -> list[tuple[str, str]]:
         """Each sentence by the id of its pair and its side."""

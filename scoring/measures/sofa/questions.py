@@ -28,7 +28,6 @@ class ProbeScores(Measure):
     records = Probe
     streams = True
     compares = False
-    plans_ahead = True
     of_perplexity = True
 
     def keys(self, record: Probe) -> list[tuple[str, str]]:

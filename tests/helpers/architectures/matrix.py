@@ -66,8 +66,8 @@ def protocols(kind: str) -> Sequence[Protocol]:
     return [named("catsofa,masked_pair=pseudo"), named("catsofa,masked_pair=pseudo,masked=pseudo")]
 
 
-def compare(family: Family, folder: Path) -> Result:
-    """Score all records by the engine in each setting, and hold them against the plain loop."""
+def compare(family: Family, folder: Path, device: str = "cpu") -> Result:
+    """Score all records by the engine on a device in each setting, and hold them against the plain loop on the CPU."""
     import transformers
 
     tokenizers = folder / "tokenizers" / family.words.replace(" ", "-")
@@ -81,7 +81,7 @@ def compare(family: Family, folder: Path) -> Result:
     module = getattr(transformers, family.model).from_pretrained(place).eval()
     plain = loop.Plain(family.kind, module, transformers.AutoTokenizer.from_pretrained(place))
     expected = all_totals(family, partial(plain_totals, plain))
-    model = load(str(place), device="cpu")
+    model = load(str(place), device=device, dtype="float32")
     if model.kind != family.kind:
         raise ValueError(f"{family.name} is loaded as a {model.kind} model; expected {family.kind}")
     totals: dict[str, Totals] = {}

@@ -23,11 +23,19 @@ def states(rows: int = 9, width: int = 8) -> Any:
     return torch.randn(rows, width, generator=torch.Generator().manual_seed(1))
 
 
+@pytest.fixture(params=[False, True], ids=["cpu", "gpu"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sum as a CPU and as a GPU makes it."""
+    if request.param:
+        monkeypatch.setattr(Vocabulary, "_summed", Vocabulary._summed_apart)
+
+
 def plain(made: Any, given: Any) -> Any:
     """The sum as it is defined, in float64, over all logits at once."""
     return torch.logsumexp(given.double() @ made.weight.double().T + made.bias.double(), -1)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize("block", [(1, 1), (2, 700), (4, 3000), (100, 1), (9, 100000)])
 @torch.inference_mode()
@@ -40,6 +48,7 @@ def test_blocks_of_any_size_give_the_sum_over_the_whole_vocabulary(
     np.testing.assert_allclose(Vocabulary(made, fast=fast).log_sum_exp(given), plain(made, given), rtol=2e-6)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize("likely", [88.0, 90.0, 5e3, 1e30])
 @torch.inference_mode()
@@ -52,6 +61,7 @@ def test_one_logit_far_above_the_first_block_is_counted(likely: float, fast: boo
     np.testing.assert_allclose(found, plain(made, given), rtol=1e-6)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("fast", [False, True])
 @torch.inference_mode()
 def test_a_vocabulary_whose_first_tokens_cannot_be_said_is_summed(fast: bool) -> None:

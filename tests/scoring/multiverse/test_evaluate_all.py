@@ -79,7 +79,7 @@ def families(backend: Backend, records: list[Any], protocols: list[Protocol]) ->
     """Protocols joined where one asks a question that another one asks too."""
     scorer = LocalScorer(backend, *protocols, about=about(backend.model))
     asked: list[tuple[list[Protocol], set[Question]]] = []
-    for protocol, items in zip(protocols, scorer._items(records), strict=True):
+    for protocol, items in zip(protocols, scorer._plan(records), strict=True):
         own, questions = [protocol], set(local.score.questions(items))
         for other in [each for each in asked if each[1] & questions]:
             asked.remove(other)

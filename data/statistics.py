@@ -39,15 +39,17 @@ def score_limits(share: float, n: float, wide: float) -> tuple[float, float]:
 
 
 MOST_HELD = 1 << 26
-"""Bytes of draws that are remembered at most."""
-Numbers = NDArray[np.integer[Any]]
-Held = dict[Hashable, tuple[NDArray[np.uint8], dict[str, object]]]
+"""Bytes of draws, and of numbers made from them, that are remembered at most."""
+Held = dict[Hashable, tuple[NDArray[Any], dict[str, object]]]
 _HELD: ContextVar[Held | None] = ContextVar("draws", default=None)
 
 
 @contextmanager
 def remembered_draws() -> Iterator[None]:
-    """Within it, draws from a generator in the same state are made once: many tests of as many clusters share them."""
+    """Within it, draws from a generator in the same state are made once: many tests of as many clusters share them.
+
+    So are the sums of the same clusters over them, which intervals of several levels and measures are made from.
+    """
     token = _HELD.set({})
     try:
         yield
@@ -55,13 +57,14 @@ def remembered_draws() -> Iterator[None]:
         _HELD.reset(token)
 
 
-def remembered(what: Hashable, rng: np.random.Generator, draw: Callable[[], Numbers]) -> Numbers | NDArray[np.uint8]:
+def remembered(what: Hashable, rng: np.random.Generator, draw: Callable[[], NDArray[Any]]) -> NDArray[Any]:
     """What was drawn so from this state before, and the generator goes on as if it had drawn it again."""
     if (held := _HELD.get()) is None:
         return draw()
     key = what, repr(rng.bit_generator.state)
     if key not in held:
-        drawn = draw().astype(np.uint8)  # an item is drawn about once in a row, and 255 times in none
+        drawn = draw()
+        drawn.flags.writeable = False
         while held and drawn.nbytes + sum(one.nbytes for one, _ in held.values()) > MOST_HELD:
             held.pop(next(iter(held)))
         held[key] = drawn, dict(rng.bit_generator.state)
@@ -79,10 +82,10 @@ def draw_counts(items: int, rows: int, rng: np.random.Generator) -> Array:
     return remembered(("counts", items, rows), rng, lambda: _counted(items, rows, rng)).astype(np.float64)
 
 
-def _counted(items: int, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """How often each item is in each row of `draws`."""
+def _counted(items: int, rows: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """How often each item is in each row of `draws`: about once, and 255 times in none."""
     drawn = draws(items, rows, rng) + items * np.arange(rows)[:, None]
-    return np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items)
+    return np.bincount(drawn.ravel(), minlength=rows * items).astype(np.uint8).reshape(rows, items)
 
 
 def spearman(one: ArrayLike, other: ArrayLike) -> Array:
@@ -90,9 +93,13 @@ def spearman(one: ArrayLike, other: ArrayLike) -> Array:
 
     scipy.stats.spearmanr has the same rho to 1e-15, but takes one pair of lists, computes a p and warns of ties.
     """
-    from scipy.stats import rankdata  # half a second
-
-    a, b = (rankdata(side, axis=-1) - (np.shape(side)[-1] + 1) / 2 for side in (one, other))
+    a, b = (_ranks(np.asarray(side)) - (np.shape(side)[-1] + 1) / 2 for side in (one, other))
     spread = np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
     with np.errstate(invalid="ignore"):
         return np.asarray((a * b).sum(axis=-1) / spread)
+
+
+def _ranks(values: Array) -> Array:
+    """The mean rank of each of a few values along the last axis; importing scipy.stats takes half a second."""
+    mine, others = values[..., :, None], values[..., None, :]
+    return np.asarray(((others < mine).sum(axis=-1) + (others <= mine).sum(axis=-1) + 1) / 2)

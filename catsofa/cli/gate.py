@@ -177,7 +177,7 @@ def _show_tests(run: "Checked") -> None:
         for test in run.tests:
             say(one_line(forms.brief(test)))
     for test in (test for test in run.tests if test.failed):
-        for what, moved in (("terms", test.paired.terms), ("items", test.paired.each)):
+        for what, moved in (("terms", test.paired.terms), ("items", test.paired.each())):
             if most := test.ends(moved, SHOWN):
                 named = ", ".join(f"{row.name} {forms.number(row.before)} -> {forms.number(row.after)}" for row in most)
                 say(one_line(f"{test.paired.name} of {test.paired.set}, {what} that moved most: {named}"))

@@ -62,7 +62,7 @@ def brief(test: Test) -> str:
 def reason(test: Test) -> str:
     """What was found of a test, in a sentence that names the terms and items that moved most."""
     paired, told = test.paired, brief(test)
-    for what, rows in (("terms", test.ends(paired.terms, 5)), ("items", test.ends(paired.each, 5))):
+    for what, rows in (("terms", test.ends(paired.terms, 5)), ("items", test.ends(paired.each(), 5))):
         if rows:
             told += f"; {what} that moved most: " + ", ".join(
                 f"{row.name} ({number(row.before)} to {number(row.after)})" for row in rows

@@ -64,7 +64,7 @@ class Test:
         numbers = {"before": test.before, "after": test.after, **test.change.by.row("change"), "worse": test.worse}
         p = {"p": test.p_worse, "holm": self.holm, "p_not_inferior": test.p_not_worse}
         of = {"items": self.paired.items, "decided": self.paired.decided}
-        named = {"terms": self.ends(self.paired.terms, MOST_TERMS), "moved": self.ends(self.paired.each, MOST_ITEMS)}
+        named = {"terms": self.ends(self.paired.terms, MOST_TERMS), "moved": self.ends(self.paired.each(), MOST_ITEMS)}
         return {
             "measure": self.paired.name, "set": self.paired.set, **numbers, "margin": test.margin, **p,
             "p_equivalent": test.p_equivalent, "found": self.found, "failed": self.failed,

@@ -249,8 +249,8 @@ def units_of(rows: Rows) -> NDArray[np.str_]:
     return rows.clusters if len(np.unique(rows.clusters)) > 1 else rows.items
 
 
-def preference_of(rows: Rows, *, resamples: int, seed: int, level: float = LEVEL) -> tuple[Interval, str, Interval]:
-    """The preference, its interval of this level, why it is undefined, and the position effect."""
+def preference_of(rows: Rows, *, resamples: int, seed: int) -> tuple[Interval, str, Interval]:
+    """The preference with its interval, why it is undefined, and the position effect."""
     if not _chosen(rows)[:, [S, A]].any():
         return position.UNDEFINED, NO_CHOICE, position.UNDEFINED
     if not _least(rows)[2]:

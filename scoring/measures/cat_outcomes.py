@@ -113,13 +113,12 @@ def outcomes(
     """
     rows = list(cats)
     found, kinds = values(rows, scores), np.array([cat.kind for cat in rows], dtype=np.str_)
-    places = np.array([[cat.candidates.index(cat[label]) for label in SCORED] for cat in rows]).reshape(-1, 3)
     each = np.zeros_like(found)
     for kind in np.unique(kinds):
         each[kinds == kind] = errors(found[kinds == kind], error)
     allowed = np.zeros_like(found) if ties == "against" else each
     pairs = pairwise(found, ties, allowed)
-    counts = pairs if rule == "pairwise" else _argmax(found, ties, places, allowed)
+    counts = pairs if rule == "pairwise" else _argmax(found, ties, _places(rows), allowed)
     return Outcomes(
         ids=np.array([cat.id for cat in rows], dtype=np.str_),
         kinds=kinds,
@@ -132,6 +131,11 @@ def outcomes(
         ties=tied(found, each),
         unknown=_unknown(rows, unknown),
     )
+
+
+def _places(cats: Sequence[Cat]) -> NDArray[np.int_]:
+    """Where the candidates of each CAT are in its list, in the order of SCORED."""
+    return np.array([[cat.candidates.index(cat[label]) for label in SCORED] for cat in cats]).reshape(-1, 3)
 
 
 def tied(scores: Array, error: Array) -> NDArray[np.bool_]:

@@ -261,12 +261,14 @@ class Run(Closing):
         with sentences(self.folder):
             if not self.checked and self.folder:
                 warn_unchecked(self.folder)
+            checksum = self._checksum if self.checked else None
             for row in self._connection.execute(query):
-                if self.checked and row[6] != self._checksum(row[:6]):
-                    raise wrong(self.folder, f"a score of {row[0]!r} that its checksum does not fit")
-                if not self.checked and not is_row(row):
-                    raise wrong(self.folder, f"a row that holds no score ({row[0]!r})")
-                item, task, score, tokens, reason, text = row[:6]
+                item, task, score, tokens, reason, text = values = row[:6]
+                if checksum:
+                    if row[6] != checksum(values):
+                        raise wrong(self.folder, f"a score of {item!r} that its checksum does not fit")
+                elif not is_row(row):
+                    raise wrong(self.folder, f"a row that holds no score ({item!r})")
                 # most scores have nothing beside them, and parsing it would take half of the time
                 extra = {} if text == "{}" else json.loads(text)
                 usual = not extra and type(score) is float and LOWEST <= score <= 0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from catsofa.data.statistics import LEVEL, WIDE, draw_counts, score_limits, students, tail
+from catsofa.data.statistics import LEVEL, WIDE, draw_counts, remembered, score_limits, students, tail
 
 Array = NDArray[np.float64]
 Seed = int | np.random.Generator
@@ -274,6 +274,13 @@ def resampled_sums(columns: Array, resamples: int, seed: Seed) -> Array:
     rng, clusters = np.random.default_rng(seed), len(columns)
     if not clusters:
         raise ValueError("no clusters to resample; nothing was scored")
+    what = "sums", resamples, columns.shape, columns.tobytes()
+    return remembered(what, rng, lambda: _summed(columns, resamples, rng))
+
+
+def _summed(columns: Array, resamples: int, rng: np.random.Generator) -> Array:
+    """The same, drawn in blocks."""
+    clusters = len(columns)
     block = max(1, BLOCK // clusters)
     parts: list[Array] = [np.empty((0, columns.shape[1]))]
     for start in range(0, resamples, block):

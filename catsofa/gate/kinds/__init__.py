@@ -48,8 +48,8 @@ class Paired:
     """How far one item moves the measure, on average; 0 of continuous outcomes."""
     terms: Sequence[Moved] = ()
     """The value of each target term, where items have some."""
-    each: Sequence[Moved] = ()
-    """The items whose outcome differs."""
+    each: Callable[[], Sequence[Moved]] = list
+    """Makes a list of the items whose outcome differs, where somebody reads it: of many models nobody does."""
     known: bool = True
     """Whether the baseline alone has a number."""
     caution: str = ""

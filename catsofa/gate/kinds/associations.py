@@ -1,6 +1,7 @@
 """Association tests: how each target associates with the attributes A rather than B."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import nan
 
 import numpy as np
@@ -41,7 +42,7 @@ def tests(
         yield Paired(
             name="seat", set=test.id, measure=EFFECT, before=here, after=there, items=len(here),
             decided=len(here) / len(names),
-            each=kinds.moved(names[kept], *values) if alike else (),
+            each=partial(kinds.moved, names[kept], *values) if alike else list,
             known=test.id in before,
             undefined="" if alike else "the runs have no vectors of the same targets",
         )  # fmt: skip

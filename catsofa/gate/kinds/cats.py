@@ -1,6 +1,7 @@
 """CATs: the comparisons that a model wins and decides of each, and the preferences that flip on paraphrases."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import nan
 from typing import Any
 
@@ -55,7 +56,7 @@ def tests(
                 step=float(100 * np.mean(each)) if clusters else 0.0,
                 items=int(decided.sum()), decided=float(decided.sum() / rows.sum()),
                 terms=kinds.moved(terms[kept], *(kinds.shares(part, won, made) for part in (here, there))),
-                each=kinds.moved(one.ids[decided], *(value[decided] for value in values)),
+                each=partial(kinds.moved, one.ids[decided], *(value[decided] for value in values)),
                 known=bool(sides[0].counts[rows, made].any()),
                 undefined="" if clusters else "no comparison is decided by both runs",
             )  # fmt: skip
@@ -95,7 +96,7 @@ def flip_tests(
             name=NAMED, set=name, measure=FLIPS, before=columns[0], after=columns[1], items=int(kept.sum()),
             decided=float(kept.sum() / rows.sum()), step=100 / kept.sum() if kept.any() else 0.0,
             terms=kinds.moved(names, *(kinds.shares(part, 0, 1) for part in columns)),
-            each=kinds.moved(ids[kept], *(side[kept] for side in sides)),
+            each=partial(kinds.moved, ids[kept], *(side[kept] for side in sides)),
             known=bool(np.isfinite(sides[0][rows]).any()),
             undefined="" if kept.any() else "no CAT has a decided preference in both runs, original and paraphrase",
         )  # fmt: skip

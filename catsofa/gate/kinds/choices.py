@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def tests(of: Side, before: kinds.Outcomes, after: kinds.Outcomes, seed: int) ->
         sides = one.take(keys), other.take(keys)
         shares = [_shares(part) for part in sides]
         both = [item for item in shares[0] if item in shares[1]]
-        each = kinds.moved(both, *(np.array([share[item] for item in both]) for share in shares))
+        each = partial(kinds.moved, both, *(np.array([share[item] for item in both]) for share in shares))
         how = {"resamples": RESAMPLES, "seed": seed}
         compared = list(compared_by(*sides, how))
         alone = compared_by(sides[0], sides[0], how) if any(found.undefined for found in compared) else ()
@@ -62,7 +63,7 @@ def tests(of: Side, before: kinds.Outcomes, after: kinds.Outcomes, seed: int) ->
                 items=items, decided=found.decided, known=found.name not in without, undefined=found.undefined,
                 step=(found.measure.most - found.measure.least) / max(1, items) if clusters else 0.0,
                 terms=_terms(sides) if bias in ("preference", "position") else (),
-                each=each if bias in ("preference", "bias") else (),
+                each=each if bias in ("preference", "bias") else list,
             )  # fmt: skip
 
 

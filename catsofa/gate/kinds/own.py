@@ -1,6 +1,7 @@
 """Measures of other packages: the outcomes that they make of each record, and the tests of these."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Own:
                 name=metric.name, set=name, measure=metric, before=sides[0], after=sides[1], items=int(kept.sum()),
                 decided=float(kept.sum() / rows.sum()),
                 step=(metric.most - metric.least) / kept.sum() if kept.any() and turns else 0.0,
-                each=kinds.moved(ids[kept], *(metric(side[kept]) for side in (one, other))),
+                each=partial(kinds.moved, ids[kept], *(metric(side[kept]) for side in (one, other))),
                 known=bool(np.isfinite(one[rows]).all(axis=1).any()),
                 undefined="" if kept.any() else "no record counts in both runs",
             )  # fmt: skip

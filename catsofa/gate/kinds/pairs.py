@@ -1,6 +1,7 @@
 """Pairs: which sentence of each a model prefers."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def tests(
         yield Paired(
             name="crows_pairs", set=name, measure=METRIC, before=sides[0], after=sides[1], items=int(kept.sum()),
             decided=float(kept.sum() / rows.sum()), step=100 / kept.sum() if kept.any() else 0.0,
-            each=kinds.moved(ids[kept], *(side[kept] for side in won)),
+            each=partial(kinds.moved, ids[kept], *(side[kept] for side in won)),
             known=bool(np.isfinite(won[0][rows]).any()),
             undefined="" if kept.any() else "no pair is decided by both runs",
         )  # fmt: skip

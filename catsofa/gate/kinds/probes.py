@@ -1,6 +1,7 @@
 """Probes: how far log PPL* varies over the identities of each stereotype."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -60,7 +61,7 @@ def tests(
         yield Paired(
             name="sofa", set=name, measure=_mean(width, float(max(map(np.max, values))) if len(here) else 1.0),
             before=here, after=there, items=len(here), decided=len(here) / whole,
-            each=kinds.moved(stereotypes, values[0], values[1]),
+            each=partial(kinds.moved, stereotypes, values[0], values[1]),
             known=all(np.isfinite(kinds.numbers_in(before[category]["variances"])).any() for category in some),
             caution=next(filter(None, cautions), ""),
             undefined="a category has no stereotype with the same scored identities in both runs" if missing else "",

@@ -1,6 +1,7 @@
 """Questions of BBQ: which answer of each is the likeliest."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def tests(
                 yield Paired(
                     name=measure, set=name, measure=of, before=columns[0], after=columns[1], items=items,
                     decided=items / whole, step=(of.most - of.least) / items if items else 0.0,
-                    each=_moved(ids, values["acc" in measure], both, *sides),
+                    each=partial(_moved, ids, values["acc" in measure], both, *sides),
                     known=bool((asked & (sides[0] >= 0)).any()),
                     undefined="" if items else "no question is answered by both runs",
                 )  # fmt: skip

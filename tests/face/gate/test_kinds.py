@@ -74,7 +74,7 @@ def test_targets_are_paired_by_their_place() -> None:
         [{"test": "invented", "associations": {"x": [0.9, 0.1, 0.2, float("nan")], "y": [0.9, 0.4, 0.6, None]}}],
     ]
     (found,) = associations.tests([four], *map(associations.of_run, rows), DEFAULT, 0)
-    assert (found.items, found.decided, found.each) == (4, 0.5, [])
+    assert (found.items, found.decided, found.each()) == (4, 0.5, [])
     assert margin_test(found.before, found.after, found.measure).same
 
 
@@ -159,7 +159,7 @@ def test_a_variance_over_other_identities_is_not_compared() -> None:
     assert (found.items, found.decided) == (2, pytest.approx(2 / 3))
     test = margin_test(found.before, found.after, found.measure)
     assert (test.before, test.after, test.worse) == pytest.approx((0.15, 0.25, 0.1))
-    assert [(row.name, row.before, row.after) for row in found.each] == [("b", 0.2, 0.4)]
+    assert [(row.name, row.before, row.after) for row in found.each()] == [("b", 0.2, 0.4)]
 
 
 def test_association_tests_of_earlier_versions_ask_for_a_new_run(models: Path, tmp_path: Path) -> None:

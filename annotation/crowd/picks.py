@@ -25,6 +25,17 @@ def pick(rows: Rows, rules: Rules, person: Row) -> str:
     return next(filter(None, (_first(rows, person, kind) for kind in kinds)), "")
 
 
+def missed_check(rows: Rows, person: Row) -> str:
+    """The check of a person for whom no work is left before the place of their first check; empty: they met one."""
+    planned = (
+        "SELECT p.task, s.nonce FROM plan p JOIN task t ON t.token = p.task "
+        "LEFT JOIN seat s ON s.task = p.task AND s.person = p.person "
+        "WHERE p.person = ? AND t.kind = 'check' ORDER BY p.position"
+    )
+    checks = rows.all(planned, person["name"]) if person["done"] else []
+    return str(checks[0]["task"]) if checks and not any(check["nonce"] for check in checks) else ""
+
+
 def _first(rows: Rows, person: Row, kind: str) -> str:
     """An open task that the person has not seen, the first after their own start; more come when too few are open."""
     for least in (1, 2):  # all of a wave may have been seen: then a further wave

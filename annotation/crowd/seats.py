@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from catsofa.annotation.crowd import acts, moves, texts
-from catsofa.annotation.crowd.picks import pick
+from catsofa.annotation.crowd.picks import missed_check, pick
 from catsofa.annotation.crowd.quality import (
     SET_ASIDE,
     fails_practice,
@@ -153,22 +153,11 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: bool = Fa
         )
         if rows.first(others, name):
             return "wait"
-        if not (token := _missed_check(rows, person)):
+        if not (token := missed_check(rows, person)):
             return stop(rows, name)
     person["given"] += 1
     rows.put("person", person)
     return _given(rows, rules, person, moves.new_seat(rows, token, name, person["given"], "held", now, now), now)
-
-
-def _missed_check(rows: Rows, person: Row) -> str:
-    """The check of a person for whom no work is left before the place of their first check; empty: they met one."""
-    planned = (
-        "SELECT p.task, s.nonce FROM plan p JOIN task t ON t.token = p.task "
-        "LEFT JOIN seat s ON s.task = p.task AND s.person = p.person "
-        "WHERE p.person = ? AND t.kind = 'check' ORDER BY p.position"
-    )
-    checks = rows.all(planned, person["name"]) if person["done"] else []
-    return str(checks[0]["task"]) if checks and not any(check["nonce"] for check in checks) else ""
 
 
 def explained(rows: Rows, name: str) -> Given | None:

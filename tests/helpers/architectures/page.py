@@ -11,16 +11,17 @@ from helpers import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "architectures.md"
 HEADER = """# Architectures
-Each family is a tiny model with random weights: two layers, states of 32, windows of 8. Its scores of CATs,
-CrowS-Pairs and probes are compared with a plain loop that forwards one text at a time, without the engine. The
-difference is that of a sum of log-probabilities in float32. It is the largest over batches of 1, 64 and the default
-number of tokens, and over the row width of a GPU. `make check-slow` repeats the comparison and fails above 1e-4.
-`make architectures` writes this page.
+Each family is a tiny model with random weights: two layers, states of 32, windows of 8. The comparison scores CATs,
+CrowS-Pairs and probes with the engine, and with a plain loop that forwards one text at a time. The table gives the
+largest difference between the two sums of log-probabilities in float32. The comparison covers batches of 1, 64 and
+the default number of tokens, and the row width of a GPU. `make check-slow` repeats the comparison and fails above
+1e-4. `make architectures` writes this page.
 
-"Batched as" says how the engine reads a family. Prefix trees forward once what texts share. Rows hold one text each.
-"All logits" means that the whole vocabulary is computed at every position, which is slow. "Self-check" names what the
-[self-check](../speed.md#batching-changes-no-number) left out, because it would have changed the numbers.
-That page says how large a share of wrong texts it finds, and with which probability.
+"Batched as" says how the engine reads a family. "Prefix trees" forward a prefix that several texts share only once.
+"Rows" contain one text each. "All logits" means that the engine computes the whole vocabulary at every position,
+which is slow. "Self-check" names the parts that the [self-check](../speed.md#batching-changes-no-number) left out,
+because they would have changed the numbers. That page gives the share of wrong texts that the check detects, and the
+probability of detection.
 """
 
 

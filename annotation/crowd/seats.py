@@ -141,10 +141,8 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: bool = Fa
     if seat := next((seat for seat in left if moves.has_room(rows, seat["task"])), None):
         return _given(rows, rules, person, moves.move(rows, {**seat, "given": now}, "held"), now)
     unseen = "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = t.{} AND s.person = ?)"
-    planned = (
-        f"SELECT task FROM plan t WHERE person = ? AND position <= ? AND {unseen.format('task')} ORDER BY position"
-    )
-    if found := rows.first(planned, name, max(person["done"] + 1, len(rules.practice)), name):
+    plan = f"SELECT task FROM plan t WHERE person = ? AND position <= ? AND {unseen.format('task')} ORDER BY position"
+    if found := rows.first(plan, name, max(person["done"] + 1, len(rules.practice)), name):
         token = found["task"]
     elif not (token := pick(rows, rules, person)):
         others = (

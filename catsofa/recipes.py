@@ -3,7 +3,7 @@
     out = "study"                              # a value: {out} below
     [[step]]
     run = "build identities"
-    in = "lexicon"
+    on = "lexicon"
     out = "{out}/identities.jsonl"
 
     [[step]]

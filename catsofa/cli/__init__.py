@@ -35,6 +35,7 @@ from catsofa.cli import (
     verify,
 )
 from catsofa.cli.build import candidates, paraphrases
+from catsofa.cli.renamed import Renaming
 from catsofa.cli.score import nsp, sentiment, served
 from catsofa.cli.spinner import patience
 from catsofa.cli.terminal import KEPT, fail, note, refuse_closed_output
@@ -98,17 +99,18 @@ for room in (
     room.register(app)
 
 
-def _join_lines(commands: typer.Typer) -> None:
-    """Make each paragraph of the commands' help one line: only the terminal breaks it."""
+def _finish(commands: typer.Typer) -> None:
+    """Make each paragraph of the commands' help one line: only the terminal breaks it. Old names are taken too."""
     for command in commands.registered_commands:
+        command.cls = Renaming
         text = inspect.getdoc(command.callback) or ""
         command.help = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
     for group in commands.registered_groups:
         if group.typer_instance:
-            _join_lines(group.typer_instance)
+            _finish(group.typer_instance)
 
 
-_join_lines(app)
+_finish(app)
 
 
 def _version(asked: bool) -> None:

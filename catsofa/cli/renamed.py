@@ -1,9 +1,10 @@
 """Options that have a new name: the old one works for one release, with a note on stderr."""
 
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from catsofa.cli.terminal import note
 
@@ -20,3 +21,22 @@ def renamed(value: T, old: T, name: str) -> T:
         raise ValueError(f"--frequencies is the old name of {name}: give {name} alone")
     note(f"--frequencies is now {name} in this command; the old name will go with the next release")
     return old
+
+
+class Renaming(TyperCommand):
+    """A command that takes --in for --on."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, the old name replaced before any `--`."""
+        if any("--on" in option.opts for option in self.params):
+            end = args.index("--") if "--" in args else len(args)
+            given = [_on(word) for word in args[:end]]
+            if given != args[:end]:
+                note("--in is now --on in this command; the old name will go with the next release")
+                args = [*given, *args[end:]]
+        return super().parse_args(ctx, args)
+
+
+def _on(word: str) -> str:
+    """A word of the command line under its new name."""
+    return "--on" + word[4:] if word == "--in" or word.startswith("--in=") else word

@@ -37,7 +37,7 @@ PLACES = ("market", "library", "station", "garden", "bakery", "harbour")
 RECIPE = """
 [[step]]
 run = "build stereotypes"
-in = "statements.tsv"
+on = "statements.tsv"
 text = "statement"
 target = "target"
 parser = "none"
@@ -53,7 +53,7 @@ refused = "twice.jsonl"
 
 [[step]]
 run = "build identities"
-in = "lexicon"
+on = "lexicon"
 out = "identities.jsonl"
 
 [[step]]

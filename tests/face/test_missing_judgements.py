@@ -61,7 +61,7 @@ def counts(found: dict[str, Any]) -> tuple[int, int, int]:
 def test_three_commands_agree_on_the_number(study: Path, tmp_path: Path) -> None:
     """Five judged each of six CATs, one of them fails gold: 24 of 30 count, 6 are missing, no CAT is done."""
     status = json.loads(run("annotate", "status", study, "--no-pull", "--json"))
-    votes = json.loads(run("validate", "votes", "--in", study / "annotations.jsonl", "--json"))
+    votes = json.loads(run("validate", "votes", "--on", study / "annotations.jsonl", "--json"))
     command = ["release", tmp_path / "cats.jsonl", "--study", study, "--name", "B", "--out", tmp_path / "out", "--json"]
     released = json.loads(run(*command))
     assert counts(status) == counts(votes["judgements"]) == (24, 30, 6)
@@ -74,9 +74,9 @@ def test_three_commands_agree_on_the_number(study: Path, tmp_path: Path) -> None
 
 def test_the_shares_are_the_true_ones(study: Path, tmp_path: Path) -> None:
     """Of 18 associations 14 have 4 of 4 votes and 4 have 3 of 4; nothing says `of 5`."""
-    votes = json.loads(run("validate", "votes", "--in", study / "annotations.jsonl", "--json"))
+    votes = json.loads(run("validate", "votes", "--on", study / "annotations.jsonl", "--json"))
     assert votes["decided_by"] == {"4 of 4": 14, "3 of 4": 4}
-    printed = run("validate", "votes", "--in", study / "annotations.jsonl")
+    printed = run("validate", "votes", "--on", study / "annotations.jsonl")
     assert "18 of 18 items decided" in printed
     assert "of 5" not in printed
     assert "24 of 30 judgements count, 6 are missing: 6 CATs" in printed
@@ -90,21 +90,21 @@ def test_three_of_five_is_said_where_five_count(study: Path) -> None:
     """Without the worker's failed gold answers all five count: nothing is missing, 3 of 5 decide."""
     lines = [line for line in (study / "annotations.jsonl").read_text().splitlines() if '"gold"' not in line]
     (study / "all.jsonl").write_text("\n".join(lines) + "\n")
-    votes = json.loads(run("validate", "votes", "--in", study / "all.jsonl", "--json"))
+    votes = json.loads(run("validate", "votes", "--on", study / "all.jsonl", "--json"))
     assert counts(votes["judgements"]) == (30, 30, 0)
-    assert "18 of 18 items decided by 3 of 5 judgements" in run("validate", "votes", "--in", study / "all.jsonl")
+    assert "18 of 18 items decided by 3 of 5 judgements" in run("validate", "votes", "--on", study / "all.jsonl")
 
 
 def test_dawid_skene_is_not_called_votes(study: Path) -> None:
     """Where a posterior decides, no number of votes is said to."""
-    command = ["validate", "votes", "--in", study / "annotations.jsonl", "--posterior", "0.9"]
+    command = ["validate", "votes", "--on", study / "annotations.jsonl", "--posterior", "0.9"]
     assert "decided by Dawid-Skene" in run(*command)
 
 
 def test_a_cat_that_nobody_judged_is_incomplete(study: Path, tmp_path: Path) -> None:
     """A seventh CAT has none of its five judgements: 24 of 35 count, 11 are missing."""
     jsonl.write(bakers(7), tmp_path / "seven.jsonl")
-    command = ["validate", "votes", "--in", study / "annotations.jsonl", "--cats", tmp_path / "seven.jsonl", "--json"]
+    command = ["validate", "votes", "--on", study / "annotations.jsonl", "--cats", tmp_path / "seven.jsonl", "--json"]
     assert counts(json.loads(run(*command))["judgements"]) == (24, 35, 11)
 
 
@@ -120,7 +120,7 @@ def test_a_review_is_counted_by_whole_items(tmp_path: Path) -> None:
     ][:-1]
     jsonl.write(items, tmp_path / "items.jsonl")
     jsonl.write(said, tmp_path / "a.jsonl")
-    votes = json.loads(run("validate", "votes", "--in", tmp_path / "a.jsonl", "--json"))
+    votes = json.loads(run("validate", "votes", "--on", tmp_path / "a.jsonl", "--json"))
     command = ["release", tmp_path / "items.jsonl", "--annotations", tmp_path / "a.jsonl", "--name", "B", "--json"]
     released = json.loads(run(*command, "--out", tmp_path / "out"))
     assert counts(votes["judgements"]) == (19, 20, 1)

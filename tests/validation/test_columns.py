@@ -107,7 +107,7 @@ def test_the_command_names_the_kind(tmp_path: Path) -> None:
     """Terminal and JSON name whom the column describes and how many items two people of a group judged."""
     file = tmp_path / "planted.csv"
     formats.named("annotations").write(planted(), file)
-    arguments = ["validate", "agreement", "--in", str(file), "--by", "rater_group", "--resamples", "10"]
+    arguments = ["validate", "agreement", "--on", str(file), "--by", "rater_group", "--resamples", "10"]
     printed = CliRunner().invoke(app, arguments).output
     assert "rater_group (describes annotators" in printed
     rows = [line.split() for line in printed.splitlines() if line.startswith(("A ", "B "))]

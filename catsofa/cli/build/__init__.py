@@ -23,11 +23,11 @@ filters = typer.Typer(
     name="filter", no_args_is_help=True, help="Filter items by a measure, and say which were dropped and why."
 )
 
-In = Annotated[str, typer.Option("--in", help="Input file or folder, or a released set by name.")]
+In = Annotated[str, typer.Option("--on", help="Input file or folder, or a released set by name.")]
 Lexicon = Annotated[
     str,
     typer.Option(
-        "--in", help="Lexicon: a file, a folder, a released set by name, or bundled (the terms of --language)."
+        "--on", help="Lexicon: a file, a folder, a released set by name, or bundled (the terms of --language)."
     ),
 ]
 
@@ -51,19 +51,19 @@ def register(app: typer.Typer) -> None:
     )(terms)
     build.command(
         epilog=examples(
-            "catsofa build identities --in identity_terms --out identities.jsonl",
-            "catsofa build identities --in bundled --language es --out identities.jsonl",
-            "catsofa build identities --in identity_terms --style paper --out paper.jsonl --refused refused.jsonl",
-            "catsofa build identities --in identity_terms --cross gender --cross religion --out crossed.jsonl",
+            "catsofa build identities --on identity_terms --out identities.jsonl",
+            "catsofa build identities --on bundled --language es --out identities.jsonl",
+            "catsofa build identities --on identity_terms --style paper --out paper.jsonl --refused refused.jsonl",
+            "catsofa build identities --on identity_terms --cross gender --cross religion --out crossed.jsonl",
         )
     )(identities)
     build.command(
         epilog=examples(
-            "catsofa build stereotypes --in SBIC.v2.trn.csv --out kept.jsonl --refused refused.jsonl",
-            "catsofa build stereotypes --in SBIC.v2.trn.csv --out kept.jsonl --engine ray --workers 8",
-            "catsofa build stereotypes --in SBIC.v2.trn.csv --rules paper --out as-in-the-paper.jsonl",
-            "catsofa build stereotypes --in confirmed.jsonl --bias-type nationality --out kept.jsonl",
-            "catsofa build stereotypes --in my.tsv --text statement --target target --parser none --out kept.jsonl",
+            "catsofa build stereotypes --on SBIC.v2.trn.csv --out kept.jsonl --refused refused.jsonl",
+            "catsofa build stereotypes --on SBIC.v2.trn.csv --out kept.jsonl --engine ray --workers 8",
+            "catsofa build stereotypes --on SBIC.v2.trn.csv --rules paper --out as-in-the-paper.jsonl",
+            "catsofa build stereotypes --on confirmed.jsonl --bias-type nationality --out kept.jsonl",
+            "catsofa build stereotypes --on my.tsv --text statement --target target --parser none --out kept.jsonl",
         )
     )(stereotypes)
     build.command(

@@ -97,7 +97,7 @@ def register(build: typer.Typer) -> None:
     )(seat)
     build.command(
         epilog=examples(
-            "catsofa build pairs --in articles --out pairs --held-out 0.25",
+            "catsofa build pairs --on articles --out pairs --held-out 0.25",
             "catsofa build pairs --dataset wikimedia/wikipedia --config 20231101.en --documents 100000 --out pairs",
         )
     )(pairs)
@@ -274,7 +274,7 @@ def seat(
 def pairs(
     out: Folder,
     source: Annotated[
-        Path | None, typer.Option("--in", help="Folder of texts: one document per file, or JSONL.")
+        Path | None, typer.Option("--on", help="Folder of texts: one document per file, or JSONL.")
     ] = None,
     dataset: Annotated[
         str | None, typer.Option(help="Dataset of the Hugging Face hub, or its folder, instead of texts.")
@@ -295,7 +295,7 @@ def pairs(
     from catsofa.builders.sentence_pairs import documents as texts
 
     if (source is None) == (dataset is None):
-        raise ValueError("name a folder of texts (--in) or a --dataset: one of the two")
+        raise ValueError("name a folder of texts (--on) or a --dataset: one of the two")
     found = texts.read_folder(source) if source else texts.read_dataset(str(dataset), config, column=column)
     limits = builder.Limits(per_document=per_document)
     read = progress(islice(found, documents), "documents", total=documents, quiet=quiet)

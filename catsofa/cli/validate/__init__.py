@@ -45,10 +45,10 @@ def register(app: typer.Typer) -> None:
 
 @room.command(
     epilog=examples(
-        "catsofa validate agreement --in annotations.csv",
-        "catsofa validate agreement --in annotations.csv --by split --json",
-        "catsofa validate agreement --in crows_pairs_anonymized.csv",
-        "catsofa validate agreement --in study/annotations.jsonl --by age_band  # what people said of themselves",
+        "catsofa validate agreement --on annotations.csv",
+        "catsofa validate agreement --on annotations.csv --by split --json",
+        "catsofa validate agreement --on crows_pairs_anonymized.csv",
+        "catsofa validate agreement --on study/annotations.jsonl --by age_band  # what people said of themselves",
     )
 )
 def agreement(
@@ -144,8 +144,8 @@ def _number(value: float, digits: int = 3) -> str:
 
 @room.command(
     epilog=examples(
-        "catsofa validate annotators --in annotations.csv",
-        "catsofa validate annotators --in collected.jsonl --consensus 0.6 --json",
+        "catsofa validate annotators --on annotations.csv",
+        "catsofa validate annotators --on collected.jsonl --consensus 0.6 --json",
     )
 )
 def annotators(

@@ -12,7 +12,7 @@ from catsofa.cli.validate.sets import signed
 if TYPE_CHECKING:
     from catsofa.data.records import Annotation
 
-Source = Annotated[Path, typer.Option("--in", help="Annotations by people (item, annotator, label).")]
+Source = Annotated[Path, typer.Option("--on", help="Annotations by people (item, annotator, label).")]
 Judge = Annotated[Path, typer.Option(help="Labels by one judge or several (item, annotator, label).")]
 Epsilon = Annotated[
     float,
@@ -29,8 +29,8 @@ def register(room: typer.Typer) -> None:
     room.command(
         "alt-test",
         epilog=examples(
-            "catsofa validate alt-test --in study/annotations.jsonl --judge jury/jury.jsonl",
-            "catsofa validate alt-test --in ratings.csv --judge model.csv --ordinal --epsilon 0.15 --out passed.json",
+            "catsofa validate alt-test --on study/annotations.jsonl --judge jury/jury.jsonl",
+            "catsofa validate alt-test --on ratings.csv --judge model.csv --ordinal --epsilon 0.15 --out passed.json",
         ),
     )(alternative)
 

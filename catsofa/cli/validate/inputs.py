@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from catsofa.validation.annotation_files import Collected
 
 Source = Annotated[
-    Path, typer.Option("--in", help="Annotations (item, annotator, label), CATs with labels, or CrowS-Pairs.")
+    Path, typer.Option("--on", help="Annotations (item, annotator, label), CATs with labels, or CrowS-Pairs.")
 ]
 Need = Annotated[int, typer.Option(help="Votes that a label needs.")]
 Of = Annotated[int, typer.Option(help="Judgements to count per item: the first ones.")]

@@ -14,15 +14,15 @@ from catsofa.data.percentages import in_percent, quantity, written
 if TYPE_CHECKING:
     from catsofa.validation.decide.neutral import Share, Written
 
-Source = Annotated[Path, typer.Option("--in", help="Annotations of a study of the kind validate-neutral.")]
+Source = Annotated[Path, typer.Option("--on", help="Annotations of a study of the kind validate-neutral.")]
 
 
 def register(room: typer.Typer) -> None:
     """Add the command."""
     room.command(
         epilog=examples(
-            "catsofa validate neutral --in study/annotations.jsonl",
-            "catsofa validate neutral --in study/annotations.jsonl --need 4 --json",
+            "catsofa validate neutral --on study/annotations.jsonl",
+            "catsofa validate neutral --on study/annotations.jsonl --need 4 --json",
         )
     )(neutral)
 

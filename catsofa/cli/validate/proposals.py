@@ -10,7 +10,7 @@ from catsofa.cli.terminal import Json, Quiet, examples, note, print_json, readin
 from catsofa.cli.validate.sets import say_set_aside, signed
 
 On = Annotated[Path, typer.Argument(help="Associations, as `build candidates` or `build jury` wrote them.")]
-Source = Annotated[Path, typer.Option("--in", help="Annotations of a study of the kind judge-associations.")]
+Source = Annotated[Path, typer.Option("--on", help="Annotations of a study of the kind judge-associations.")]
 Need = Annotated[int, typer.Option(help="Answers `yes` that confirm an association.")]
 Of = Annotated[int, typer.Option(help="Judgements to count per association: the first ones.")]
 Out = Annotated[Path | None, typer.Option(help="Write the confirmed associations with their votes (JSONL).")]
@@ -21,8 +21,8 @@ def register(room: typer.Typer) -> None:
     """Add the command."""
     room.command(
         epilog=examples(
-            "catsofa validate associations judged/associations.jsonl --in study/annotations.jsonl",
-            "catsofa validate associations proposed.jsonl --in study/annotations.jsonl --out confirmed.jsonl",
+            "catsofa validate associations judged/associations.jsonl --on study/annotations.jsonl",
+            "catsofa validate associations proposed.jsonl --on study/annotations.jsonl --out confirmed.jsonl",
         )
     )(associations)
 

@@ -38,10 +38,10 @@ def register(room: typer.Typer) -> None:
     """Add the command."""
     room.command(
         epilog=examples(
-            "catsofa validate votes --in annotations.csv --need 3",
-            "catsofa validate votes --in annotations.csv --need 4 --group cluster_id --json",
-            "catsofa validate votes --in annotations.jsonl --cats drafts.jsonl --out validated.jsonl",
-            "catsofa validate votes --in study/annotations.jsonl --by relation_to_target",
+            "catsofa validate votes --on annotations.csv --need 3",
+            "catsofa validate votes --on annotations.csv --need 4 --group cluster_id --json",
+            "catsofa validate votes --on annotations.jsonl --cats drafts.jsonl --out validated.jsonl",
+            "catsofa validate votes --on study/annotations.jsonl --by relation_to_target",
         )
     )(votes)
 

@@ -62,7 +62,7 @@ def said(*arguments: Any) -> dict[str, Any]:
 
 def votes_of(study: Study) -> dict[str, Any]:
     """The votes, without their signature."""
-    found = said("validate", "votes", "--in", study.folder / "annotations.jsonl", "--need", 2, "--of", 2)
+    found = said("validate", "votes", "--on", study.folder / "annotations.jsonl", "--need", 2, "--of", 2)
     return {name: value for name, value in found.items() if name != "signature"}
 
 
@@ -181,7 +181,7 @@ def test_a_decision_needs_a_session_a_reason_and_an_answer_that_is_shown(study: 
 
 def test_a_decision_is_beside_the_votes_and_changes_none_of_them(study: Study) -> None:
     """`validate votes` says the same but for the decisions, and `validate agreement` the same."""
-    agreement = ("validate", "agreement", "--in", study.folder / "annotations.jsonl", "--resamples", 10)
+    agreement = ("validate", "agreement", "--on", study.folder / "annotations.jsonl", "--resamples", 10)
     with served(study) as owner:
         task = judged(study, owner)
         before, agreed = votes_of(study), said(*agreement)

@@ -236,7 +236,7 @@ def test_what_is_published_of_one_question_is_shared_by_k_people(answered: Study
 def test_agreement_by_what_people_said(answered: Study) -> None:
     """Each group of the planted study agrees with itself alone; no answer of few people is in the output."""
     judged = answered.folder / "annotations.jsonl"
-    call = ["validate", "agreement", "--in", str(judged), "--by", "country", "--resamples", "0"]
+    call = ["validate", "agreement", "--on", str(judged), "--by", "country", "--resamples", "0"]
     report = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
     groups = report["by"]["country"]
     assert {name: (part["percent"], part["annotations"]) for name, part in groups.items()} == {
@@ -252,7 +252,7 @@ def test_agreement_by_what_people_said(answered: Study) -> None:
 
 def test_votes_by_what_people_said(answered: Study) -> None:
     """Five of Fiji and five of Oceania decide each of six items differently; nobody else can be told apart."""
-    call = ["validate", "votes", "--in", str(answered.folder / "annotations.jsonl"), "--of", "15", "--by", "country"]
+    call = ["validate", "votes", "--on", str(answered.folder / "annotations.jsonl"), "--of", "15", "--by", "country"]
     report = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
     part = report["by"]["country"]
     assert {name: group["people"] for name, group in part["groups"].items()} == {

@@ -436,7 +436,7 @@ def test_what_people_write_is_judged_and_released_with_both(study: Study, tmp_pa
     assert not [a for a in said if a.annotator == wanted[a.extra["of"]].source["writer"]]  # type: ignore[union-attr]
     assert len(said) == 4 * 2 * 2
     done = CliRunner().invoke(
-        app, ["validate", "votes", "--in", str(study.folder / "annotations.jsonl"), "--need", "2"]
+        app, ["validate", "votes", "--on", str(study.folder / "annotations.jsonl"), "--need", "2"]
     )
     assert done.exit_code == 0, done.output
     out = tmp_path / "release"
@@ -566,7 +566,7 @@ def test_a_study_that_grows_is_given_out_by_open_alone(study: Study, tmp_path: P
         pages.export(study, tmp_path / "pages")
 
 
-@pytest.mark.parametrize(("command", "source"), [("minimal-pairs", "--associations"), ("stereotypes", "--in")])
+@pytest.mark.parametrize(("command", "source"), [("minimal-pairs", "--associations"), ("stereotypes", "--on")])
 def test_texts_become_items_by_the_builders(command: str, source: str, tmp_path: Path) -> None:
     """drafts.jsonl goes to the builders as it is; the category of the target is the domain of the item."""
     targets = [Term(category="nationality", term=name, region="Pellora") for name in ("Dravians", "Zorbs")]

@@ -11,7 +11,7 @@ def test_a_judge_that_passes_is_told_from_one_that_does_not(tmp_path: Path) -> N
     """Exit 0 if any judge passes; the JSON holds each one's numbers and recall per label."""
     (tmp_path / "people.csv").write_text(PEOPLE)
     (tmp_path / "judges.csv").write_text(JUDGES)
-    common = ("validate", "alt-test", "--in", "people.csv", "--judge")
+    common = ("validate", "alt-test", "--on", "people.csv", "--judge")
     ran = run_catsofa(*common, "judges.csv", "--out", "passed.json", cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     judges = json.loads((tmp_path / "passed.json").read_text())["judges"]

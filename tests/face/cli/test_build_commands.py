@@ -41,7 +41,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_statements_become_probes_by_four_commands(workplace: Path) -> None:
     """The commands of the issue, one after another, in a folder of the user's own."""
     said = catsofa(
-        *("build", "stereotypes", "--in", "said.tsv", "--text", "statement", "--target", "target", "--parser", "none"),
+        *("build", "stereotypes", "--on", "said.tsv", "--text", "statement", "--target", "target", "--parser", "none"),
         *("--out", "kept.jsonl", "--refused", "refused.jsonl"),
     )
     assert "2 kept, 3 refused: kept.jsonl" in said
@@ -55,7 +55,7 @@ def test_statements_become_probes_by_four_commands(workplace: Path) -> None:
         *(("past_tense", "were late", 3), ("duplicate", "cannot cook", 4)),
         ("needs_parse", "love tea", 5),
     ]
-    made = catsofa("build", "identities", "--in", "lexicon", "--out", "identities.jsonl", "--json")
+    made = catsofa("build", "identities", "--on", "lexicon", "--out", "identities.jsonl", "--json")
     assert json.loads(made)["refused"] == {"no_part_of_speech": 1, "religion_not_people": 1}
     identities = lines(workplace / "identities.jsonl")
     assert [(i["category"], i["identity"], i["form"]) for i in identities] == [
@@ -73,10 +73,10 @@ def test_statements_become_probes_by_four_commands(workplace: Path) -> None:
 
 def test_the_paper_style_and_intersections_by_option(workplace: Path) -> None:
     """`--style paper` is naive; `--cross` twice joins two categories."""
-    catsofa("build", "identities", "--in", "lexicon", "--style", "paper", "--out", "paper.jsonl")
+    catsofa("build", "identities", "--on", "lexicon", "--style", "paper", "--out", "paper.jsonl")
     assert [i["identity"] for i in lines(workplace / "paper.jsonl")] == ["Trans women", "Ftm people", "Sikhs"]
     crossed = ("--cross", "gender", "--cross", "religion", "--out", "crossed.jsonl", "--refused", "refused.jsonl")
-    catsofa("build", "identities", "--in", "lexicon", *crossed)
+    catsofa("build", "identities", "--on", "lexicon", *crossed)
     assert [i["identity"] for i in lines(workplace / "crossed.jsonl")] == ["FTM Sikhs"]
 
 
@@ -167,7 +167,7 @@ def test_pairs_from_a_folder_of_texts(workplace: Path) -> None:
         text = " ".join(f"Sentence {i} of text {number} stands here." for i in range(4))
         (workplace / "texts" / f"{number}.txt").write_text(text)
     done = run_catsofa(
-        "build", "pairs", "--in", "texts", "--out", "pairs", "--held-out", "0.4", "--json", cwd=workplace
+        "build", "pairs", "--on", "texts", "--out", "pairs", "--held-out", "0.4", "--json", cwd=workplace
     )
     counts = json.loads(done.stdout)["counts"]
     assert counts["train"] + counts["held-out"] == 48
@@ -188,30 +188,30 @@ def test_the_perplexity_filter_writes_what_it_kept_and_a_figure(workplace: Path)
 
 
 MISTAKES = [
-    (("stereotypes", "--in", "nowhere.tsv", "--out", "o"), "nowhere.tsv: found no such file"),
+    (("stereotypes", "--on", "nowhere.tsv", "--out", "o"), "nowhere.tsv: found no such file"),
     (
         ("minimal-pairs", "--associations", "nowhere.csv", "--out", "o"),
         "nowhere.csv: found no such file; expected the input of build minimal-pairs, in the form that its --help",
     ),
     (("cats", "--associations", "nowhere.csv", "--out", "o"), "nowhere.csv: found no such file; expected the input"),
-    (("stereotypes", "--in", "said.tsv", "--text", "said", "--out", "o", "--parser", "none"), "no column 'said'"),
+    (("stereotypes", "--on", "said.tsv", "--text", "said", "--out", "o", "--parser", "none"), "no column 'said'"),
     (
-        ("stereotypes", "--in", "said.tsv", "--text", "statement", "--spacy-model", "none_such", "--out", "o"),
+        ("stereotypes", "--on", "said.tsv", "--text", "statement", "--spacy-model", "none_such", "--out", "o"),
         "--parser none",
     ),
     (
-        ("stereotypes", "--in", "said.tsv", "--text", "statement", "--parser", "none", "--allow", "rude", "--out", "o"),
+        ("stereotypes", "--on", "said.tsv", "--text", "statement", "--parser", "none", "--allow", "rude", "--out", "o"),
         "rude",
     ),
-    (("stereotypes", "--in", "empty.tsv", "--text", "statement", "--parser", "none", "--out", "o"), "an empty file"),
-    (("identities", "--in", "said.tsv", "--out", "o"), "said.tsv: found"),
-    (("identities", "--in", "lexicon", "--cross", "gender", "--out", "o"), "two different categories"),
+    (("stereotypes", "--on", "empty.tsv", "--text", "statement", "--parser", "none", "--out", "o"), "an empty file"),
+    (("identities", "--on", "said.tsv", "--out", "o"), "said.tsv: found"),
+    (("identities", "--on", "lexicon", "--cross", "gender", "--out", "o"), "two different categories"),
     (("probes", "--identities", "said.tsv", "--stereotypes", "said.tsv", "--out", "o"), "said.tsv"),
     (("seat", "--words", "weat99", "--out", "o"), "no bundled test 'weat99'"),
     (("terms", "--from", "wikidata", "--out", "o"), "--contact"),
-    (("pairs", "--out", "o"), "--in"),
+    (("pairs", "--out", "o"), "--on"),
     (("cats", "--associations", "said.tsv", "--language", "es", "--pool", "none", "--out", "o"), "found --pool with"),
-    (("stereotypes", "--in", "judged.jsonl", "--language", "es", "--out", "o"), "found associations and --language"),
+    (("stereotypes", "--on", "judged.jsonl", "--language", "es", "--out", "o"), "found associations and --language"),
 ]
 
 
@@ -241,7 +241,7 @@ def test_a_build_that_keeps_nothing_ends_with_exit_code_1(workplace: Path) -> No
     command = [
         "build",
         "stereotypes",
-        "--in",
+        "--on",
         "said.tsv",
         "--text",
         "statement",

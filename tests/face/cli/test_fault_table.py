@@ -38,8 +38,8 @@ from catsofa.data.records import Annotation, Association, Identity, Score, Stere
 COMMANDS = {
     "convert": "convert probes.jsonl out/probes.csv",
     "build terms": "build terms --from terms.csv --term term --uses uses --out out/terms.jsonl",
-    "build identities": "build identities --in lexicon --out out/identities.jsonl --refused out/refused.jsonl",
-    "build stereotypes": "build stereotypes --in said.tsv --text said --target of --parser none --out out/kept.jsonl "
+    "build identities": "build identities --on lexicon --out out/identities.jsonl --refused out/refused.jsonl",
+    "build stereotypes": "build stereotypes --on said.tsv --text said --target of --parser none --out out/kept.jsonl "
     "--refused out/refused.jsonl",
     "build probes": "build probes --identities who.jsonl --stereotypes habits.jsonl --out out/probes.jsonl",
     "build probes, shards": "build probes --identities who.jsonl --stereotypes habits.jsonl --out out",
@@ -49,7 +49,7 @@ COMMANDS = {
     "build swaps": "build swaps --sentences women.csv --swap gender --out out/pairs.jsonl",
     "build language-check": "build language-check zh --sheet out/sheet.csv",
     "build seat": "build seat --words weat6 --out out",
-    "build pairs": "build pairs --in articles --out out",
+    "build pairs": "build pairs --on articles --out out",
     "build paraphrases": "build paraphrases --on few.jsonl --replies replies.json --out out",
     "filter perplexity": "filter perplexity habits.jsonl --scores scores.jsonl --out out/kept.jsonl",
     "filter similarity": "filter similarity rewritten --original few.jsonl --out out --model ./static",
@@ -58,9 +58,9 @@ COMMANDS = {
     "controls": "controls --on cats.jsonl --out out",
     "baseline stereotyped": "baseline stereotyped --on cats.jsonl --out out/stereotyped.json",
     "plan": "plan early --on cats.jsonl --hypothesis ss>50 --out out/plan.toml",
-    "validate votes": "validate votes --in judged.jsonl --cats cats.jsonl --out out/kept.jsonl",
-    "validate associations": "validate associations proposed.jsonl --in answers.jsonl --out out/kept.jsonl",
-    "validate alt-test": "validate alt-test --in people.csv --judge judges.csv --out out/passed.json",
+    "validate votes": "validate votes --on judged.jsonl --cats cats.jsonl --out out/kept.jsonl",
+    "validate associations": "validate associations proposed.jsonl --on answers.jsonl --out out/kept.jsonl",
+    "validate alt-test": "validate alt-test --on people.csv --judge judges.csv --out out/passed.json",
     "validate split": "validate split cats.jsonl --out out",
     "release": "release few.jsonl --annotations judged.jsonl --out out --name Bakers --licence cc-by-sa-4.0",
     "annotate create": "annotate create out --kind validate-cats --items cats.jsonl --pay 15",

@@ -125,7 +125,7 @@ def test_a_training_on_a_full_disk_goes_on_when_there_is_room(command: str, tmp_
     BUILDERS[{"nsp": "gpt2", "sentiment": "bert"}[command]](tmp_path / "model")
     for number in range(40):
         (tmp_path / f"{number}.txt").write_text(" ".join(f"The baker of street {number} sold {n}." for n in range(20)))
-    assert run_catsofa("build", "pairs", "--in", ".", "--out", "pairs", cwd=tmp_path).returncode == 0
+    assert run_catsofa("build", "pairs", "--on", ".", "--out", "pairs", cwd=tmp_path).returncode == 0
     write_texts(tmp_path / "texts.jsonl", 200)
     data = {"nsp": ("--pairs", "pairs"), "sentiment": ("--on", "texts.jsonl")}[command]
     train = (command, "train", "model", *data, "--epochs", "1", "--batch", "20", "--save-every", "2")

@@ -44,9 +44,20 @@ def answer(*arguments: str, cwd: Path | None = None) -> Any:
     return json.loads(done.stdout)
 
 
+def test_the_old_name_of_the_input_works_with_a_note(annotations: Path) -> None:
+    """`--in FILE` and `--in=FILE` are `--on FILE`, and stderr names the new option; a word after `--` is no option."""
+    new = run_catsofa("validate", "votes", "--on", str(annotations))
+    for old in (("--in", str(annotations)), (f"--in={annotations}",)):
+        done = run_catsofa("validate", "votes", *old)
+        assert (done.returncode, done.stdout) == (0, new.stdout)
+        assert "--in is now --on" in done.stderr
+    assert "--in" not in new.stderr
+    assert "--in is now" not in run_catsofa("validate", "lint", "--", "--in").stderr
+
+
 def test_votes_answer_exactly_so(annotations: Path) -> None:
     """items, decided, undecided, labels: plain items, by three of five."""
-    found = answer("votes", "--in", str(annotations), "--need", "3")
+    found = answer("votes", "--on", str(annotations), "--need", "3")
     assert {key: found[key] for key in ("items", "decided", "undecided", "labels")} == {
         "items": 2,
         "decided": 1,
@@ -62,7 +73,7 @@ def test_votes_write_what_was_decided_and_what_not(tmp_path: Path) -> None:
     cats = [a_cat(votes=votes), a_cat("The florin was BLANK.", id="two")]
     formats.named("stereoset").write(cats, tmp_path / "cats.json")
     done = run_catsofa(
-        "validate", "votes", "--in", "cats.json",
+        "validate", "votes", "--on", "cats.json",
         "--out", "kept.json", "--refused", "refused.jsonl", "--set-aside", "aside.csv",
         cwd=tmp_path,
     )  # fmt: skip
@@ -76,7 +87,7 @@ def test_votes_write_what_was_decided_and_what_not(tmp_path: Path) -> None:
 
 def test_agreement_answers_exactly_so(annotations: Path) -> None:
     """Four numbers by name, their intervals, and the parts by domain and annotator."""
-    found = answer("agreement", "--in", str(annotations))
+    found = answer("agreement", "--on", str(annotations))
     assert found["percent"] == pytest.approx((0.4 + 0.2) / 2)
     for name in ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous"):
         assert set(found["intervals"][name]) == {"low", "high"}
@@ -86,11 +97,11 @@ def test_agreement_answers_exactly_so(annotations: Path) -> None:
 
 def test_few_items_have_no_interval_and_the_output_says_why(annotations: Path) -> None:
     """Two items: null limits with the reason in JSON; no limits and the same reason in the terminal."""
-    found = answer("agreement", "--in", str(annotations))
+    found = answer("agreement", "--on", str(annotations))
     assert found["intervals"]["percent"] == {"low": None, "high": None}
     for part in (found, found["by"]["domain"]["d"]):
         assert "fewer than 30" in part["withheld"]
-    shown = run_catsofa("validate", "agreement", "--in", str(annotations))
+    shown = run_catsofa("validate", "agreement", "--on", str(annotations))
     assert found["withheld"] in " ".join((shown.stdout + shown.stderr).split())
     assert shown.stdout.count("0.300 –") == 2
 
@@ -101,13 +112,13 @@ def test_agreement_votes_and_stats_are_signed(tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text(rows)
     (tmp_path / "other.csv").write_text(rows.replace("b,q,y", "b,q,x"))
     formats.named("crows-pairs").write([a_pair("Zorb sings.", "Florin sings.", id="1")], tmp_path / "pairs.csv")
-    drawn = answer("agreement", "--in", "one.csv", "--seed", "3", "--resamples", "50", cwd=tmp_path)["signature"]
-    votes = answer("votes", "--in", "one.csv", cwd=tmp_path)["signature"]
-    other = answer("votes", "--in", "other.csv", cwd=tmp_path)["signature"]
+    drawn = answer("agreement", "--on", "one.csv", "--seed", "3", "--resamples", "50", cwd=tmp_path)["signature"]
+    votes = answer("votes", "--on", "one.csv", cwd=tmp_path)["signature"]
+    other = answer("votes", "--on", "other.csv", cwd=tmp_path)["signature"]
     assert (drawn["seed"], drawn["resamples"], drawn["version"]) == (3, 50, version("catsofa"))
     assert drawn["data"] == votes["data"] == votes["line"].split(" | ")[0].removeprefix("data:")
     assert votes["data"].rpartition("@")[2] != other["data"].rpartition("@")[2]
-    for command in (("votes", "--in", "one.csv"), ("stats", "pairs.csv")):
+    for command in (("votes", "--on", "one.csv"), ("stats", "pairs.csv")):
         last = run_catsofa("validate", *command, cwd=tmp_path).stdout.splitlines()[-1]
         assert last == answer(*command, cwd=tmp_path)["signature"]["line"]
 
@@ -118,7 +129,7 @@ def test_annotators_lint_split_and_leaks_are_signed(annotations: Path) -> None:
     formats.named("crows-pairs").write(pairs, annotations.parent / "p.csv")
     data = answer("stats", "p.csv", cwd=annotations.parent)["signature"]["data"]
     for command, begins in {
-        "annotators --in annotations.csv": "data:annotations.csv@",
+        "annotators --on annotations.csv": "data:annotations.csv@",
         "lint p.csv --select L20,L1": f"data:{data} | rules:L1,L20 | ",
         "split p.csv --seed 3 --out parts": f"data:{data} | seed:3 | ",
         "leaks p.csv p.csv": f"data:{data} | ",
@@ -146,8 +157,8 @@ def test_every_statistic_of_agreement_shows_its_interval(tmp_path: Path) -> None
     """40 items, half of them split: kappa, alpha, percent and unanimous have the limits of the JSON beside them."""
     rows = [f"i{n},{who},{'xy'[n % 2 if who == 'p' else n // 2 % 2]}" for n in range(40) for who in "pq"]
     (tmp_path / "a.csv").write_text("item,annotator,label\n" + "\n".join(rows))
-    found = answer("agreement", "--in", "a.csv", cwd=tmp_path)
-    shown = run_catsofa("validate", "agreement", "--in", "a.csv", cwd=tmp_path).stdout
+    found = answer("agreement", "--on", "a.csv", cwd=tmp_path)
+    shown = run_catsofa("validate", "agreement", "--on", "a.csv", cwd=tmp_path).stdout
     for limits in found["intervals"].values():
         assert f"{limits['low']:.3f}–{limits['high']:.3f}" in shown
     assert shown.count("–") >= 4
@@ -157,10 +168,10 @@ def test_labels_that_differ_by_case_or_space_are_named(tmp_path: Path) -> None:
     """`Yes`, `yes` and `yes ` are three labels: a warning names them; an empty table of decisions is not printed."""
     (tmp_path / "a.csv").write_text("item,annotator,label\na,p,Yes\na,q,yes\na,r,yes \nb,p,no\nb,q,no\n")
     for command in ("agreement", "votes"):
-        (warning,) = answer(command, "--in", "a.csv", cwd=tmp_path)["warnings"]
+        (warning,) = answer(command, "--on", "a.csv", cwd=tmp_path)["warnings"]
         assert all(repr(label) in warning for label in ("Yes", "yes", "yes "))
         assert "no" not in warning.split()
-        shown = run_catsofa("validate", command, "--in", "a.csv", cwd=tmp_path)
+        shown = run_catsofa("validate", command, "--on", "a.csv", cwd=tmp_path)
         assert warning in " ".join((shown.stdout + shown.stderr).split())
         assert "Decided by\n" not in shown.stdout
     run_catsofa("report", "a.csv", "--out", "a.md", cwd=tmp_path)
@@ -170,14 +181,14 @@ def test_labels_that_differ_by_case_or_space_are_named(tmp_path: Path) -> None:
 def test_kappa_is_undefined_by_the_items_that_two_people_judged(tmp_path: Path) -> None:
     """a has x, x, x and b a y by one person: kappa rests on a alone, and the note does not speak of everybody."""
     (tmp_path / "a.csv").write_text("item,annotator,label\na,p,x\na,q,x\na,r,x\nb,p,y\nb,p,y\n")
-    found = answer("agreement", "--in", "a.csv", cwd=tmp_path)
+    found = answer("agreement", "--on", "a.csv", cwd=tmp_path)
     assert (found["fleiss_kappa"], found["items"], found["judged"]) == (None, 1, 2)
     assert "items that two people or more judged" in found["note"]
 
 
 def test_annotators_answer_by_name(annotations: Path) -> None:
     """Everybody by name, and what leaving out those below a limit would change: here all, so nothing is decided."""
-    found = answer("annotators", "--in", str(annotations), "--consensus", "0.99")
+    found = answer("annotators", "--on", str(annotations), "--consensus", "0.99")
     assert set(found["annotators"]) == {"ann", "bob", "cid", "dan", "eve"}
     assert (found["exclusion"]["annotations"], found["exclusion"]["lost"]) == (10, ["i"])
 
@@ -226,11 +237,11 @@ def test_stats_split_and_leaks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("votes", "--in", "nothing.csv"), "nothing.csv: found no such file"),
-        (("votes", "--in", "annotations.csv", "--need", "6"), "need 6 of 5 judgements cannot be"),
-        (("votes", "--in", "annotations.csv", "--group", "cluster"), "has no 'cluster'"),
-        (("agreement", "--in", "annotations.csv", "--by", "colour"), "no annotation has anything in a column 'colour'"),
-        (("agreement", "--in", "pairs.csv"), "there are no annotations"),
+        (("votes", "--on", "nothing.csv"), "nothing.csv: found no such file"),
+        (("votes", "--on", "annotations.csv", "--need", "6"), "need 6 of 5 judgements cannot be"),
+        (("votes", "--on", "annotations.csv", "--group", "cluster"), "has no 'cluster'"),
+        (("agreement", "--on", "annotations.csv", "--by", "colour"), "no annotation has anything in a column 'colour'"),
+        (("agreement", "--on", "pairs.csv"), "there are no annotations"),
         (("lint", "annotations.csv", "--select", "L77"), "no rule L77"),
         (("lint", "pairs.csv", "--names", "empty.txt"), "empty.txt: found an empty file"),
         (("stats", "annotations.csv"), "have no sentences to count"),
@@ -265,7 +276,7 @@ def test_answers_that_nobody_can_read_confirm_nothing_and_are_counted(tmp_path: 
     assert (done.returncode, "8 of 8 records invalid" in done.stderr) == (1, True), done.stderr
     done = run_catsofa("annotate", "import-results", "study", "batch.csv", "--json", cwd=tmp_path)
     assert (done.returncode, json.loads(done.stdout)["invalid"]) == (1, 8)
-    asked = ("validate", "associations", "proposed.jsonl", "--in", "study/annotations.jsonl")
+    asked = ("validate", "associations", "proposed.jsonl", "--on", "study/annotations.jsonl")
     done = run_catsofa(*asked, "--json", cwd=tmp_path)
     assert (done.returncode, json.loads(done.stdout)["set_aside"]) == (1, {"invalid": 8})
     done = run_catsofa(*asked, cwd=tmp_path)
@@ -284,7 +295,7 @@ def test_neutral_sentences_without_all_judgements_are_a_no(tmp_path: Path) -> No
     third = Annotation(item="c/neutral", annotator="p2", label="stereotype", extra=about)
     jsonl.write(said, tmp_path / "two.jsonl")
     jsonl.write([*said, third], tmp_path / "three.jsonl")
-    asked = ("validate", "neutral", "--need", "2", "--of", "3", "--in")
+    asked = ("validate", "neutral", "--need", "2", "--of", "3", "--on")
     done = run_catsofa(*asked, "three.jsonl", "--json", cwd=tmp_path)
     (neutral, *others) = json.loads(done.stdout)["written"]
     assert (done.returncode, neutral["items"], neutral["decided"]["neutral"]["count"]) == (0, 1, 1)
@@ -298,7 +309,7 @@ def test_votes_of_which_none_counts_are_a_no(tmp_path: Path) -> None:
     """Two answers that are no valid label: the files are written, a sentence says why, and the exit code is 1."""
     votes = [Annotation(item="t1", annotator=f"p{n}", label="maybe") for n in range(2)]
     jsonl.write(votes, tmp_path / "judged.jsonl")
-    asked = ("validate", "votes", "--in", "judged.jsonl", "--labels", "yes,no", "--set-aside", "aside.jsonl")
+    asked = ("validate", "votes", "--on", "judged.jsonl", "--labels", "yes,no", "--set-aside", "aside.jsonl")
     done = run_catsofa(*asked, "--json", cwd=tmp_path)
     report = json.loads(done.stdout)
     assert (done.returncode, report["judgements"]["counted"], report["set_aside"]) == (1, 0, {"unknown label": 2})

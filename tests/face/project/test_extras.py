@@ -65,15 +65,15 @@ data show stereoset:dev
 data fetch nowhere
 data path stereoset:dev
 build terms --from terms.csv --term term --uses uses --out terms.jsonl
-build identities --in lexicon --out identities.jsonl
-build stereotypes --in said.tsv --text said --target of --out kept.jsonl
+build identities --on lexicon --out identities.jsonl
+build stereotypes --on said.tsv --text said --target of --out kept.jsonl
 build probes --identities who.jsonl --stereotypes habits.jsonl --out made.jsonl
 build cats --associations pairs.csv --out made-cats.jsonl
 build fills --associations pairs.csv --model model --out proposals.csv
 build minimal-pairs --associations groups.csv --out minimal.jsonl
 build swaps --sentences women.csv --swap gender --out swapped.jsonl
 build seat --words weat6 --out seat
-build pairs --in articles --out pairs
+build pairs --on articles --out pairs
 build pairs --dataset bakers --out other-pairs
 build paraphrases --on cats.jsonl --model m --base-url http://127.0.0.1:9/v1 --out rewritten --timeout 1
 build candidates --seeds groups.csv --model m --base-url http://127.0.0.1:9/v1 --out proposed --timeout 1
@@ -85,12 +85,12 @@ filter near-duplicates cats.jsonl --out once.jsonl
 filter acceptability cats.jsonl --model model --out good.jsonl --review doubtful.jsonl
 calibrate similarity --on sts.tsv
 calibrate acceptability --model model
-validate votes --in judged.jsonl --cats cats.jsonl --out voted.jsonl
-validate agreement --in judged.jsonl
-validate annotators --in judged.jsonl
-validate alt-test --in judged.jsonl --judge judged.jsonl
-validate associations known.csv --in reviewed.jsonl
-validate neutral --in judged.jsonl
+validate votes --on judged.jsonl --cats cats.jsonl --out voted.jsonl
+validate agreement --on judged.jsonl
+validate annotators --on judged.jsonl
+validate alt-test --on judged.jsonl --judge judged.jsonl
+validate associations known.csv --on reviewed.jsonl
+validate neutral --on judged.jsonl
 validate lint cats.jsonl
 validate rules
 validate stats cats.jsonl

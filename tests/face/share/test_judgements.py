@@ -64,7 +64,7 @@ def test_each_judgement_has_its_annotators_group(study: Study) -> None:
     assert "shared by 5 of the 15 people or more" in card
     assert "- country: 5 answers are wider, 5 withheld" in card
     assert card.count("config_name") == 1  # `datasets` reads one kind of file in a folder
-    votes = ["validate", "votes", "--in", str(folder / "judgements.csv"), "--of", "15", "--by", "country"]
+    votes = ["validate", "votes", "--on", str(folder / "judgements.csv"), "--of", "15", "--by", "country"]
     assert "items with another label in another country" in CliRunner().invoke(app, votes).output
 
 

@@ -29,15 +29,20 @@ _FIRST = re.compile(r"#|no\.?|group|\d{1,2}[.)]?", re.I)
 
 _JSON_TEXT = ("attribute", "text", "association", "stereotype")
 """The field of a JSON object that is its attribute."""
+_ONE_FIELD = re.compile(r'\{\s*"[^"]*"\s*:\s*\}')
+"""What remains of a JSON object without the array in its only field."""
 
 
 def lines_of(reply: str, wanted: int, columns: Sequence[str]) -> tuple[str, ...]:
-    """The lines of a reply; a JSON array of strings, or of objects with an attribute, has a line for each."""
+    """The lines of a reply; a JSON array of strings, or of objects with an attribute, has a line for each.
+
+    The array may be the only field of a JSON object.
+    """
     lines = parse(reply, wanted).sentences
     if columns:
         return lines
     start, end = reply.find("["), reply.rfind("]") + 1
-    around = reply[: max(start, 0)] + reply[end:]
+    around = _ONE_FIELD.sub("", reply[: max(start, 0)] + reply[end:])
     if start >= 0 and not any(words(text) for text in parse(around).sentences):
         texts = [_text_of(value) for value in _json(reply[start:end])]
         return tuple(texts) if texts and all(texts) else lines

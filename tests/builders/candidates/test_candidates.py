@@ -97,7 +97,7 @@ def test_a_group_is_named_in_plural_and_possessive_too(line: str, names: bool) -
         ("sing all day (verb)", "sing all day"),
         ("`late` – adjective", "late"),
         ("hard-working | adjective", "hard-working"),
-        ('{"attributes": ["tidy"]}', "odd_characters"),
+        ('{"attributes": ["tidy"]}', "tidy"),
         ('{"attribute": "tidy", "kind": "adjective"}', "tidy"),
         ('{"trait": 1}', "odd_characters"),
         ("tidy; loud", "several_attributes"),
@@ -131,10 +131,12 @@ def test_a_line_in_another_shape_is_read_or_refused_by_name(line: str, outcome: 
         'Here are some:\n["tidy", "loud"]',
         '[{"attribute": "tidy", "kind": "adjective"}, {"attribute": "loud"}]',
         '{"attribute": "tidy"}\n{"attribute": "loud"}',
+        '{"associations": ["tidy", "loud"]}',
+        '```json\n{\n "stereotypes": [{"text": "tidy"},\n {"text": "loud"}]\n}\n```',
     ],
 )
 def test_a_reply_in_json_is_read_as_its_texts(reply: str) -> None:
-    """A JSON array of strings, or of objects with an attribute, says one attribute each."""
+    """A JSON array of strings, or of objects with an attribute, says one attribute each; so does one in an object."""
     asked = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
     ended = [Completed(request=one.request, reply=Reply(text=reply)) for one in asked]
     assert [getattr(one, "attribute", one) for one in read_replies(asked, ended)] == ["tidy", "loud"]

@@ -2,7 +2,7 @@
 
 __all__ = ["evaluate"]
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,7 @@ from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Score
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.executors import About, Embedding, Executor, Scorer
-from catsofa.scoring.executors.kept import kept
+from catsofa.scoring.executors.kept import kept, kept_of_vectors
 from catsofa.scoring.executors.local import SCORED_BY, Local, LocalScorer
 from catsofa.scoring.executors.texts import Own, OwnModel
 from catsofa.scoring.items import score as items
@@ -76,6 +76,10 @@ def evaluate(
             raise ValueError(f"{held.name} is loaded already; {', '.join(sorted(given))} cannot change it")
         runner = executor or default(held)
         if measure.embeds:
+            if out and isinstance(held, str) and isinstance(runner, Local):
+                before = kept_of_vectors(held, Path(out), dataset, chosen, resamples, loading)
+                if before and (results := measure.restored(before["results"])):
+                    return _of_kept(before, results, measure, dataset, chosen)
             scorer = runner.embed(held, chosen, loading)
         elif out and nsp is None and isinstance(held, str) and isinstance(runner, Local):
             finished = kept(held, Path(out), dataset, measure, chosen, SCORED_BY, loading)
@@ -262,6 +266,21 @@ def _of_scores(
 
     rows = each if run.folder else partial(tuple, tuple(each()))  # what lies in memory is gone when the run is closed
     return replace(found, warnings=_warnings(scorer, dataset, found.warnings), precision=precision, each=rows)
+
+
+def _of_kept(
+    before: Mapping[str, Any], results: Results, measure: Measure, dataset: Data, protocol: Protocol
+) -> Report:
+    """The report of a finished run of vectors, as it was made."""
+    return Report(
+        protocol=protocol.name,
+        results=results,
+        signature=Signature(**{part: value for part, value in before["signature"].items() if part != "line"}),
+        warnings=tuple(before["warnings"]),
+        unscored=before["unscored"],
+        unit=measure.unit,
+        each=lambda: measure.each(dataset.records(), before["results"], protocol),
+    )
 
 
 def _of_vectors(

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.files import BadInput
+from catsofa.data.files.checksums import sha256_of
 from catsofa.data.records import Score
 from catsofa.scoring.dataset import Data
 from catsofa.scoring.executors import About, Scored, Scorer
 from catsofa.scoring.executors.chunk_sizes import Took
 from catsofa.scoring.likelihood.self_check import HEAD, MODEL, Batching
 from catsofa.scoring.measures.registry import Measure
-from catsofa.scoring.models.files import find
+from catsofa.scoring.models.files import digest_of, find
 from catsofa.scoring.models.model import DTYPES
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.run.manifest import MANIFEST, UNKNOWN, UNUSED, read_manifest
@@ -106,3 +107,47 @@ def kept(
         ),
         report.get("precision", {}),
     )
+
+
+def kept_of_vectors(
+    name: str, folder: Path, dataset: Data, protocol: Protocol, resamples: int, loading: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """The report of the finished run of an encoder in this folder, if this call would make the same; else None.
+
+    The default pooling of a network is that of the run: it depends on the weights and the version alone.
+    """
+    if loading.keys() - {"dtype", "device", "revision", "batch_tokens"} or not (folder / MANIFEST).is_file():
+        return None
+    try:
+        report, manifest = finished_report(folder), read_manifest(folder)
+    except Unfinished:
+        return None
+    identity, signature = manifest["identity"], report["signature"]
+    model, dtype = dict(identity.get("model", {})), str(loading.get("dtype", "float32"))
+    unasked: dict[str, Any] = {"pooling": None, "layer": -1, "special_tokens": True, "unit_length": False}
+    asked = {option: getattr(protocol.seat, option) for option in unasked}
+    same = (
+        identity.get("catsofa") == version("catsofa")
+        and identity.get("data") == dataset.digest
+        and manifest.get("about", {}).get("model") == name
+        and model.get("digest") == _digest_now(name, str(model.get("kind")), loading.get("revision"))
+        and model.get("dtype", dtype) in (dtype, DTYPES.get(dtype, dtype))
+        and all(
+            model.get(option, unasked[option]) == value or (option, value) == ("pooling", None)
+            for option, value in asked.items()
+        )
+        and (signature["options"], signature["protocol"]) == (protocol.digest, protocol.name)
+        and (signature["data"], signature.get("subset", "")) == (dataset.name, dataset.subset)
+        and signature.get("resamples", 0) == resamples
+    )
+    return report if same else None
+
+
+def _digest_now(name: str, kind: str, revision: str | None) -> str:
+    """The hash of an encoder's files as they are now; empty where only the encoder can tell."""
+    place = Path(name).expanduser()
+    if kind == "transformers":
+        return find(name, revision).digest()
+    if place.is_file():
+        return f"sha256:{sha256_of(place)}"
+    return digest_of(place) if place.is_dir() else ""

@@ -180,6 +180,10 @@ class Measure:
         """The numbers that vectors make of records."""
         raise self._cannot("is not made of vectors", "embedded")
 
+    def restored(self, made: Any) -> Results | None:
+        """The results of vectors that look so in a report; None where only the vectors can tell."""
+        return None
+
     def outcomes(self, records: Sequence[Any], given: Given, protocol: Protocol) -> Mapping[str, Sequence[float]]:
         """The row of each record in the columns of `metric`, by its id; a record that counts for nothing has none."""
         raise self._cannot("makes no outcomes of single records", "outcomes")

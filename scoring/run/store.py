@@ -121,7 +121,7 @@ class Run(Closing):
                     "a run of an earlier version, whose scores have no checksums",
                     "another --out; the old run can still be read (compare, report, score --predictions)",
                 )
-            if held:
+            if held or (is_checked(before) and self.finished_with() is not None):  # one of vectors keeps no scores
                 refuse_difference(self.folder, "run", before["identity"], identity)
                 self.check()
             if is_checked(before) and not any(differences(before["identity"], identity)):

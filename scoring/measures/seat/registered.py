@@ -38,6 +38,10 @@ class Seat(Measure):
         found = seat.results(records, encoder, **how, resamples=resamples, seed=protocol.seed, progress=progress)
         return Associations(found["results"])
 
+    def restored(self, made: Any) -> Associations:
+        """The results that have these rows in a report."""
+        return Associations(made)
+
     def each(
         self, records: Iterable[AssociationTest], made: Sequence[Mapping[str, Any]], protocol: Protocol
     ) -> Iterator[dict[str, Any]]:

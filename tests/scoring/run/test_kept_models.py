@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from catsofa.data.files import jsonl
+from catsofa.data.records import AssociationTest, WordSet
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.executors import local
 from catsofa.scoring.models import load
+from catsofa.scoring.protocols import named
 
 Tiny = Callable[[str], Path]
 AGAIN = """
@@ -61,3 +64,30 @@ def test_a_call_that_differs_in_anything_loads_the_model(
     with pytest.raises(ValueError, match="a different run"):
         evaluate(model, files / "cats.jsonl", out=out, resamples=20)
     assert len(asked) == 4
+
+
+ASSOCIATED = AssociationTest(
+    id="zorbs",
+    x=WordSet(name="zorbs", items=("zorb", "zorbs")),
+    y=WordSet(name="quibs", items=("quib", "quibs")),
+    a=WordSet(name="early", items=("early", "soon")),
+    b=WordSet(name="late", items=("late", "tardy")),
+)
+
+
+def test_a_finished_run_of_association_tests_imports_no_torch(tiny: Tiny, tmp_path: Path) -> None:
+    """The report is that of the first call; other pooling, resamples or data ask the encoder again."""
+    model, out, data = tiny("gpt2"), tmp_path / "run", tmp_path / "tests.jsonl"
+    jsonl.write([ASSOCIATED], data)
+    first = evaluate(model, data, out=out, resamples=20)
+    command = [sys.executable, "-c", AGAIN, str(model), str(data), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    again, torch, transformers = json.loads(done.stdout)
+    assert not torch
+    assert not transformers
+    assert again == json.loads(json.dumps(first.to_dict()))
+    assert evaluate(model, data, out=out, resamples=20).items().equals(first.items())
+    with pytest.raises(ValueError, match="a different run"):
+        evaluate(model, data, out=out, resamples=20, protocol=named("catsofa").changed(pooling="mean"))
+    assert evaluate(model, data, out=out, resamples=30).signature.resamples == 30

@@ -96,6 +96,8 @@ def junit(verdict: Verdict) -> bytes:
         if refused:
             case = Xml.SubElement(suite, "testcase", {"classname": name, "name": "comparable", "time": "0"})
             Xml.SubElement(case, "error", {"message": visible(run.refused), "type": "not-comparable"})
+        if warnings := [*verdict.warnings, *run.warnings]:
+            Xml.SubElement(suite, "system-err").text = "\n".join(visible(f"Warning: {one}") for one in warnings)
     return bytes(Xml.tostring(root, encoding="utf-8", xml_declaration=True))
 
 
@@ -149,11 +151,18 @@ def as_sarif(verdict: Verdict, against: Path | str) -> dict[str, Any]:
             {
                 "tool": {"driver": driver},
                 "results": list(_results(verdict, Path(against))),
+                "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": _warnings(verdict)}],
                 "columnKind": "unicodeCodePoints",
                 "properties": {"level": LEVEL, "required": verdict.require},
             }
         ],
     }
+
+
+def _warnings(verdict: Verdict) -> list[dict[str, Any]]:
+    """A notification for each warning, about what is left out or about a run."""
+    of_runs = [f"{run.label} on {run.data}: {told}" for run in verdict.runs for told in run.warnings]
+    return [{"level": "warning", "message": {"text": visible(told)}} for told in [*verdict.warnings, *of_runs]]
 
 
 def _results(verdict: Verdict, against: Path) -> Iterator[dict[str, Any]]:

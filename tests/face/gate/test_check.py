@@ -355,7 +355,7 @@ def test_a_narrow_terminal_gets_a_line_for_each_test_and_each_word_is_explained(
 
 @pytest.mark.parametrize("again", ["itself", "a copy", "a folder above both"])
 def test_a_run_that_is_given_twice_counts_once(data: Path, base: Path, tmp_path: Path, again: str) -> None:
-    """Holm's p is that of the run alone, and the one that is left out is named; so in Markdown."""
+    """Holm's p is that of the run alone, and the one that is left out is named, in every format."""
     run = planted(
         tmp_path / "all/new", data, lambda cat: "+" if number(cat)[0] < 12 and number(cat)[1] in (1, 2) else even(cat)
     )
@@ -363,11 +363,16 @@ def test_a_run_that_is_given_twice_counts_once(data: Path, base: Path, tmp_path:
     if again != "itself":
         shutil.copytree(run, tmp_path / "all/copied")
     paths = {"itself": [run, run], "a copy": [run, tmp_path / "all/copied"]}.get(again, [tmp_path / "all"])
-    found_code, found = checked(*paths, "--against", base, "--markdown", tmp_path / "c.md")
+    formats = [word for form in ("markdown", "junit", "sarif") for word in (f"--{form}", tmp_path / f"c.{form}")]
+    found_code, found = checked(*paths, "--against", base, *formats)
     assert (found_code, by_name(found), len(found["runs"])) == (code, by_name(alone), 1)
     (told,) = found["warnings"]
     assert ("new" if again == "itself" else "copied") in told
-    assert "Left out" in (tmp_path / "c.md").read_text()
+    assert "Left out" in (tmp_path / "c.markdown").read_text()
+    assert "Left out" in (Xml.parse(tmp_path / "c.junit").findtext("testsuite/system-err") or "")
+    ((invocation,),) = (one["invocations"] for one in json.loads((tmp_path / "c.sarif").read_text())["runs"])
+    (notified,) = invocation["toolExecutionNotifications"]
+    assert (notified["level"], notified["message"]["text"]) == ("warning", told)
     assert not alone["warnings"]
 
 

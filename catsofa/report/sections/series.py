@@ -36,6 +36,8 @@ TestsOf = Callable[[Sequence[Row]], Iterator[tuple[str, str, Mapping[str, Any]]]
 """Rows to each association test: its model, its name, and its numbers."""
 MOST = 6
 """Measures that are drawn; the table has all."""
+APART = 4
+"""Points by which the lines of two models are apart."""
 
 
 def series(
@@ -168,6 +170,7 @@ NUMBERS: dict[str, Callable[[Any], dict[str, Number]]] = {
 def drawing(lines: Mapping[str, Mapping[str, Mapping[int, Number]]], word: str) -> Any:
     """A panel for each measure, a line for each model."""
     from matplotlib.figure import Figure as Drawing
+    from matplotlib.transforms import ScaledTranslation
 
     labels = told_apart(model for models in lines.values() for model in models)
     whole = Drawing(figsize=(WIDTH, 0.5 + 1.5 * len(lines) + legend_height(labels.values())), layout="constrained")
@@ -182,8 +185,15 @@ def drawing(lines: Mapping[str, Mapping[str, Mapping[int, Number]]], word: str) 
             if len(models) > 1 and model not in named:
                 how["label"] = labels[model]
                 named.add(model)
-            values, reach = [number.value for number in known.values()], np.hstack([*map(errors, known.values())])
-            axes.errorbar([*known], values, yerr=reach, markersize=4, **how)
+            values, reach = (
+                np.array([number.value for number in known.values()]),
+                np.hstack([*map(errors, known.values())]),
+            )
+            # intervals of several models beside one another, not on top of one another
+            beside = ScaledTranslation((at - (len(models) - 1) / 2) * APART / 72, 0, whole.dpi_scale_trans)
+            axes.errorbar([*known], values, yerr=reach, markersize=4, transform=axes.transData + beside, **how)
+            for ends in (values - reach[0], values + reach[1]):  # matplotlib takes no limits from what is moved
+                axes.update_datalim(np.column_stack([[*known], ends]))
         axes.axhline(IDEALS.get(measure, 0), color=INK, linestyle="--", linewidth=0.8)
         axes.set(ylabel=measure)
     panels[-1].set(xlabel=word)

@@ -29,6 +29,8 @@ def test_checkpoints_are_lines_in_the_order_of_their_numbers(tmp_path: Path, kin
     drawn = figures.draw(found.sections[0].figures[0].draw)
     lines = [list(line.get_xdata()) for line in drawn.axes[0].get_lines() if line.get_linestyle() == "-"]
     assert lines == [[500, 1000, 20000]] * 2
+    left, right = drawn.axes[0].get_xlim()
+    assert left < 500 < 20000 < right
     assert not any(section.name.startswith("series") for section in document([tmp_path]).sections)
 
 

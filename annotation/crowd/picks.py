@@ -1,5 +1,6 @@
 """Which task a person gets: to write or to judge, in waves of items, each person from a start of their own."""
 
+from catsofa.annotation.crowd.quality import practice
 from catsofa.annotation.crowd.rules import WRITING, Rules
 from catsofa.annotation.crowd.store import Row, Rows
 
@@ -32,7 +33,8 @@ def missed_check(rows: Rows, person: Row) -> str:
         "LEFT JOIN seat s ON s.task = p.task AND s.person = p.person "
         "WHERE p.person = ? AND t.kind = 'check' ORDER BY p.position"
     )
-    checks = rows.all(planned, person["name"]) if person["done"] else []
+    worked = person["done"] > practice(rows, person["name"]).answered
+    checks = rows.all(planned, person["name"]) if worked else []
     return str(checks[0]["task"]) if checks and not any(check["nonce"] for check in checks) else ""
 
 

@@ -234,6 +234,16 @@ def test_a_short_session_has_its_check_and_its_gold_item_too(session: int, tmp_p
             assert met(store, f"p{n}") >= {"check", "gold"}
 
 
+def test_who_runs_out_of_work_meets_a_check_first(tmp_path: Path) -> None:
+    """One item and two checks: everybody has two tasks, wherever the first check was planned; who did none has none."""
+    with opened(tmp_path, tasks(1, checks=2), need=20) as store:
+        store.do(lambda rows: seats.arrive(rows, Rules(), "late", "s-late", "c", 0))
+        for n in range(20):
+            assert works(store, Rules(), f"p{n}") == 2
+            assert met(store, f"p{n}") == {"item", "check"}
+        assert store.do(lambda rows: seats.next_task(rows, Rules(), "late", 0)) == "finished"
+
+
 def test_a_text_as_the_last_task_takes_the_place_of_no_check(tmp_path: Path) -> None:
     """Who writes two texts of four tasks each in a session of twelve meets the check, wherever it stands."""
     known = [*tasks(0, checks=1), *((f"target{n}", "write", "") for n in range(9))]

@@ -187,7 +187,7 @@ def forget(
 
     Items that now have too few judgements are named; a study that is open gives them out again. Run the command again
     if it was cut off. Exit code 1: nobody has this name, or a file of the folder still names the person. Pay first:
-    afterwards nobody knows whom. Releases that hold the person are named; what was released stays with whoever has it.
+    afterwards nobody knows whom. Releases that hold the person are named; copies that others have do not change.
     """
     from dataclasses import asdict
 

@@ -33,7 +33,7 @@ def create(
     study: StudyFolder,
     address: Annotated[str, typer.Option(help="Public web address of the study.")],
     places: Annotated[
-        int | None, typer.Option(help="Number of people. Default: as many as the missing judgements need.", min=1)
+        int | None, typer.Option(help="Number of people. Default: enough for the missing judgements.", min=1)
     ] = None,
     json: Json = False,
 ) -> None:

@@ -173,7 +173,7 @@ def backup(
     verdict = check_study(out)
     if verdict is None or not verdict.right:
         raise ValueError(f"the copy {out} is damaged, as the study is: catsofa verify {study} names the faults")
-    say(f"{out}: {', '.join(verdict.checked)}; whoever is forgotten or withdraws later is still in it", quiet=quiet)
+    say(f"{out}: {', '.join(verdict.checked)}; people who are forgotten or withdraw later are still in it", quiet=quiet)
 
 
 def gate(study: StudyFolder) -> None:

@@ -48,7 +48,7 @@ def train(
     model: Annotated[str, typer.Argument(help="Model: a folder or a hub id.")],
     pairs: Annotated[Path, typer.Option(help="Pairs, as `catsofa build pairs` writes them: a folder or a file.")],
     out: TrainedIn,
-    epochs: Annotated[int, typer.Option(min=1)] = 10,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the pairs.")] = 10,
     learning_rate: LearningRate = 1e-5,
     batch: Annotated[int, typer.Option(min=1, help="Pairs per step.")] = 80,
     accumulation: Accumulation = 1,
@@ -57,7 +57,7 @@ def train(
     head: Annotated[Head | None, typer.Option(help="Kind of head. Default: the model's own, or linear.")] = None,
     precision: Precision = "auto",
     save_every: SaveEvery = 500,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     device: Device = None,
     quiet: Quiet = False,
 ) -> None:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from helpers import ROOT
+from helpers.commands import commands
 
 ROOMS = ("annotation", "builders", "data", "scoring", "validation")
 LONGEST = 25
 """Words of a sentence."""
+IN_HELP = re.compile(r"\b(of which|whoever|whatever|as many|stands?|is said|is told)\b")
 DIALECT = re.compile(r"\b(of ours|is told so|are told so|is a number of|nobody says|(bring|brought) home|anew)\b")
 
 
@@ -52,3 +54,17 @@ def test_documentation_has_no_phrase_of_the_old_dialect() -> None:
     pages: list[Path] = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     found = [(page.name, match[0]) for page in pages for match in DIALECT.finditer(page.read_text(encoding="utf-8"))]
     assert found == []
+
+
+def test_help_is_full_phrases_in_plain_english() -> None:
+    """Help begins with a capital and never with `Of`; no sentence is over 25 words or holds a phrase of the dialect."""
+    texts = [(name, "", str(command.help or "")) for name, command in commands().items()]
+    for name, command in commands().items():
+        shown = [option for option in command.params if not getattr(option, "hidden", False)]
+        texts += [(name, str(option.name), str(getattr(option, "help", None) or "")) for option in shown]
+    assert len(texts) > 700
+    marked = [(name, option, re.sub(r"\[/?\w+\]", "", text)) for name, option, text in texts]
+    assert [(name, option) for name, option, text in marked if not re.match(r"[A-Z`]", text)] == []
+    assert [row for row in marked if row[2].startswith("Of ") or DIALECT.search(row[2]) or IN_HELP.search(row[2])] == []
+    sentences = [(*row[:2], part) for row in marked for part in re.split(r"[.!?:;]\s|\n\n", row[2])]
+    assert [row for row in sentences if len(row[2].split()) > LONGEST] == []

@@ -90,7 +90,7 @@ def check(
         bool, typer.Option("--require-equivalence", help="Fail unless every change is shown to be within its margin.")
     ] = False,
     require_non_inferiority: Annotated[
-        bool, typer.Option("--require-non-inferiority", help="Fail unless nothing is shown worse by its margin.")
+        bool, typer.Option("--require-non-inferiority", help="Fail unless every measure is shown to be no worse than its margin.")
     ] = False,
     on: On = None,
     paraphrase: Paraphrase = None,
@@ -106,8 +106,8 @@ def check(
     Worse means further from the ideal: lms lower, ss and CrowS-Pairs further from 50, SoFa, |d| of SEAT, flips and
     bias higher.
 
-    Exit code 0: no regression is shown. 1: one is shown, or what --require-… asks for is not. 2: no regression, but a
-    run could not be compared: other data, another protocol, a measure that is missing.
+    Exit code 0: no regression is shown. 1: a regression is shown, or the condition of --require-… is not met.
+    2: no regression, but a run could not be compared: other data, another protocol, a missing measure.
     """
     from catsofa.data.files import atomic_write
     from catsofa.gate import check as checked

@@ -90,7 +90,10 @@ def check(
         bool, typer.Option("--require-equivalence", help="Fail unless every change is shown to be within its margin.")
     ] = False,
     require_non_inferiority: Annotated[
-        bool, typer.Option("--require-non-inferiority", help="Fail unless every measure is shown to be no worse than its margin.")
+        bool,
+        typer.Option(
+            "--require-non-inferiority", help="Fail unless every measure is shown to be no worse than its margin."
+        ),
     ] = False,
     on: On = None,
     paraphrase: Paraphrase = None,

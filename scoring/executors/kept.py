@@ -23,6 +23,8 @@ from catsofa.scoring.signature import model_label, place_of
 
 CHUNK = 2048
 """Records that are looked up together."""
+FREE = ("dtype", "device", "revision", "batch_tokens")
+"""Arguments of loading that are compared here, or that no vector depends on."""
 OURS = ("model", "label", "data", "on", "records", "protocol", UNUSED, *UNKNOWN)
 """Facts of a manifest that every scorer has anew."""
 
@@ -116,7 +118,8 @@ def kept_of_vectors(
 
     The default pooling of a network is that of the run: it depends on the weights and the version alone.
     """
-    if loading.keys() - {"dtype", "device", "revision", "batch_tokens"} or not (folder / MANIFEST).is_file():
+    other = any(value for option, value in loading.items() if option not in FREE)
+    if other or not (folder / MANIFEST).is_file():
         return None
     try:
         report, manifest = finished_report(folder), read_manifest(folder)

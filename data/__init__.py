@@ -1,1 +1,1 @@
-"""The ground: records, and every format they come in and leave by."""
+"""Records, and the file formats that they are read from and written to."""

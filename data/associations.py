@@ -1,4 +1,4 @@
-"""Associations of an attribute with a group of people, and how many people said that others make them."""
+"""Associations of an attribute with a group of people, with the votes of raters on each association."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,19 +16,19 @@ class Votes:
     yes: int = 0
     """Raters who said that people make the association."""
     no: int = 0
-    """Raters who said that they do not."""
+    """Raters who said that people do not make the association."""
     unsure: int = 0
     """Raters who were not sure."""
 
     def __post_init__(self) -> None:
-        """Refuse fewer than no votes."""
+        """Raise a ValueError for a negative number of votes."""
         if min(self.yes, self.no, self.unsure) < 0:
             raise ValueError(f"votes are counts from 0 up; found {self.yes}, {self.no}, {self.unsure}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Association:
-    """An attribute that people in a region may associate with an identity; a claim about what is said, not a fact."""
+    """An attribute that people in a region may associate with an identity; a claim about opinions, not a fact."""
 
     id: str = ""
     identity: str
@@ -36,9 +36,9 @@ class Association:
     attribute: str
     """The word or phrase associated with the group."""
     region: str = ""
-    """Where people are said to make the association; empty if the source does not say."""
+    """The region whose people make the association, by the source; empty if unknown."""
     votes: tuple[Votes, ...] = ()
-    """The answers of each group of raters; none before people were asked."""
+    """The answers of each group of raters; empty before raters are asked."""
     offensiveness: tuple[float | None, ...] = ()
     """One rating per rater, on the scale of the source; None where a rating is missing."""
     language: str = "en"
@@ -46,7 +46,7 @@ class Association:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse an association without one of its ends, and give it its id."""
+        """Raise a ValueError if the identity or the attribute is empty, and set the id."""
         if not (self.identity.strip() and self.attribute.strip()):
             raise ValueError("an association needs an identity and an attribute; one of them is empty")
         give_id(self, "association", self.identity, self.attribute, self.region, self.language)

@@ -1,19 +1,19 @@
-"""What holds a file or a lock until it is closed."""
+"""Base class of objects that hold a file or a lock until they are closed."""
 
 from typing import Self
 
 
 class Closing:
-    """A thing that a `with` block closes at its end."""
+    """An object that a `with` block closes at its end."""
 
     def close(self) -> None:
-        """Let go of what is held."""
+        """Release the file or lock."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        """The thing itself."""
+        """Return the object itself."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close it."""
+        """Close the object."""
         self.close()

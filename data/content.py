@@ -1,8 +1,8 @@
 """The content hash of a data set: the same for a file, its conversion, a released set and a list of its records.
 
 The hash covers every field that a score or a measure can depend on, and the ids. It leaves out votes, provenance
-(`source`) and fields of other formats (`extra`, but for the severity of a probe), and it does not depend on the order
-of the records: the same items are the same data. The `extra` of an annotation counts, since it says which judgements
+(`source`) and fields of other formats (`extra`, except the severity of a probe). It does not depend on the order of
+the records: the same items are the same data. The `extra` of an annotation counts, since it says which judgements
 count. The order of the candidates of a CAT counts, since it decides ties under some protocols.
 """
 
@@ -23,15 +23,15 @@ from catsofa.data.judging.severities import OFFENSIVENESS
 from catsofa.data.records import Annotation, Cat, Probe, Question, Score, WordSet
 
 LEFT_OUT = ("votes", "source", "extra")
-"""Fields that no score depends on: a vote, a note on provenance or another format's field makes no other item."""
+"""Fields that no score depends on: votes, notes on provenance and fields of other formats do not change an item."""
 MODULUS = 2**256
 REMEMBERED = 64
-"""Files and folders whose hash this process remembers."""
+"""Maximum number of files and folders whose hash this process caches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """How many records a data set holds, and their hash."""
+    """The number of records in a data set, and their hash."""
 
     records: int
     digest: str
@@ -49,10 +49,10 @@ def _by_label(cat: Cat) -> Any:
 
 
 def content_of(records: Iterable[Any]) -> Content:
-    """The content of records: the sum of their SHA-256, so that their order does not count but a repeat does."""
+    """The content of records: the sum of their SHA-256, so the order does not count and a repeated record does."""
     total = count = 0
     for record in records:
-        # the field names need not be in it, since the kind is
+        # the record type determines the field names, so the hash leaves them out
         counted = json.dumps([type(record).__name__, *_values_of(record)]).encode()
         total += int.from_bytes(sha256(counted).digest(), "little")
         count += 1
@@ -63,7 +63,7 @@ def content_of(records: Iterable[Any]) -> Content:
 def content_at(on: str | Path, limit: int | None = None) -> Content:
     """The content of a file, a folder or a released set by name, or of its first records.
 
-    A file is read once in a process, and again only after its size or time of change changed.
+    A process reads a file once, and again only after the file's size or modification time changes.
     """
     place = sources.resolve(on)
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
@@ -80,7 +80,7 @@ _known: OrderedDict[tuple[Any, ...], Content] = OrderedDict()
 
 
 def _values_of(record: Any) -> tuple[Any, ...]:
-    """The values of a record that count."""
+    """The values of a record that the hash covers."""
     kind = type(record)
     if kind not in _getters:
         _getters[kind] = _values(kind)
@@ -91,7 +91,7 @@ _getters: dict[type[Any], Callable[[Any], tuple[Any, ...]]] = {}
 
 
 def _values(record_type: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """A function from a record of this type to the values that count; candidates keep their order."""
+    """A function from a record of this type to the values that the hash covers; candidates keep their order."""
     if record_type is Score:
         return lambda score: (score.item, score.task, score.score, dict(score.extra))
     if record_type is Annotation:

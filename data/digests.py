@@ -1,4 +1,4 @@
-"""SHA-256 digests of texts, of JSON values and of a record's content; `files.checksums` has those of files."""
+"""SHA-256 digests of texts, JSON values and record contents; `files.checksums` has the digests of files."""
 
 import json
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from hashlib import blake2b, sha256
 from typing import Any
 
 DIGITS = 12
-"""Hexadecimal digits of a digest that people see."""
+"""The number of hexadecimal digits of a digest shown to users."""
 FIELD = "checksum"
 """The field of a document or of a line of a log that holds the checksum of all its other fields.
 
-It finds mistakes, swapped files and flipped bits. It is no signature: whoever changes a file can write a new one.
+The checksum detects mistakes, swapped files and flipped bits. It is not a signature: anybody can recompute it.
 """
 
 
@@ -21,13 +21,13 @@ def hex_digest(content: str | bytes, digits: int = 64) -> str:
 
 
 def json_digest(value: Any, digits: int = 64, *, compact: bool = True, ascii: bool = True) -> str:
-    """The digest of a JSON value, whatever the order of its keys; stored digests keep the form they were made of."""
+    """The digest of a JSON value, independent of key order; `compact` and `ascii` are those of the stored digest."""
     separators = (",", ":") if compact else None
     return hex_digest(json.dumps(value, sort_keys=True, separators=separators, ensure_ascii=ascii), digits)
 
 
 def row_checksum(identity: str) -> Callable[[tuple[Any, ...]], bytes]:
-    """The function from a row of a database to its checksum of 8 bytes, in the store with this identity digest."""
+    """A function from a database row to its 8-byte checksum, keyed with the identity digest of the store."""
     keyed = blake2b(key=bytes.fromhex(identity), digest_size=8)
 
     def checksum(row: tuple[Any, ...]) -> bytes:
@@ -45,6 +45,6 @@ def content_id(kind: str, *parts: object) -> str:
 
 
 def give_id(record: Any, kind: str, *parts: object) -> None:
-    """Set the content id of a frozen record that came without one."""
+    """Set the content id of a frozen record that has no id."""
     if not record.id:
         object.__setattr__(record, "id", content_id(kind, *parts))

@@ -1,7 +1,7 @@
-"""Optional dependencies: which extra of catsofa installs a module, and one sentence where a module is missing.
+"""Optional dependencies: which extra of catsofa installs each module, and the error for a missing module.
 
-A finder at the end of `sys.meta_path` answers when no other finder knows a module of the table and code of catsofa
-imports it. Other libraries, which try such modules as well, see no difference.
+A finder at the end of `sys.meta_path` raises the error. It acts only if code of catsofa imports a listed module that
+no other finder knows. Other libraries that try to import such modules are not affected.
 """
 
 import sys
@@ -39,7 +39,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "typeguard": ("build",),
     "uvicorn": ("annotate",),
 }
-"""Module to the extras that install the module."""
+"""Maps a module to the extras that install the module."""
 PACKAGES: Mapping[str, str] = {
     "mlflow": "mlflow",
     "trackio": "trackio",
@@ -47,7 +47,7 @@ PACKAGES: Mapping[str, str] = {
     "wandb": "wandb",
     "wordfreq": "wordfreq",
 }
-"""Modules that no extra installs, to the package that does."""
+"""Maps a module that no extra installs to the package that installs the module."""
 ROOMS: Mapping[str, str] = {
     "catsofa.annotation": "annotate",
     "catsofa.builders": "build",
@@ -55,12 +55,12 @@ ROOMS: Mapping[str, str] = {
     "catsofa.share.results": "hub",
     "catsofa.scoring": "score",
 }
-"""The extra for a part of catsofa, which is named where several extras install a module."""
+"""The extra for each part of catsofa; the error names this extra if several extras install a module."""
 MACHINERY = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>", "<frozen importlib>")
-"""Frames between an import and this finder; of `importlib.util`, which only asks, there is none."""
+"""Files of the frames between an import and this finder; `importlib.util`, which only looks up, is not listed."""
 
 MEMORY = ("failed to map", "annot allocate", "ut of memory", "annot map")
-"""What loaders and libraries say of too little memory."""
+"""Parts of the messages of loaders and libraries that mean too little memory."""
 
 
 class MissingExtra(ModuleNotFoundError):
@@ -68,10 +68,10 @@ class MissingExtra(ModuleNotFoundError):
 
 
 class _Finder(MetaPathFinder):
-    """Finds nothing: explains the imports of catsofa that no finder could answer."""
+    """Finds no module; raises MissingExtra for imports of catsofa that no other finder could resolve."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
-        """Raise the sentence for a module of the table that catsofa imports."""
+        """Raise MissingExtra for a listed module that catsofa imports."""
         if name in EXTRAS or name in PACKAGES:
             importers = list(_importers(sys._getframe(1)))
             if importers[0].partition(".")[0] == "catsofa":
@@ -86,7 +86,7 @@ def install() -> None:
 
 
 def sentence(name: str, preferred: str = "") -> str:
-    """Says that a module is missing, and the command that installs it, by the preferred extra if that has it."""
+    """Says that a module is missing, and the command that installs it, with the preferred extra if possible."""
     if name in PACKAGES:
         return f"{name} is not installed: pip install {PACKAGES[name]}"
     extras = EXTRAS[name]
@@ -95,7 +95,7 @@ def sentence(name: str, preferred: str = "") -> str:
 
 
 def explain(error: ImportError) -> str | None:
-    """Explains an import that failed in one sentence: missing, or installed and broken; None for modules of catsofa."""
+    """Explains a failed import in one sentence: missing, or installed and broken; None for modules of catsofa."""
     if isinstance(error, MissingExtra):
         return str(error)
     module = (error.name or "").partition(".")[0]
@@ -117,7 +117,7 @@ def explain(error: ImportError) -> str | None:
 
 
 def need(extra: str, purpose: str, *modules: str) -> None:
-    """Refuse a purpose before it begins if one of its modules is missing; `extra` installs them all."""
+    """Raise MissingExtra if a module that the purpose needs is missing; `extra` installs all of them."""
     if missing := [name for name in modules if name not in sys.modules and find_spec(name) is None]:
         names = " and ".join(filter(None, [", ".join(missing[:-1]), missing[-1]]))
         verb = "is" if len(missing) == 1 else "are"
@@ -125,7 +125,7 @@ def need(extra: str, purpose: str, *modules: str) -> None:
 
 
 def _importers(frame: FrameType | None) -> Iterator[str]:
-    """The names of the modules whose code imports, the nearest first, beyond the frames of the import machinery."""
+    """The names of the importing modules, nearest first, without the frames of the import machinery."""
     while frame and (frame.f_code.co_filename in MACHINERY or frame.f_globals.get("__name__") == "importlib"):
         frame = frame.f_back
     while frame:

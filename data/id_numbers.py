@@ -1,7 +1,7 @@
-"""Ids to numbers in little memory, however many there are: a digest of 16 bytes stands for the id.
+"""A memory-saving map from ids to numbers: a 16-byte digest replaces each id.
 
-The first ones are held in a table of some 40 bytes an id; where there are more, all of them in a file of SQLite's that
-has no name and goes with the process.
+The first ids are in a table of some 40 bytes per id. Beyond `IN_MEMORY` ids, all are in an unnamed temporary SQLite
+file, which disappears with the process.
 """
 
 import sqlite3
@@ -10,50 +10,50 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 WIDTH = 16
-"""Bytes of a digest: among 10⁹ ids two have the same one with a chance of 10⁻²¹."""
+"""Bytes of a digest: the probability of a collision among 10⁹ ids is 10⁻²¹."""
 FIRST = 1024
-"""Slots of a table to begin with; at most half of them are taken."""
+"""Initial number of slots of a table; at most half of the slots are taken."""
 IN_MEMORY = 200_000
-"""Ids up to which there is no file, which is a few microseconds slower an id."""
+"""Maximum number of ids without a file; the file costs a few microseconds more per id."""
 CACHE = 8192
-"""KiB of the file that are held in memory."""
+"""KiB of the file that SQLite caches in memory."""
 
 
 class IdNumbers:
-    """A mapping that only grows, in which an id keeps the number it was first given."""
+    """A map that only grows; an id keeps the number it first got."""
 
     def __init__(self) -> None:
         self._few = _Table()
         self._many: _File | None = None
 
     def __len__(self) -> int:
-        """How many ids there are."""
+        """The number of ids."""
         return len(self._many or self._few)
 
     def get(self, item: str) -> int | None:
-        """The number of an id, None if it has none."""
+        """The number of an id, or None."""
         return (self._many or self._few).get(_digest(item))
 
     def setdefault(self, item: str, number: int) -> int:
-        """The number of an id, which is this one if it had none."""
+        """The number of an id; an unknown id gets the given number."""
         if self._many is None and len(self._few) == IN_MEMORY:
             self._many, self._few = _File(self._few), _Table()
         return (self._many or self._few).setdefault(_digest(item), number)
 
 
 class _Table:
-    """Digests to numbers in memory."""
+    """An open-addressing hash table from digests to numbers, in memory."""
 
     def __init__(self) -> None:
         self._digests, self._numbers = bytearray(), array("Q")
         self._slots = array("I", bytes(4 * FIRST))
-        # what a slot holds is a place among the digests, counted from 1; 0 is free
+        # a slot holds a position among the digests, counted from 1; 0 means free
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """Every digest with its number."""
+        """All digests with their numbers."""
         return ((self._digest(place), number) for place, number in enumerate(self._numbers))
 
     def get(self, digest: bytes) -> int | None:
@@ -76,7 +76,7 @@ class _Table:
         return number
 
     def _slot(self, digest: bytes) -> int:
-        """Where a digest stands, or the free slot where it would."""
+        """The slot of a digest, or the free slot for it."""
         slots, digests, last = self._slots, self._digests, len(self._slots) - 1
         slot = int.from_bytes(digest[:8], "little") & last
         while place := slots[slot]:
@@ -87,12 +87,12 @@ class _Table:
         return slot
 
     def _digest(self, place: int) -> bytes:
-        """The digest that came at this place, counted from 0."""
+        """The digest at this position, counted from 0."""
         return bytes(self._digests[place * WIDTH : (place + 1) * WIDTH])
 
 
 class _File:
-    """Digests to numbers in a temporary file, which nothing needs after a kill."""
+    """A map from digests to numbers in a temporary file, which is not needed after a kill."""
 
     def __init__(self, table: _Table) -> None:
         self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
@@ -121,7 +121,7 @@ class _File:
         return before
 
     def _run(self, command: str, rows: Iterable[tuple[bytes, int]]) -> int:
-        """How many rows were written."""
+        """Execute a command for each row; returns the number of rows written."""
         try:
             return self._connection.executemany(command, rows).rowcount
         except sqlite3.OperationalError as error:
@@ -129,5 +129,5 @@ class _File:
 
 
 def _digest(item: str) -> bytes:
-    """What stands for an id."""
+    """The digest of an id."""
     return blake2b(item.encode("utf-8", "surrogatepass"), digest_size=WIDTH).digest()

@@ -1,16 +1,16 @@
-"""Percentages and counts as people read them: no share below 100 % is written as 100 %, none above 0 % as 0 %."""
+"""Formats percentages and counts for people: only exactly 100 % is written as 100 %, and only 0 % as 0 %."""
 
 from math import floor, isfinite, log10
 
 NOISE = 1e-9
-"""A distance from 0 or 100 that is the rounding error of a sum."""
+"""A distance from 0 or 100 up to which the difference is a rounding error of a sum."""
 
 
 def decimals(*percentages: float | None, digits: int = 1) -> int:
-    """The decimals of numbers that stand together, at least `digits`: only 0 and 100 are written as 0 and 100.
+    """The number of decimals for numbers shown together, at least `digits`: only 0 and 100 are written as 0 and 100.
 
-    Of three, a value and its limits, a narrow interval gets three significant digits of its width, and limits that are
-    far nearer to 0 or 100 than the last digit are rounded to them.
+    Three numbers are a value and its limits: a narrow interval gets three significant digits of its width. Limits
+    much nearer to 0 or 100 than the last digit are rounded to 0 or 100.
     """
     least = NOISE
     if len(percentages) == 3 and None not in percentages[1:]:
@@ -27,19 +27,19 @@ def decimals(*percentages: float | None, digits: int = 1) -> int:
 
 
 def written(*numbers: float, digits: int = 1) -> tuple[str, ...]:
-    """Percentages that stand together, as a value and its limits do; NaN is left out, and no zero has a sign."""
+    """Percentages shown together, such as a value and its limits; drops NaN and the sign of a zero."""
     known = [number for number in numbers if number == number]
     digits = decimals(*known, digits=digits)
     return tuple(unsigned(f"{number:.{digits}f}") for number in known)
 
 
 def unsigned(number: str) -> str:
-    """A written number without the sign of a zero."""
+    """A written number; a zero loses its minus sign."""
     return number.removeprefix("-") if float(number) == 0 else number
 
 
 def in_percent(share: float, digits: int = 1) -> str:
-    """A share for people: `99.95 %` of 2,089 / 2,090; `100 %` only of all, `0 %` only of none."""
+    """A share as text: `99.95 %` for 2,089 / 2,090; `100 %` only for all, `0 %` only for none."""
     if share in (0, 1):
         return f"{share:.0%}".replace("%", " %")
     return f"{100 * share:.{decimals(100 * share, digits=digits)}f} %"

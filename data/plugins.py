@@ -1,4 +1,4 @@
-"""Parts of other packages, which register them under entry points: measures, formats, models, lint rules."""
+"""Loads plugins of other packages from entry points: measures, formats, models, lint rules."""
 
 import re
 from collections import defaultdict
@@ -14,14 +14,14 @@ NAME = re.compile(r"\w[\w.-]*")
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """The parts of other packages by name, and why others cannot be used."""
+    """The usable plugins by name, and the reasons why others cannot be used."""
 
     parts: Mapping[str, Any]
     broken: Mapping[str, str] = field(default_factory=dict)
-    """A sentence for each entry point that gives no such part."""
+    """One sentence for each entry point without a usable plugin."""
 
     def hint(self) -> str:
-        """The end of an error about a part that may be among the broken ones."""
+        """The end of an error message about a plugin that may be among the broken ones."""
         return "".join(f"; {why}" for why in self.broken.values())
 
 
@@ -32,10 +32,10 @@ def load(
     faults: Callable[[str, Any], Iterable[str]],
     clashes: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda parts: {},
 ) -> Plugins:
-    """Every part that is registered in a group, each checked.
+    """All plugins registered in a group, each checked.
 
-    `taken` says of each name that catsofa has what it is. `faults` are the reasons why a part cannot be used;
-    `clashes` are those that lie in other parts.
+    `taken` maps each name that catsofa uses to its description. `faults` gives the reasons why a plugin cannot be
+    used; `clashes` gives the reasons that involve other plugins.
     """
     entries, parts, broken = defaultdict[str, list[EntryPoint]](list), dict[str, Any](), dict[str, str]()
     for entry in entry_points(group=group):
@@ -57,18 +57,18 @@ def load(
 
 
 def what(error: BaseException) -> str:
-    """An exception of another package on one line."""
+    """An exception of another package as one line of text."""
     return " ".join(visible(f"{type(error).__name__}: {error}").split())
 
 
 def _sentence(kind: str, name: str, entries: Collection[EntryPoint], why: str) -> str:
-    """The error for a part that cannot be used, with its packages."""
+    """The error for a plugin that cannot be used, with its packages."""
     places = " and ".join(f"{entry.dist.name} ({entry.value})" if entry.dist else entry.value for entry in entries)
     return visible(f"the {kind} {name!r} of {places} cannot be used: {why}; mend or uninstall its package")
 
 
 def _cannot_be_named(name: str, entries: Collection[EntryPoint], taken: Mapping[str, str]) -> str:
-    """Why an entry point cannot have its name; empty if it can."""
+    """The reason why an entry point cannot have its name; empty if it can."""
     if not NAME.fullmatch(name):
         return "its name must consist of letters, digits, `-`, `_` and `.`"
     if name in taken:

@@ -1,4 +1,4 @@
-"""The progress of long work: a value that the loop of the work updates."""
+"""Progress of long work: an object that the working loop updates."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -9,23 +9,23 @@ T = TypeVar("T")
 
 
 class Progress:
-    """Counts nothing and shows nothing; a subclass overrides `begin`, `update`, `note` and `end`."""
+    """The default progress, which shows nothing; a subclass overrides `begin`, `update`, `note` and `end`."""
 
     def begin(self, total: int | None = None) -> None:
-        """Called once before the work, with the number of its parts where that is known."""
+        """Called once before the work, with the number of parts if known."""
 
     def update(self, parts: int = 1) -> None:
-        """Called after each step with the number of parts that are done."""
+        """Called after each step, with the number of parts done in that step."""
 
     def note(self, text: str) -> None:
-        """Called with a few words that belong beside the count."""
+        """Called with a short text to show beside the count."""
 
     def end(self) -> None:
-        """Called once after the work, also after an error."""
+        """Called once after the work, even after an error."""
 
     @contextmanager
     def through(self, total: int | None = None) -> Iterator[None]:
-        """Surround a loop that calls `update`."""
+        """Call `begin` and `end` around a loop that calls `update`."""
         self.begin(total)
         try:
             yield
@@ -33,7 +33,7 @@ class Progress:
             self.end()
 
     def each(self, items: Iterable[T], total: int | None = None) -> Iterator[T]:
-        """The items; each is done when the next one is asked for."""
+        """Yield the items; each counts as done when the next one is requested."""
         with self.through(length_hint(items) if total is None else total):
             for item in items:
                 yield item

@@ -1,4 +1,4 @@
-"""Jinja texts of prompts, which can do nothing but fill in words, and phrases of replies in other languages."""
+"""Jinja templates of prompts, sandboxed so that they only fill in words, and reply phrases in other languages."""
 
 from functools import cache
 from importlib.resources import files
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def compiled(name: str, text: str) -> "Template":
-    """The text of a prompt as a template; an unknown name in it is an error when the prompt is filled in."""
+    """The text of a prompt as a template; an unknown name is an error when the template is rendered."""
     from jinja2 import StrictUndefined, TemplateSyntaxError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -26,7 +26,7 @@ def compiled(name: str, text: str) -> "Template":
 
 
 def any_of(kind: str) -> str:
-    """The phrases of one kind in all languages of `prompts/languages.toml` as one alternative, the longest first."""
+    """A regex alternation of the phrases of one kind in all languages of `prompts/languages.toml`, longest first."""
     found = {phrase for language in _languages().values() for phrase in language[kind]}
     return "|".join(sorted(found, key=lambda phrase: (-len(phrase), phrase)))
 

@@ -1,4 +1,4 @@
-"""Questions of the BBQ family: a context, a question about two people or groups, three answers, one of them unknown."""
+"""Questions of the BBQ family: a context, a question about two people or groups, three answers, one "unknown"."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Role = Literal["target", "other", "unknown"]
 POLARITIES: tuple[Polarity, ...] = get_args(Polarity)
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
 PLACES = ("ans0", "ans1", "ans2")
-"""The answers by their position, as BBQ names them: the tasks of their scores."""
+"""The names of the answers by position, as in BBQ; also the tasks of their scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +30,14 @@ class Answer:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse an empty text."""
+        """Raise a ValueError for an empty text."""
         if not self.text.strip():
             raise ValueError("an answer's text must not be empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question of BBQ, KoBBQ, MBBQ or JBBQ: who did something, by a context that says it or does not."""
+    """A question of BBQ, KoBBQ, MBBQ or JBBQ: who did something, given a context that may or may not tell."""
 
     id: str = ""
     context: str
@@ -55,15 +55,15 @@ class Question:
     category: str
     """The domain: religion, age, or another."""
     template: str
-    """The template within the category; intervals take its questions as one cluster."""
+    """The template within the category; confidence intervals treat its questions as one cluster."""
     reason: str = ""
-    """Why no answer is the target, one word with underscores; empty if one answer is."""
+    """The reason why no answer is the target, as one word with underscores; empty if one answer is."""
     language: str = "en"
     source: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the roles of the answers and the position of the correct one, and give the question its id."""
+        """Check the roles of the answers and the position of the correct answer, and set the id."""
         refuse_taken_name(self.category)
         roles = [answer.role for answer in self.answers]
         if roles.count("unknown") != 1 or roles.count("target") != (not self.reason):
@@ -76,7 +76,7 @@ class Question:
 
     @property
     def unknown(self) -> int:
-        """Position of the answer that nobody can know."""
+        """Position of the "unknown" answer."""
         return self._place("unknown")
 
     @property

@@ -1,11 +1,11 @@
-"""The records every room works on: frozen, typed, with an id that is the same on every machine.
+"""The record types that all packages use: frozen, typed, with an id that is the same on every machine.
 
-A record keeps a foreign id where its source has one; otherwise the id is a hash of the content that defines
-the record. Labels and provenance are left out of the hash: a vote may change a label, it does not make
-another item.
+A record keeps the id of its source if there is one; otherwise the id is a hash of the content that defines
+the record. The hash leaves out labels and provenance: a vote may change a label, but does not create another
+item.
 
-Fields of most records: `id`, given or made from the content; `language`, an ISO 639 code; `source`, provenance (file,
-row, builder); `extra`, fields of the source that no record has.
+Fields of most records: `id`, given or computed from the content; `language`, an ISO 639 code; `source`, provenance
+(file, row, builder); `extra`, fields of the source that the record type lacks.
 """
 
 __all__ = [
@@ -28,18 +28,18 @@ Label = Literal["stereotype", "anti-stereotype", "unrelated"]
 Direction = Literal["stereo", "antistereo"]
 
 SIDES = ("more", "less")
-"""The two sentences of a pair: the tasks of their scores."""
+"""The names of the two sentences of a pair; also the tasks of their scores."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LABELS: tuple[Label, ...] = get_args(Label)
 BLANK = "BLANK"
 
 Extra = Mapping[str, Any]
-"""What a source holds and we do not model: carried through, never dropped."""
+"""Fields of a source that the record type lacks: kept, never dropped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """One person's judgement of one item; several labels are joined by `|`, none is the empty string."""
+    """One person's judgement of one item; several labels are joined by `|`, no label is the empty string."""
 
     item: str
     """Id of the judged record."""
@@ -54,7 +54,7 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One association of a Cat: `text` is the sentence a model reads, `fill` the words put in the BLANK."""
+    """One association of a Cat: `text` is the sentence that a model reads, `fill` the words in the BLANK."""
 
     id: str = ""
     text: str
@@ -68,14 +68,14 @@ class Candidate:
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse an empty text."""
+        """Raise a ValueError for an empty text."""
         if not self.text.strip():
             raise ValueError("a candidate's text must not be empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cat:
-    """A Context Association Test: a context about a target and three candidates, one of each label."""
+    """A Context Association Test: a context about a target and three candidates, one per label."""
 
     id: str = ""
     kind: Kind
@@ -93,14 +93,14 @@ class Cat:
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that the three labels are a permutation, and give the Cat and its candidates their ids."""
+        """Check that each label occurs once, and set the ids of the Cat and its candidates."""
         refuse_taken_name(self.bias_type)
         labels = [c.label for c in self.candidates]
         if sorted(labels) != sorted(LABELS):
             raise ValueError(f"a CAT needs one candidate of each of {', '.join(LABELS)}; found {', '.join(labels)}")
         texts = sorted(c.text for c in self.candidates)
         about = (self.kind, self.bias_type, self.target, self.context, self.language)
-        for candidate in self.candidates:  # another CAT may have the same sentence beside other ones
+        for candidate in self.candidates:  # another CAT may have the same sentence with other ones
             give_id(candidate, "candidate", *about, texts, candidate.text)
         if len({c.id for c in self.candidates}) < len(self.candidates):
             raise ValueError("two candidates of a CAT have the same id (or the same text)")
@@ -108,7 +108,7 @@ class Cat:
 
     def __getitem__(self, label: Label) -> Candidate:
         """The candidate with this label."""
-        for candidate in self.candidates:  # a generator takes twice as long, and reports ask for millions
+        for candidate in self.candidates:  # a generator takes twice as long, and reports make millions of calls
             if candidate.label == label:
                 return candidate
         raise KeyError(label)
@@ -116,7 +116,7 @@ class Cat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A CrowS-Pairs minimal pair: `more` is the more stereotyping sentence, whichever the direction."""
+    """A CrowS-Pairs minimal pair: `more` is the more stereotyping sentence in both directions."""
 
     id: str = ""
     more: str
@@ -156,7 +156,7 @@ class Probe:
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Make the text from its parts unless the source gave one, and give the probe its id."""
+        """Build the text from its parts unless the source has one, and set the id."""
         refuse_taken_name(self.category)
         if not self.text:
             object.__setattr__(self, "text", f"{self.identity} {self.stereotype}")
@@ -165,7 +165,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordSet:
-    """A named list of words or sentences; a list, since a text may stand in it twice."""
+    """A named list of words or sentences, in which a text may occur twice."""
 
     name: str
     """Name of the set, as the test lists it."""
@@ -174,7 +174,7 @@ class WordSet:
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse an empty set: a mean over nothing is no number."""
+        """Raise a ValueError for an empty set, whose mean is undefined."""
         if not self.items:
             raise ValueError(f"word set {self.name!r} is empty")
 
@@ -227,7 +227,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """A plural subject made from a term; `form` says how, since length and head noun move perplexity."""
+    """A plural subject made from a term; `form` says how, since length and head noun affect perplexity."""
 
     id: str = ""
     category: str
@@ -247,7 +247,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """An implied statement as people wrote it, with the group it is about where the source says so."""
+    """An implied statement as people wrote it, with its group if the source states one."""
 
     id: str = ""
     statement: str
@@ -275,9 +275,9 @@ class Stereotype:
     category: str = ""
     """The category whose identities it can follow."""
     notes: tuple[str, ...] = ()
-    """What the builder changed or doubts."""
+    """The builder's changes and doubts."""
     forms: Mapping[str, str] = field(default_factory=dict)
-    """The predicate by the gender of its subject, in a language where it agrees with one."""
+    """The predicate by gender of its subject, in languages where the predicate agrees with the subject."""
     language: str = "en"
     source: Extra = field(default_factory=dict)
 
@@ -288,7 +288,7 @@ class Stereotype:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """One number about one text; None is unscored, and then `reason` says why."""
+    """One number about one text; None means unscored, and `reason` says why."""
 
     item: str
     """Id of the scored text or record."""
@@ -299,30 +299,30 @@ class Score:
     task: str = ""
     """What was scored: the kind of a CAT, the side of a pair."""
     reason: str = ""
-    """Why the text is unscored."""
+    """The reason why the text is unscored."""
     extra: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Take NaN for what it means: unscored."""
+        """Replace NaN by None, which means unscored."""
         if self.score is not None and math.isnan(self.score):
             object.__setattr__(self, "score", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """What a filter turned away, and why."""
+    """A text that a filter refused, and the reason."""
 
     id: str
     reason: str
-    """One word with underscores."""
+    """The reason, as one word with underscores."""
     text: str = ""
     """The refused text."""
     score: float | None = None
-    """The number that the filter compared; None if it compares none."""
+    """The number that the filter compared; None if there is none."""
     source: Extra = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Take NaN for what it means: there was no number."""
+        """Replace NaN by None, which means that there was no number."""
         if self.score is not None and math.isnan(self.score):
             object.__setattr__(self, "score", None)
 
@@ -342,9 +342,9 @@ RECORDS: dict[str, type[Any]] = {
     "scores": Score,
     "refusals": Refused,
 }
-"""The name people read for each kind of record."""
+"""The record types by the names shown to users."""
 
 
 def kind_name(record_type: type[Any]) -> str:
-    """What a person calls many of these records: `cats`, `pairs`, `association tests`."""
+    """The plural name of a record type: `cats`, `pairs`, `association tests`."""
     return next(name for name, known in RECORDS.items() if known is record_type)

@@ -1,4 +1,4 @@
-"""Samples of items that keep the shares of domains, and take their target groups in turn."""
+"""Stratified samples: domains keep their shares, and target groups take turns."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from catsofa.data.digests import hex_digest
 
 
 class _HasId(Protocol):
-    """What has an id."""
+    """An object with an id."""
 
     @property
     def id(self) -> str:
@@ -19,10 +19,10 @@ T = TypeVar("T", bound=_HasId)
 
 
 def stratified(items: Iterable[T], limit: int, stratum_of: Callable[[T], tuple[str, str]], seed: int = 0) -> list[T]:
-    """At most so many items, in the order of the data; a larger sample of one seed holds the smaller one.
+    """At most `limit` items, in the order of the data; with one seed, a larger sample includes every smaller one.
 
-    `stratum_of` gives domain and target group of an item. Each domain has its share, and in a domain each target
-    group gives one item before any gives another.
+    `stratum_of` gives the domain and target group of an item. Each domain keeps its share. Within a domain, each
+    target group contributes one item before any contributes a second.
     """
     every = list(items)
     domains: dict[str, list[tuple[int, str, T]]] = defaultdict(list)

@@ -1,14 +1,14 @@
-"""Names of the sets of items: domains, bias types, categories."""
+"""Reserved names that sets of items (domains, bias types, categories) must not have."""
 
 TAKEN = ("overall", "all", "stereo", "antistereo")
-"""How results and reports call all items, and CrowS-Pairs' pairs of each direction."""
+"""The names in results and reports of all items, and of CrowS-Pairs' pairs of each direction."""
 
 
 class TakenName(ValueError):
-    """A set of items has the name of other items."""
+    """A set of items has a reserved name."""
 
 
 def refuse_taken_name(name: str) -> None:
-    """Refuse a set with the name of other items: its numbers would stand in their place."""
+    """Raise TakenName for a reserved name: the numbers of the set would replace those of other items."""
     if name in TAKEN:
         raise TakenName(f"a set of items called {name!r}, as results call other items")

@@ -1,4 +1,4 @@
-"""k-suppression: what may be published about people so that nobody is one of fewer than k."""
+"""k-suppression: generalises published data about people, so that every person is one of at least k."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,18 +7,18 @@ WITHHELD = "withheld"
 LEAST = 3
 """The smallest k."""
 Person = Mapping[str, str]
-"""What is known of one person, by column."""
+"""The known values of one person, by column."""
 Step = tuple[str, Mapping[str, str]]
-"""A column, and the wider value of each value in it; what has none is withheld."""
+"""A column, and the wider value of each of its values; a value without a wider one is withheld."""
 
 
 def generalised(
     people: Mapping[str, Person], steps: Iterable[Step], k: int, before: Mapping[str, Person] | None = None
 ) -> dict[str, dict[str, str]]:
-    """What may be published of each person: with every combination of columns, k people or more.
+    """The publishable values of each person: at least k people share every combination of columns.
 
-    Step by step, the values of those in smaller combinations are made wider; who is still alone at the end has all
-    columns withheld. With `before`, what was published earlier, both together tell no fewer than k people apart.
+    Each step widens the values of people in smaller combinations; if a combination stays too small, all its columns
+    are withheld. With `before` (values published earlier), both releases together also keep groups of at least k.
     """
     rows = {name: dict(person) for name, person in people.items()}
     earlier = {name: tuple(sorted(person.items())) for name, person in (before or {}).items()}
@@ -39,7 +39,9 @@ def generalised(
     while True:
         shown = [name for name in small() if set(rows[name].values()) != {WITHHELD}]
         nothing = [name for name, row in rows.items() if set(row.values()) == {WITHHELD}]
-        if not shown and 0 < len(nothing) < k:  # one group more, so that those who say nothing are k too
+        if (
+            not shown and 0 < len(nothing) < k
+        ):  # withhold one more group, so that the withheld people are at least k too
             groups = Counter(tuple(sorted(row.items())) for name, row in rows.items() if name not in set(nothing))
             smallest = min(groups, key=lambda values: (groups[values], values), default=None)
             shown = [name for name, row in rows.items() if tuple(sorted(row.items())) == smallest]
@@ -50,15 +52,15 @@ def generalised(
 
 
 def steps_of(columns: Sequence[str], wider: Mapping[str, Mapping[str, str]]) -> list[Step]:
-    """The steps that make these columns wider one after another: first to the wider value, then to nothing."""
+    """The steps that generalise these columns in turn: first to the wider value, then to withheld."""
     return [step for column in columns for step in ((column, wider[column]), (column, {}))]
 
 
 def small_cells(table: Mapping[str, Mapping[str, int]], k: int) -> set[tuple[str, str]]:
-    """The cells of a table of counts of people that may not be shown, as (row, column).
+    """The cells of a table of counts of people that must be hidden, as (row, column).
 
-    They are those of 1 to k - 1 people, and, where the hidden cells of a row or column hold fewer than k together,
-    the next smallest there: the sum of the line would give them away.
+    These are cells of 1 to k - 1 people. If the hidden cells of a line (row or column) have fewer than k people
+    together, the next smallest cell is hidden too. Otherwise the sum of the line would reveal them.
     """
     hidden = {(row, column) for row, counts in table.items() for column, n in counts.items() if 0 < n < k}
     lines: dict[tuple[bool, str], list[tuple[int, str, str]]] = defaultdict(list)

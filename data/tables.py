@@ -1,4 +1,4 @@
-"""Results in notebooks: every one shows itself as a table, and gives its rows to pandas."""
+"""Results as tables: for notebooks, for print, and as pandas data frames."""
 
 __all__ = ["table"]
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 100
-"""Rows that a notebook shows; `to_pandas` has them all."""
+"""Maximum rows shown; `to_pandas` returns all rows."""
 LEAST = 0.0005
-"""What three decimals would show as 0: no p is 0."""
+"""Values below this would be shown as 0 with three decimals, and no p is 0."""
 COLUMNS = 80
-"""Letters of a line in print."""
+"""Characters per printed line."""
 
 
 class Tabular(ABC):
-    """Results that have rows; a number's limits stand beside it under its name with `_low` and `_high`."""
+    """Results with rows; the limits of a number have its name plus `_low` and `_high`."""
 
     __slots__ = ()
     offensive: ClassVar[bool] = False
-    """Whether its rows quote items, so that they are folded away until asked for."""
+    """Whether rows quote items, which are then hidden until the user opens them."""
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each set of items, or for each thing that was found."""
+        """A flat row for each set of items, or for each finding."""
 
     def heading(self) -> str:
-        """What the rows are of."""
+        """A description of the rows."""
         return ""
 
     def to_pandas(self) -> "pd.DataFrame":
@@ -46,7 +46,7 @@ class Tabular(ABC):
         return frame(self.rows())
 
     def __str__(self) -> str:
-        """The warnings, the rows and the heading for people, in 80 columns; texts of items stay folded away."""
+        """The warnings, rows and heading as text in 80 columns; texts of items stay hidden."""
         told = [fill(one_line(f"Warning: {each}"), COLUMNS) for each in getattr(self, "warnings", ())]
         rows = [] if self.offensive else self.rows()
         more = [f"and {len(rows) - SHOWN:,} more rows: .to_pandas() has them all"] if len(rows) > SHOWN else []
@@ -55,7 +55,7 @@ class Tabular(ABC):
         return "\n\n".join(filter(None, parts))
 
     def plot(self, measure: str = "", ax: Any = None) -> Any:
-        """A dot with its limits for each row, on matplotlib's axes; the first measure with limits, if none is named."""
+        """Plot each row as a dot with its limits on matplotlib axes; the default is the first measure with limits."""
         rows = self.rows()
         known = [n for n in dict.fromkeys(n for row in rows for n in row) if any(f"{n}_low" in row for row in rows)]
         if (measure or not known) and measure not in known:
@@ -76,7 +76,7 @@ class Tabular(ABC):
         return ax
 
     def _repr_html_(self) -> str:
-        """The rows as a table, for notebooks; every text in it is escaped."""
+        """The rows as an HTML table for notebooks, with all texts escaped."""
         beside = "".join(f"<p><b>Warning.</b> {escape(each)}</p>" for each in getattr(self, "warnings", ()))
         rows = self.rows()
         heading = self.heading()
@@ -90,7 +90,7 @@ class Tabular(ABC):
 
 
 def _blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Rows as plain tables of at most 80 columns; each begins with the columns that name the rows."""
+    """Rows as plain text tables of at most 80 columns; each table begins with the columns that name the rows."""
     names = [n for n in dict.fromkeys(n for row in rows for n in row) if not n.endswith(("_low", "_high"))]
     cells = {n: [n, *(one_line(unescape(_cell(row, n))) for row in rows)] for n in names}
     widths = {n: max(map(len, of)) for n, of in cells.items()}
@@ -115,7 +115,7 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:
-    """A value for people, with its limits where it has some."""
+    """A value as text, with its limits if there are any."""
     value, low, high = row.get(name, ""), row.get(f"{name}_low"), row.get(f"{name}_high")
     if not isinstance(value, float):
         return escape("" if value is None else str(value))
@@ -129,7 +129,7 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
 
 
 def digits(value: float) -> int:
-    """Decimals that are enough to read a value: one of a percentage, three of a share."""
+    """The number of decimals to show: one for a percentage, three for a share."""
     return 1 if abs(value) >= 10 else 3
 
 
@@ -142,21 +142,21 @@ class Records(Tabular):
     offensive: ClassVar[bool] = True
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each record; a CAT's candidates stand under their labels."""
+        """A flat row for each record; a CAT's candidates are under their labels."""
         return [_flat(record) for record in self.records]
 
     def heading(self) -> str:
-        """How many there are."""
+        """The number of records."""
         return f"{len(self.records):,} records"
 
 
 def table(records: Iterable[Any]) -> Records:
-    """Records that a notebook shows as a table, and that `.to_pandas()` gives as a data frame."""
+    """Wrap records as a table for notebooks, with `.to_pandas()` for a data frame."""
     return Records(list(records))
 
 
 def _flat(record: Any) -> dict[str, Any]:
-    """A record's fields, those of a field that holds several under names of their own."""
+    """A record's fields as a flat row; parts of a composite field get their own names."""
     row: dict[str, Any] = {}
     for one in fields(record):
         value = getattr(record, one.name)

@@ -1,1 +1,1 @@
-"""Decide from judgements, measure agreement, check sets, split them."""
+"""Validation of data sets: decisions from judgements, agreement, lint, splits."""

@@ -1,4 +1,4 @@
-"""The annotations in whatever was collected: rows of a CSV, CATs with labels, pairs with the bias types chosen."""
+"""Extracts annotations from collected records: annotations, CATs with labels, pairs with chosen bias types."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,59 +9,59 @@ from catsofa.validation.columns import Column, item_values
 from catsofa.validation.judgements import Grouping, questions_of
 
 FACETS = {"domain": ("domain", "bias_type"), "term": ("term", "target")}
-"""The names under which an annotation may carry its item's domain and target term."""
+"""The keys in an annotation's `extra` for its item's domain and target term."""
 UNIT = ("cat", "cluster_id")
-"""The names under which it may carry the CAT it was judged with."""
+"""The keys in an annotation's `extra` for the CAT it was judged with."""
 REVIEWED = "of"
-"""The name under which an answer to a question about a whole item carries that item."""
+"""The key in an answer's `extra` for the whole item that its question is about."""
 CHOSEN, NOT_CHOSEN = "chosen", "not chosen"
 NO_TYPE = "no bias type"
-"""What an annotator of a pair says who chooses none of the types."""
+"""The label of an annotator of a pair who chooses no bias type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """Annotations, and the CATs or pairs that they judge where those were given."""
+    """Annotations, and the CATs or pairs that they judge, if given."""
 
     annotations: Sequence[Annotation]
     cats: Sequence[Cat] = ()
     pairs: Sequence[Pair] = ()
     group: str = ""
-    """The name under which the annotations carry what they were judged with: a CAT, or the whole item of a review.
+    """The key in `extra` for the group that an item was judged with: a CAT, or the whole item of a review.
 
-    None, if each item stands alone.
+    Empty if each item is judged alone.
     """
 
     @property
     def grouping(self) -> Grouping | None:
-        """What each annotation was judged together with."""
+        """The function from an annotation to the group that it was judged with; None without groups."""
         return (lambda annotation: str(annotation.extra[self.group])) if self.group else None
 
     @property
     def makes_cats(self) -> bool:
-        """Whether the items judged together are the associations of a CAT, and not questions about a whole item."""
+        """Whether items judged together are the associations of a CAT, not questions about a whole item."""
         return bool(self.group) and self.group != REVIEWED
 
     def facets(self) -> dict[str, Column]:
-        """Each item's domain and target term, where the annotations carry them, and its question if there are two."""
+        """Columns with each item's domain and target term, if known, and question, if there are several."""
         values = {name: item_values(self.annotations, keys) for name, keys in FACETS.items()}
         if len(questions_of(self.annotations)) > 1:
             values["question"] = item_values(self.annotations, ("question",))
         return {name: Column(name=name, describes="items", values=held) for name, held in values.items() if held}
 
     def units(self) -> dict[str, str]:
-        """The CAT each item was judged with, where the annotations carry it, or the whole item of a review."""
+        """The CAT of each item, if the annotations name it, or the whole item of a review."""
         return item_values(self.annotations, (REVIEWED,) if self.group == REVIEWED else UNIT)
 
     def agreed_on(self) -> Sequence[Annotation]:
-        """What agreement is measured on; for pairs, whether each person chose the pair's own bias type."""
+        """The annotations to measure agreement on; for pairs, whether each person chose the pair's own bias type."""
         return list(type_chosen(self.pairs)) if self.pairs else self.annotations
 
 
 def collect(records: Iterable[Any], group: str = "") -> Collected:
-    """Every annotation, with what is known of its item (domain, term, CAT) in `extra`.
+    """Every annotation, with the known facts about its item (domain, term, CAT) in `extra`.
 
-    Items are judged together by the name `group`; else by `cat`, or by `of` in a review, where all carry it.
+    The key `group` groups items; by default `cat` does, or `of` in a review, if all annotations have it.
     """
     annotations: list[Annotation] = []
     cats: list[Cat] = []
@@ -99,7 +99,7 @@ def collect(records: Iterable[Any], group: str = "") -> Collected:
 
 
 def onto(cats: Iterable[Cat], collected: Collected) -> Collected:
-    """The annotations as judgements of these CATs, which they name by the ids of the associations."""
+    """The annotations as judgements of these CATs, matched by the ids of their associations."""
     cats = list(cats)
     known = {candidate.id: facts(cat) for cat in cats for candidate in cat.candidates}
     annotations = []
@@ -117,7 +117,7 @@ def onto(cats: Iterable[Cat], collected: Collected) -> Collected:
 
 
 def of_cat(cat: Cat) -> Iterator[Annotation]:
-    """The labels people gave to a CAT's associations."""
+    """The labels that people gave to a CAT's associations."""
     known = facts(cat)
     for candidate in cat.candidates:
         for vote in candidate.votes:
@@ -125,24 +125,24 @@ def of_cat(cat: Cat) -> Iterator[Annotation]:
 
 
 def facts(cat: Cat) -> dict[str, str]:
-    """What an annotation is to know of the CAT it judges."""
+    """The facts about a CAT that its annotations get in `extra`."""
     known = {"cat": cat.id, "bias_type": cat.bias_type, "target": cat.target}
     return known | ({"writer": str(cat.source["writer"])} if cat.source.get("writer") else {})
 
 
 def of_pair(pair: Pair) -> Iterator[Annotation]:
-    """The bias types people chose for a pair; choosing none is an answer too."""
+    """The bias types that people chose for a pair; choosing none is also an answer."""
     for vote in pair.votes:
         yield about(replace(vote, label=vote.label or NO_TYPE), pair.id, {"bias_type": pair.bias_type})
 
 
 def about(vote: Annotation, item: str, known: Mapping[str, str]) -> Annotation:
-    """An annotation that carries what is known of its item."""
+    """An annotation with the known facts about its item in `extra`."""
     return replace(vote, item=item, extra={**vote.extra, **known})
 
 
 def type_chosen(pairs: Iterable[Pair]) -> Iterator[Annotation]:
-    """For each annotator of a pair, whether the pair's own bias type is among those they chose."""
+    """For each annotator of a pair, whether the pair's own bias type is among the chosen ones."""
     for pair in pairs:
         for vote in pair.votes:
             chosen = pair.bias_type in vote.label.split("|")

@@ -1,4 +1,4 @@
-"""Columns of annotations: whether a column describes the items or the annotators, and the group of each judgement."""
+"""Columns of annotations: whether a column describes items or annotators, and the group of each judgement."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ Describes = Literal["items", "annotators"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column with the value of each item, or of each annotator, that it describes."""
+    """A column with the value of each item or of each annotator."""
 
     name: str
     describes: Describes
     values: Mapping[str, str]
 
     def value(self, annotation: Annotation) -> str | None:
-        """The group of a judgement: the value of its item, or of the person who judged."""
+        """The group of a judgement: the value of its item or of its annotator."""
         return self.values.get(annotation.item if self.describes == "items" else annotation.annotator)
 
 
 def column(annotations: Iterable[Annotation], name: str) -> Column:
-    """What a column describes; a ValueError if it describes neither the items nor the annotators.
+    """The column with this name; raises a ValueError if the column describes neither items nor annotators.
 
-    A column that is constant for each item describes items, one that is constant for each annotator describes
-    annotators. One that is both (one annotator only, or people who judged items of one value only) describes
-    items: the groups then hold the same judgements either way. Empty cells say nothing.
+    A column that is constant for each item describes items; one that is constant for each annotator describes
+    annotators. If both hold (one annotator only, or people who judged items of one value only), the column describes
+    items, and the groups hold the same judgements either way. Empty cells are ignored.
     """
     items: dict[str, set[str]] = {}
     people: dict[str, set[str]] = {}
@@ -57,9 +57,9 @@ def column(annotations: Iterable[Annotation], name: str) -> Column:
 
 
 def item_values(annotations: Iterable[Annotation], names: Iterable[str]) -> dict[str, str]:
-    """The value of each item under the first of these names that an annotation has; items without are left out.
+    """The value of each item under the first of these keys that its annotation has; items without a value are omitted.
 
-    An item with two values is refused, since its judgements would be counted under the wrong one.
+    An item with two values is refused, since its judgements would be counted under the wrong value.
     """
     names = tuple(names)
     values: dict[str, set[str]] = {}
@@ -76,11 +76,11 @@ def item_values(annotations: Iterable[Annotation], names: Iterable[str]) -> dict
 
 
 def _text(annotation: Annotation, name: str) -> str:
-    """What an annotation carries under a name, as text; nothing if the cell is empty."""
+    """An annotation's value for a key of `extra`, as text; empty if the cell is empty."""
     value = annotation.extra.get(name)
     return "" if value is None else str(value)
 
 
 def _varying(values: Mapping[str, set[str]]) -> int:
-    """How many items or people have more than one value."""
+    """The number of items or people with more than one value."""
     return sum(len(held) > 1 for held in values.values())

@@ -1,6 +1,6 @@
-"""What the commands print for a machine: decisions, agreement, annotators and tables of a set as plain values by name.
+"""JSON reports of the commands: decisions, agreement, annotators and tables of a set, as plain values by name.
 
-A number stands under its own name, the ends of its 95 % interval under the same name in `intervals`.
+A number is under its own name; the limits of its 95 % interval are under the same name in `intervals`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from catsofa.validation.sets.sizes import sizes
 def votes_report(
     confirmed: Confirmed, by: Mapping[str, ByGroup] | None = None, rulings: Mapping[str, Adjudicated] | None = None
 ) -> dict[str, Any]:
-    """The decisions in numbers, the items left undecided and why, and beside them Dawid-Skene, groups and rulings."""
+    """The numbers of decisions, the undecided items with reasons, and comparisons by models, groups and rulings."""
     votes = confirmed.votes
     seats = confirmed.seats
     found: dict[str, Any] = {
@@ -80,7 +80,7 @@ def votes_report(
 
 
 def by_group_values(found: ByGroup) -> dict[str, Any]:
-    """What the groups of one column decide: `groups` over all items, `items` by item and group."""
+    """The decisions by group of one column: `groups` over all items, `items` by item and group."""
     plain = {f.name: getattr(found, f.name) for f in fields(found)}
     groups = {name: _parted(asdict(group), ("shares", "difficulty")) for name, group in found.groups.items()}
     items = {
@@ -91,7 +91,7 @@ def by_group_values(found: ByGroup) -> dict[str, Any]:
 
 
 def _parted(values: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Values of which these come with limits: a number each, or one for each label; the limits under `intervals`."""
+    """The values, with those in `names` (a number, or one per label) split into numbers and limits in `intervals`."""
 
     def apart(value: Any, place: int) -> Any:
         if isinstance(value, dict):
@@ -105,9 +105,9 @@ def _parted(values: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def agreement_report(
     collected: Collected, *, by: Sequence[str] = (), resamples: int = 1000, seed: int = 0, progress: Progress = SILENT
 ) -> dict[str, Any]:
-    """Agreement over everything, then by domain, target term and annotator, and by each further column asked for.
+    """Agreement overall, by domain, target term and annotator, and by each column in `by`.
 
-    `columns` says of each column whether it describes items or annotators, and how many judgements have no value.
+    `columns` tells whether each column describes items or annotators, and how many judgements have no value.
     """
     annotations, unit = collected.agreed_on(), collected.units()
     given = answers(annotations)
@@ -140,7 +140,7 @@ def agreement_report(
 
 
 def agreement_values(found: Agreement) -> dict[str, Any]:
-    """One set's statistics by name, with what they rest on and what to know before reading them."""
+    """The statistics of one set by name, with the counts behind them and notes for readers."""
     values = {name: getattr(found, name) for name in STATISTICS}
     rests_on = {name: getattr(found, name) for name in ("items", "judged", "annotations", "prevalence", "chance")}
     remarks = {name: said for name in ("note", "withheld") if (said := getattr(found, name))}
@@ -149,7 +149,7 @@ def agreement_values(found: Agreement) -> dict[str, Any]:
 
 
 def annotators_report(people: Iterable[Annotator], exclusion: Exclusion) -> dict[str, Any]:
-    """Each person by name, and what leaving out those with a reason to be excluded would change."""
+    """Each person by name, and the effect of the exclusion."""
     shown = {person.name: {key: value for key, value in asdict(person).items() if key != "name"} for person in people}
     return {"annotators": shown, "exclusion": asdict(exclusion)}
 
@@ -163,7 +163,7 @@ def stats_report(
     lemmas: Lemmas | None = None,
     top: int = 16,
 ) -> dict[str, Any]:
-    """Sizes always; sentiment and keywords where there is a classifier and a reference for them."""
+    """The sizes of a set, its sentiment if there is a classifier, and its keywords if there is a reference."""
     found: dict[str, Any] = {
         "sizes": {kind: {d: asdict(size) for d, size in domains.items()} for kind, domains in sizes(records).items()}
     }

@@ -1,9 +1,9 @@
-"""Which judgements count: the first five valid, distinct, complete ones by people who pass the gold items.
+"""Selects the judgements that count: by default the first five valid, complete ones by distinct people who pass gold.
 
-An annotation says the rest in `extra`, under these names: `gold` (the right answer of an attention item),
-`skipped` (the person passed it on), `invalid` (what is wrong with the answer), `writer` (who wrote the item),
-`seconds` (time spent on it), `asked` (how many people were asked about it, where more than usual were: an item
-that five did not decide is decided by the first seven).
+These keys of an annotation's `extra` are used: `gold` (the correct answer of an attention item), `skipped` (the
+person skipped the item), `invalid` (what is wrong with the answer), `writer` (who wrote the item), `seconds`
+(time spent on the item), `asked` (the number of people asked, if more than usual: for example, an item that
+five people left undecided is decided by the first seven).
 """
 
 import re
@@ -21,30 +21,30 @@ from catsofa.data.percentages import quantity
 from catsofa.data.records import Annotation
 
 Grouping = Callable[[Annotation], str]
-"""What an annotation was judged together with: the CAT of an association, or the item itself."""
+"""A function from an annotation to its group: the CAT of an association, or the item itself."""
 EMPTY = {"nan", "none", "null", "n/a"}
-"""Labels that tables write for an empty cell."""
+"""Labels that some tables write for an empty cell."""
 E = TypeVar("E", bound=Estimate)
 NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """How judgements become a decision: `need` votes among the first `of` judgements."""
+    """The rule for a decision: `need` votes among the first `of` judgements."""
 
     need: int = 3
     of: int = 5
     labels: tuple[str, ...] = ()
-    """The answers that are valid; none means any answer is."""
+    """The valid answers; empty means that any answer is valid."""
     gold_pass: float = 0.75
-    """The share of attention items a person must answer rightly to be counted."""
+    """The minimum share of attention items that a counted person must answer correctly."""
     writer_counts: bool = False
     """Whether the writer's own label is one of the votes."""
     repeats: Literal["fill", "drop"] = "fill"
-    """Whether one person's second judgement may take the last seat that no fifth person took."""
+    """Whether one person's second judgement may fill the last seat if no other person did (`fill`)."""
 
     def __post_init__(self) -> None:
-        """Refuse a rule that nothing can meet, or that everything meets."""
+        """Raise a ValueError for values out of range."""
         if not 1 <= self.need <= self.of:
             raise ValueError(f"need {self.need} of {self.of} judgements cannot be: need must be 1 to {self.of}")
         if not 0 <= self.gold_pass <= 1:
@@ -52,7 +52,7 @@ class Rule:
 
 
 def alike_labels(annotations: Iterable[Annotation]) -> list[str]:
-    """Says which labels differ in form only and count as different ones, and which read like an empty cell."""
+    """Warnings about labels that differ only in form but count as different, and labels that look like empty cells."""
     counts = Counter(annotation.label for annotation in annotations)
     forms: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for label in sorted(counts):
@@ -74,7 +74,7 @@ def alike_labels(annotations: Iterable[Annotation]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldResult:
-    """How a person did on the attention items."""
+    """A person's result on the attention items."""
 
     right: int
     answered: int
@@ -83,45 +83,45 @@ class GoldResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seats:
-    """How many judgements of one item, or one CAT, count, and how many are asked for."""
+    """The numbers of counted and of wanted judgements of one item or CAT."""
 
     taken: int
     wanted: int
     items: int
-    """The items that one judgement is about: the three associations of a CAT, else 1."""
+    """The number of items that one judgement covers: three for the associations of a CAT, otherwise 1."""
 
     @property
     def missing(self) -> int:
-        """How many further judgements are needed."""
+        """The number of further judgements needed."""
         return max(0, self.wanted - self.taken)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The annotations that count for each item, those set aside with the reason, and who passed gold."""
+    """The counted annotations of each item, those set aside with the reason, and the gold results."""
 
     votes: Mapping[str, Sequence[Annotation]]
     set_aside: Sequence[Annotation]
     """The annotations that do not count, each with the reason under `set_aside` in its `extra`."""
     gold: Mapping[str, GoldResult]
     repeats: Sequence[Annotation] = field(default_factory=list)
-    """Second judgements of one person that were counted, since no fifth person had judged."""
+    """Counted second judgements of one person, which filled a seat that no other person took."""
     asked: Mapping[str, int] = field(default_factory=dict)
-    """How many judgements count for the items about which more people than usual were asked."""
+    """The number of judgements that count for items with more people asked than usual."""
     seats: Mapping[str, Seats] = field(default_factory=dict)
-    """The judgements of each group (a CAT, or the item itself) that count, and those asked for."""
+    """The counted and wanted judgements of each group (a CAT, or the item itself)."""
     _estimates: dict[tuple[str, str | None], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def estimate(self, question: str | None = None) -> DawidSkene:
-        """Dawid and Skene's estimate from the judgements that count, or those of one question; computed once."""
+        """The Dawid-Skene estimate from the counted judgements, or those of one question; cached."""
         return self._estimated(dawid_skene, question)
 
     def glad(self, question: str | None = None) -> Glad:
-        """The estimate of GLAD from the same judgements; computed once."""
+        """The GLAD estimate from the same judgements; cached."""
         return self._estimated(glad, question)
 
     def by_question(self, model: Callable[[Iterable[Annotation]], E]) -> list[E]:
-        """The estimates of a model, one for each question: its labels are no answers to another one."""
+        """The estimates of a model, one for each question, since each question has its own labels."""
         asked = questions_of(annotation for cast in self.votes.values() for annotation in cast)
         return [self._estimated(model, question) for question in asked]
 
@@ -138,7 +138,7 @@ class Counted:
 
 @dataclass(slots=True)
 class _Judgement:
-    """What one person answered, in one sitting, about all items of a group."""
+    """One person's answers, in one sitting, about the items of a group."""
 
     annotator: str
     answers: list[Annotation]
@@ -146,7 +146,7 @@ class _Judgement:
 
 
 def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Grouping | None = None) -> Counted:
-    """Choose the judgements that count for each item, and say why each of the others does not."""
+    """Select the counted judgements of each item, and set the others aside with a reason."""
     rule, group = rule or Rule(), group or (lambda annotation: annotation.item)
     everything = list(annotations)
     gold = gold_results(everything, rule.gold_pass)
@@ -194,7 +194,7 @@ def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gr
 
 
 def gold_results(annotations: Iterable[Annotation], needed: float) -> dict[str, GoldResult]:
-    """How many attention items each person answered rightly; a person who met none is not in it."""
+    """Each person's result on attention items; people without attention items are not included."""
     right: Counter[str] = Counter()
     answered: Counter[str] = Counter()
     for annotation in annotations:
@@ -208,33 +208,33 @@ def gold_results(annotations: Iterable[Annotation], needed: float) -> dict[str, 
 
 
 def answers(annotations: Iterable[Annotation]) -> list[Annotation]:
-    """The annotations that answer something: no attention items, nothing skipped, invalid or left empty."""
+    """The annotations with an answer: no attention items, and none skipped, invalid or empty."""
     return [a for a in annotations if a.label and not (a.extra.get("gold") or a.extra.get("invalid") or is_skipped(a))]
 
 
 def questions_of(annotations: Iterable[Annotation]) -> list[str]:
-    """The questions that these annotations answer, each once; those about no whole item are one question."""
+    """The distinct questions of these annotations; annotations of items themselves count as one question."""
     return [*dict.fromkeys(map(question_of, annotations))]
 
 
 def question_of(annotation: Annotation) -> str:
-    """The question about a whole item that an annotation answers; empty where items are labelled themselves."""
+    """The question about a whole item that an annotation answers; empty if items are labelled directly."""
     return str(annotation.extra.get("question", ""))
 
 
 def is_skipped(annotation: Annotation) -> bool:
-    """Whether the person passed the item on; a CSV says it in words."""
+    """Whether the person skipped the item; in a CSV the value is text."""
     said = annotation.extra.get("skipped", False)
     return said if isinstance(said, bool) else str(said).strip().casefold() in {"1", "true", "yes"}
 
 
 def set_aside(annotation: Annotation, reason: str) -> Annotation:
-    """An annotation that does not count, with the reason."""
+    """An annotation that does not count, with the reason in `extra`."""
     return replace(annotation, extra={**annotation.extra, "set_aside": reason})
 
 
 def _why_not(annotation: Annotation, rule: Rule, gold: Mapping[str, GoldResult]) -> str:
-    """Why this annotation cannot count whatever the others are, or nothing."""
+    """The reason why this annotation cannot count, regardless of others; empty if it can."""
     if not rule.writer_counts and annotation.annotator == annotation.extra.get("writer"):
         return "by the writer"
     if is_skipped(annotation):
@@ -253,10 +253,10 @@ def _why_not(annotation: Annotation, rule: Rule, gold: Mapping[str, GoldResult])
 def _seats(
     judgements: list[_Judgement], size: int, of: int, *, fill: bool
 ) -> tuple[list[_Judgement], list[tuple[_Judgement, str]]]:
-    """The first `of` complete judgements by different people, and the others with their reasons.
+    """The first `of` complete judgements by different people, and the other judgements with reasons.
 
-    A platform may give one person two of the five seats, as happened in 72 CATs of StereoSet, whose authors
-    counted both; so with `fill` a repeat takes the last seat, never a second one, where no other person did.
+    A platform may give one person two of the five seats. This happened in 72 CATs of StereoSet, whose authors
+    counted both. So with `fill`, a repeat takes the last seat (at most one) if no other person did.
     """
     complete = [j for j in judgements if len(j.answers) == size]
     refused = [(j, "incomplete") for j in judgements if len(j.answers) < size]
@@ -273,7 +273,7 @@ def _seats(
 
 
 def _time(annotation: Annotation) -> datetime:
-    """The annotation's time; one without a zone is taken as UTC."""
+    """The annotation's time; a time without a zone is UTC."""
     try:
         at = datetime.fromisoformat(annotation.at)
     except ValueError:

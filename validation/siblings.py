@@ -1,4 +1,4 @@
-"""Sibling terms: names of one group, which must stay on one side of a split (Ethiopia, Ethiopian)."""
+"""Sibling terms: names of the same group, which must stay on one side of a split (Ethiopia, Ethiopian)."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from catsofa.data.records import Cat, Identity, Pair, Probe, Question, Term
 
 
 def term_of(record: Any) -> str:
-    """The target term of a record, or nothing where it has none."""
+    """The target term of a record, or empty."""
     match record:
         case Cat() | Question():
             return record.target
@@ -24,7 +24,7 @@ def term_of(record: Any) -> str:
 
 
 def domain_of(record: Any) -> str:
-    """The domain of a record, or nothing where it has none."""
+    """The domain of a record, or empty."""
     match record:
         case Cat() | Pair():
             return record.bias_type
@@ -34,9 +34,9 @@ def domain_of(record: Any) -> str:
 
 
 def group_of(term: str, siblings: Mapping[str, str] | None = None, language: str = ENGLISH) -> str:
-    """The sibling group of a term: the one given, else that of the package's word lists, else its own singular.
+    """The sibling group of a term: the given one, or else that of the bundled word lists, or else its singular.
 
-    In another language: the first of all written forms of the noun, in each gender; else the term as it is written.
+    In another language: the alphabetically first written form of the noun, or else the term itself.
     """
     plain = " ".join(term.lower().split())
     if siblings and plain in siblings:
@@ -52,6 +52,6 @@ def read(path: Path) -> dict[str, str]:
 
 
 def groups_of(records: Iterable[Any], siblings: Mapping[str, str] | None = None) -> list[str]:
-    """The sibling group of each record's target term; nothing where it has none."""
+    """The sibling group of each record's target term; empty for a record without one."""
     lowered = {term.lower(): group for term, group in (siblings or {}).items()}
     return [group_of(term, lowered, language_of(record)) if (term := term_of(record)) else "" for record in records]

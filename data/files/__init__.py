@@ -1,4 +1,4 @@
-"""Files read a line at a time, written whole or not at all; what is wrong with one is said in a sentence."""
+"""Reads files line by line, writes files atomically, and reports a faulty file in one sentence."""
 
 __all__ = ["BadInput", "atomic_write", "lines", "short"]
 
@@ -19,24 +19,24 @@ from pathlib import Path
 from typing import IO, cast
 
 MAX_LINE = 64 * 1024 * 1024
-"""Bytes in one line; a longer one is no record and must not fill the memory."""
+"""Maximum bytes in one line; a longer line is not a record and could fill the memory."""
 
 MAX_DOCUMENT = 512 * 1024 * 1024
-"""Bytes in a file that must be read whole, as JSON documents must; records by the million stand one a line."""
+"""Maximum bytes in a file that is read whole, such as a JSON document; larger data belongs in JSONL."""
 
 MAX_SAID = 400
-"""Characters of what was found that an error repeats: a file may hold a field name of a million."""
+"""Maximum characters of each part of an error: a file may contain a field name of a million characters."""
 
 GZIP = b"\x1f\x8b"
-"""How a file begins that gzip packed."""
+"""The first bytes of a gzip file."""
 
 ENCODINGS = ("cp1252", "mac_roman")
-"""What text that is not UTF-8 mostly is: Windows, and older Macs."""
+"""The likely encodings of text that is not UTF-8: Windows, and older Macs."""
 
 OLD = "old"
-"""Where in a folder beside the target its old state stands while the new one takes its place."""
+"""The name, in the temporary folder, of the target's old version while the new version is moved into place."""
 NAME = 40
-"""Characters of the target's name in that of a file beside it, which must not become too long for the disk."""
+"""Characters of the target's name in the name of its temporary file; file systems limit the length of names."""
 
 _PARTIAL = ".partial"
 _WORD = re.compile(rb'[^\s,;"]+')
@@ -44,7 +44,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class BadInput(ValueError):
-    """A file is not what was expected: one sentence with file, line, what was found and what was expected."""
+    """An unexpected content of a file: one sentence with the file, the line, what was found and what was expected."""
 
     def __init__(self, path: Path | str, found: str, expected: str, line: int | None = None) -> None:
         place = f"{path}:{line}" if line else str(path)
@@ -56,18 +56,18 @@ class BadInput(ValueError):
 
 
 def short(value: object) -> str:
-    """A value as an error shows it: its repr, cut to one readable piece."""
+    """The repr of a value for an error message, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def stem(path: Path) -> str:
-    """The name of a file without its ending, and without `.gz`."""
+    """The name of a file without its suffix, and without `.gz`."""
     return Path(path.name.removesuffix(".gz")).stem
 
 
 def existing_file(path: Path | str, expected: str) -> Path:
-    """The path of a non-empty file, or a BadInput that says what stands there instead."""
+    """The path of a non-empty file; raises a BadInput that says what was found instead."""
     path = Path(path)
     try:
         status = path.stat()
@@ -78,7 +78,7 @@ def existing_file(path: Path | str, expected: str) -> Path:
     if stat.S_ISDIR(status.st_mode):
         raise BadInput(path, "a folder", f"a file with {expected}")
     if not stat.S_ISREG(status.st_mode):
-        # a stream can be read once, but finding out its format reads it too: what was read would be missing
+        # a stream can be read only once, and detecting the format would consume its beginning
         raise BadInput(path, "a pipe or device", f"a file with {expected}; save the stream to a file first")
     if status.st_size == 0:
         raise BadInput(path, "an empty file", expected)
@@ -86,7 +86,7 @@ def existing_file(path: Path | str, expected: str) -> Path:
 
 
 def lines(path: Path | str, expected: str, max_line: int = MAX_LINE) -> Iterator[tuple[int, str]]:
-    """Each line with its number, from 1; UTF-8 (a byte-order mark is dropped), blank lines passed over."""
+    """Each line with its number, from 1; decodes UTF-8, drops a byte-order mark and skips blank lines."""
     path = existing_file(path, expected)
     seen = False
     for number, raw in raw_lines(path, expected, "record", max_line):
@@ -99,7 +99,7 @@ def lines(path: Path | str, expected: str, max_line: int = MAX_LINE) -> Iterator
 
 
 def raw_lines(path: Path, expected: str, unit: str, max_line: int) -> Iterator[tuple[int, bytes]]:
-    """Each line with its number and its ending, without a byte-order mark; a line too long for one unit is refused."""
+    """Each line as bytes, with its number and line ending but no byte-order mark; refuses overlong lines."""
     with open_to_read(path, expected) as file:
         number = 0
         while raw := file.readline(max_line + 1):
@@ -110,7 +110,7 @@ def raw_lines(path: Path, expected: str, unit: str, max_line: int) -> Iterator[t
 
 
 def read_text(path: Path | str, expected: str, max_bytes: int = MAX_DOCUMENT) -> str:
-    """The whole of a UTF-8 file, without its byte-order mark."""
+    """The whole text of a UTF-8 file, without its byte-order mark."""
     path = existing_file(path, expected)
     too_long = BadInput(path, f"a file of over {max_bytes:,} bytes", expected)
     if path.stat().st_size > max_bytes:
@@ -126,7 +126,7 @@ def read_text(path: Path | str, expected: str, max_bytes: int = MAX_DOCUMENT) ->
 
 
 def decode(raw: bytes, path: Path, expected: str, line: int | None) -> str:
-    """UTF-8 text, or a BadInput that names the first byte that is not."""
+    """The UTF-8 text; raises a BadInput that names the first byte that is not UTF-8."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -136,7 +136,7 @@ def decode(raw: bytes, path: Path, expected: str, line: int | None) -> str:
 
 
 def _other_encodings(raw: bytes, start: int) -> str:
-    """The word around a byte in the encodings that it can be in, so that a reader sees which one is right."""
+    """Shows the word around a byte in each possible encoding, so that the user sees which one is right."""
     words = [
         word[0] for word in _WORD.finditer(raw, max(0, start - 20), start + 20) if word.start() <= start < word.end()
     ]
@@ -149,7 +149,7 @@ def _other_encodings(raw: bytes, start: int) -> str:
 
 @contextmanager
 def open_to_read(path: Path, expected: str) -> Iterator[IO[bytes]]:
-    """An open binary file, unpacked if gzip packed it; a refused permission or a damaged pack becomes a BadInput."""
+    """An open binary file, decompressed if it is gzip; a refused permission or damaged gzip becomes a BadInput."""
     try:
         file = path.open("rb")
     except OSError as error:
@@ -166,7 +166,7 @@ def open_to_read(path: Path, expected: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(path: Path | str) -> Iterator[None]:
-    """What a disk refuses, as a sentence that says what to do."""
+    """Turns an OSError while writing into a BadInput that says what to do."""
     try:
         yield
     except OSError as error:
@@ -178,8 +178,8 @@ def writing(path: Path | str) -> Iterator[None]:
 
 @contextmanager
 def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
-    """Write beside `path` and move into place at the end: a reader sees the old file or the whole new one."""
-    target = Path(os.path.realpath(path))  # through a link, so that the link stays one
+    """Write a file beside `path` and move it into place at the end; readers see the old or the whole new file."""
+    target = Path(os.path.realpath(path))  # follow a link, so that the link itself is kept
     with _new_folders_for(target, path):
         temporary, lock = _open_beside(target, path)
         try:
@@ -187,7 +187,7 @@ def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            # mkstemp makes private files; a result is as public as its folder
+            # mkstemp makes private files; a result gets the default permissions
             mask = os.umask(0)
             os.umask(mask)
             os.chmod(temporary, 0o666 & ~mask)
@@ -203,7 +203,7 @@ def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
 
 
 def _open_beside(target: Path, path: Path | str) -> tuple[str, int | None]:
-    """A new private file in the target's folder; a folder, device or pipe in the target's place is refused."""
+    """A new private file in the target's folder, with its lock; refuses a target that is a folder, device or pipe."""
     with writing(path):
         if target.is_dir():
             raise BadInput(path, "a folder", "the name of a file to write")
@@ -213,7 +213,7 @@ def _open_beside(target: Path, path: Path | str) -> tuple[str, int | None]:
 
 
 def _make_private(beginning: str, end: str, folder: Path) -> str:
-    """A new empty file that nobody else may read."""
+    """A new empty file that no other user may read."""
     handle, made = tempfile.mkstemp(end, beginning, folder)
     os.close(handle)
     return made
@@ -221,7 +221,7 @@ def _make_private(beginning: str, end: str, folder: Path) -> str:
 
 @contextmanager
 def _new_folders_for(target: Path, path: Path | str) -> Iterator[None]:
-    """Make the folders the target needs; if the writing fails, the new ones that are empty go again."""
+    """Make the missing parent folders of the target; if writing fails, remove the new folders that are empty."""
     made: list[Path] = []
     with writing(path):
         for folder in reversed([folder for folder in target.parents if not folder.exists()]):
@@ -237,11 +237,11 @@ def _new_folders_for(target: Path, path: Path | str) -> Iterator[None]:
 
 
 def beside(target: Path, make: Callable[[str, str, Path], str]) -> tuple[str, int | None]:
-    """A new file or folder beside the target, and the lock that says somebody works on it.
+    """A new temporary file or folder beside the target, and the lock that marks it as in use.
 
-    `make` is given a beginning and an end of its name, and the folder. What others left there goes first.
+    `make` gets the prefix and suffix of the name, and the folder. Leftovers of dead writers are removed first.
     """
-    # a disk without locks keeps what others left
+    # a file system without locks keeps the leftovers
     for found in target.parent.glob(f".{escape(target.name[:NAME])}.????????{_PARTIAL}"):
         held = _hold(found, wait=False)
         if held is not None:
@@ -253,19 +253,19 @@ def beside(target: Path, make: Callable[[str, str, Path], str]) -> tuple[str, in
     while True:
         made = make(f".{target.name[:NAME]}.", _PARTIAL, target.parent)
         lock = _hold(made)
-        if os.path.lexists(made):  # another writer can have cleared it before it was locked
+        if os.path.lexists(made):  # another writer can have removed the new file before it was locked
             return made, lock
         let_go(lock)
 
 
 def let_go(lock: int | None) -> None:
-    """Give the lock back."""
+    """Release the lock."""
     if lock is not None:
         os.close(lock)
 
 
 def _hold(path: str | Path, wait: bool = True) -> int | None:
-    """A lock on a file or folder, until it is let go or the process ends; None where it cannot be had."""
+    """Locks a file or folder until release or the end of the process; None if the lock cannot be taken."""
     if sys.platform == "win32":
         return None
     import fcntl

@@ -1,4 +1,4 @@
-"""A file that only grows: one JSON object and its checksum a line, synced before the next step, whole after a kill."""
+"""An append-only log: each line is a JSON object with a checksum, synced to disk, and valid after a kill."""
 
 import json
 import os
@@ -18,31 +18,31 @@ from catsofa.data.files import BadInput, lines, writing
 REMEDY = "restore the file, or delete this line so that its work is done again"
 RESTORE = "restore the file from a copy"
 FIRST = "first"
-"""What stands for the checksum of the line before in the first line of a chained log."""
+"""Replaces the checksum of the previous line in the first line of a chained log."""
 BLOCK = 65536
-"""Bytes that are read at once from the end on."""
+"""Bytes per read when searching backwards from the end of the file."""
 
 
 class LogReader:
-    """A log that is only read; it may be written meanwhile."""
+    """A log opened for reading only; another process may write it at the same time."""
 
     def __init__(
         self, path: Path | str, expected: str, *, bound_to: str = "", remedy: str = "", chained: bool = False
     ) -> None:
-        """What a line does not say itself but depends on, such as the server asked, is `bound_to` its checksum.
+        """Checksums also cover `bound_to`: context that lines depend on but do not contain, such as the server asked.
 
-        In a `chained` log that is also the line before, so that only the loss of the last lines goes unnoticed. Logs of
-        earlier versions begin with lines that are not chained.
+        In a `chained` log, checksums also cover the previous line's checksum: only the loss of the last lines goes
+        undetected. Logs of earlier versions begin with lines that are not chained.
         """
         self.path, self.expected, self._remedy = Path(path), expected, remedy or (RESTORE if chained else REMEDY)
         self._bound_to, self._chained, self._linked, self._before = bound_to, chained, False, ""
         self.checked = self.unchecked = 0
-        """Lines that the last `read` found to fit their checksum, and lines from before lines had one."""
+        """Lines of the last `read` whose checksum matched, and lines of earlier versions without a checksum."""
 
     def read(self, *needed: str, unchecked: bool = True) -> Iterator[dict[str, Any]]:
-        """Every value so far; each must be an object that has these fields, and must fit its checksum.
+        """Every complete line as an object; each must have the `needed` fields and a valid checksum.
 
-        Logs of earlier versions begin with lines without a checksum, which are passed over if not `unchecked`.
+        Logs of earlier versions begin with lines without a checksum; these are skipped if `unchecked` is false.
         """
         self.checked = self.unchecked = 0
         self._linked, self._before = False, FIRST if self._chained else ""
@@ -61,7 +61,9 @@ class LogReader:
                 yield value
 
     def _fits(self, value: dict[str, Any], number: int) -> bool:
-        """Whether a line has a checksum, which is taken out; one that does not fit, or is missing later, is refused."""
+        """Remove and verify the checksum of a line; False for a line of an earlier version without one.
+
+        A checksum that does not match, or that is missing after a checked line, is refused."""
         last = next(reversed(value.values()), None)
         if FIELD not in value and not self.checked and last != self._checksum(dict([*value.items()][:-1])):
             self.unchecked += 1
@@ -79,12 +81,12 @@ class LogReader:
         return True
 
     def _checksum(self, value: dict[str, Any], before: str = "") -> str:
-        """The checksum of a line after one with the checksum `before`."""
+        """The checksum of a line; `before` is the checksum of the previous line, or empty."""
         bound = [*filter(None, (self._bound_to, before))]
         return json_digest([*bound, value] if bound else value)
 
     def _ended(self) -> float:
-        """How many lines have an end: all, or those before a line that a kill cut or that is being written."""
+        """The number of complete lines: infinity if all are, otherwise those before a cut or unfinished last line."""
         with self.path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             if size:
@@ -96,7 +98,7 @@ class LogReader:
             return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
 
     def _refuse_changed_end(self, file: IO[bytes], place: int) -> None:
-        """Refuse a last line without newline that goes on after its object: no kill cuts a line so."""
+        """Refuse a last line without newline that has text after its object: a kill cannot cause such a line."""
         file.seek(place)
         text = file.read().decode(errors="replace")
         end = len(text)
@@ -110,7 +112,7 @@ class LogReader:
 
 
 class AppendLog(LogReader, Closing):
-    """An open log; only one process at a time can hold it."""
+    """A log opened for appending; only one process at a time can open it."""
 
     def __init__(
         self,
@@ -122,7 +124,7 @@ class AppendLog(LogReader, Closing):
         remedy: str = "",
         chained: bool = False,
     ) -> None:
-        """Open the log at `path`, or begin it; `hide` takes secrets out of every line before it is written."""
+        """Open or create the log at `path`; `hide` removes secrets from every line before the write."""
         super().__init__(path, expected, bound_to=bound_to, remedy=remedy, chained=chained)
         self._hide = hide
         with writing(path):
@@ -130,7 +132,7 @@ class AppendLog(LogReader, Closing):
             self._file: IO[bytes] = self.path.open("a+b")
         _lock(self._file, self.path, expected)
         try:
-            # a line that a kill did not let end is cut off
+            # remove a last line that a kill left incomplete
             size, end = self._file.seek(0, os.SEEK_END), _end_of_lines(self._file)
             if end < size:
                 self._refuse_changed_end(self._file, end)
@@ -141,9 +143,9 @@ class AppendLog(LogReader, Closing):
             raise
 
     def append(self, *values: dict[str, Any], sync: bool = True) -> list[dict[str, Any]]:
-        """Write values with their checksums, and return them as they were written.
+        """Write values with their checksums, and return the values as written.
 
-        They are synced to disk, or with the next ones: a kill loses neither, a power cut those that are not synced.
+        Without `sync`, values are synced with later ones: a kill loses none, a power failure loses unsynced ones.
         """
         written = [json.loads(self._hide(json.dumps(value, ensure_ascii=False))) for value in values]
         before, text = self._last(), ""
@@ -164,7 +166,7 @@ class AppendLog(LogReader, Closing):
             os.fsync(self._file.fileno())
 
     def _last(self) -> str:
-        """The checksum of the last line, to chain the next one to; that line itself is held against it by `read`."""
+        """The checksum of the last line, which the next line is chained to; `read` verifies the last line itself."""
         if not self._chained:
             return ""
         end = self._file.seek(0, os.SEEK_END)
@@ -174,18 +176,18 @@ class AppendLog(LogReader, Closing):
         return FIRST
 
     def close(self) -> None:
-        """Close the file, which lets go of its lock; what a full disk refused before is refused here again."""
+        """Close the file, which releases its lock; an unwritten rest that the disk refuses raises the error again."""
         with writing(self.path):
             self._file.close()
 
 
 def sum_of_lines(path: Path) -> dict[str, Any]:
-    """The number of a file's lines and a SHA-256 of all."""
+    """The number of lines of a file and one SHA-256 over the digests of all lines."""
     return _sum(_digests(path))
 
 
 def refuse_other_lines(path: Path, held: Mapping[str, Any], remedy: str) -> None:
-    """Refuse a file that lost, doubled or changed a line since it had this sum; a log may have grown by new lines."""
+    """Refuse a file that lost, doubled or changed a line since it had the sum `held`; new lines may follow."""
     digests = _digests(path) if path.is_file() else []
     kept, new = digests[: held["lines"]], digests[held["lines"] :]
     if _sum(kept) != held or len({*kept, *new}) < len({*kept}) + len(new):
@@ -200,12 +202,12 @@ def _digests(path: Path) -> list[bytes]:
 
 
 def _sum(digests: Sequence[bytes]) -> dict[str, Any]:
-    """The sum of lines with these digests."""
+    """The number of lines and the SHA-256 over these line digests."""
     return {"lines": len(digests), "sha256": hex_digest(b"".join(digests))}
 
 
 def _end_of_lines(file: IO[bytes], end: int | None = None) -> int:
-    """The place after the last newline, or after the last one before `end`."""
+    """The offset after the last newline, or after the last newline before `end`."""
     end = file.seek(0, os.SEEK_END) if end is None else end
     while end > 0:
         start = max(0, end - BLOCK)
@@ -218,7 +220,7 @@ def _end_of_lines(file: IO[bytes], end: int | None = None) -> int:
 
 
 def _lock(file: IO[bytes], path: Path, expected: str) -> None:
-    """Hold the file for this process alone, until it ends; Windows has no such lock, and there it is up to you."""
+    """Lock the file for this process until the file is closed; Windows has no such lock, so the user must take care."""
     if sys.platform == "win32":
         return
     import fcntl

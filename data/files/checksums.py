@@ -1,4 +1,4 @@
-"""SHA-256 of files: computed once for each version of a large file, and listed for the files of a folder."""
+"""SHA-256 checksums of files: cached for each version of a large file, and listed for the files of a folder."""
 
 import json
 import os
@@ -14,9 +14,9 @@ from catsofa.data.files import BadInput, atomic_write, lines
 from catsofa.data.files.append_log import LogReader
 
 LARGE = 1 << 20
-"""Bytes from which a checksum is kept: a smaller file is hashed faster than its kept checksum is found."""
+"""Minimum bytes of a file whose checksum is cached; hashing a smaller file is faster than reading the cache."""
 SETTLED = 2.0
-"""Seconds after its last change from which a file's time stamp identifies its content."""
+"""Seconds since the last change after which a file's time stamps identify its content."""
 
 
 def sha256_of(path: Path) -> str:
@@ -26,18 +26,18 @@ def sha256_of(path: Path) -> str:
 
 
 def sha256_of_files(folder: Path, files: Iterable[Path]) -> str:
-    """The SHA-256 of files of a folder: of their names below it and their own, in the order given."""
+    """One SHA-256 over the relative names and the SHA-256 of files of a folder, in the order given."""
     return hex_digest("".join(f"{file.relative_to(folder).as_posix()} {sha256_of(file)}\n" for file in files))
 
 
 def checked_sha256_of(path: Path, expected: str) -> str:
-    """The SHA-256 of a file that should have the `expected` one: a difference is always confirmed by reading."""
+    """The SHA-256 of a file; if the cached one differs from `expected`, the file is read again."""
     found = known_sha256_of(path)
     return found if found == expected else sha256_of(path)
 
 
 def known_sha256_of(path: Path) -> str:
-    """The SHA-256 of a file; a large file is read again only after its size or time of change changed."""
+    """The SHA-256 of a file; a large file is read again only after its size or a time stamp changes."""
     from platformdirs import user_cache_path
 
     status = path.stat()
@@ -56,7 +56,7 @@ def known_sha256_of(path: Path) -> str:
 
 
 def _kept(place: Path, version: list[object]) -> str:
-    """The checksum that was kept of this version of a file; empty if none was, or none that can be read."""
+    """The cached checksum of this version of a file; empty if there is none or the cache is unreadable."""
     with suppress(OSError, ValueError):
         match json.loads(place.read_bytes()):
             case [*about, str() as found] if about == version:
@@ -69,14 +69,14 @@ LIST = "SHA256SUMS"
 MANIFEST = "manifest.json"
 """The log of a folder of probe shards, with the SHA-256 of each."""
 SHARDS_BEGIN = b'{"identity"'
-"""How the manifest of a folder of probe shards begins."""
+"""The first bytes of the manifest of a folder of probe shards."""
 SHARD = re.compile(r"-\d{5}-of-(\d{5})$")
-"""What the Hub's own tools put behind the name of a split: the file's number, and how many there are."""
+"""The suffix that the Hub's tools add to the name of a split: the number of the file, and the number of files."""
 LISTED = re.compile(r"([0-9a-f]{64})  (?!/)((?!.*\.\./)\S.*)")
 
 
 def write_list(folder: Path, digests: Mapping[str, str]) -> None:
-    """List the SHA-256 of a folder's files by their names below it; a list that is right already is not touched."""
+    """Write the SHA-256 of a folder's files with their relative names; a list that is already right is kept."""
     content = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items())).encode()
     place = folder / LIST
     if not place.is_file() or place.read_bytes() != content:
@@ -85,9 +85,9 @@ def write_list(folder: Path, digests: Mapping[str, str]) -> None:
 
 
 def read_list(folder: Path) -> dict[str, str] | None:
-    """The SHA-256 of a folder's files by their names below it; None for a folder without a list.
+    """The SHA-256 of a folder's files by relative name; None for a folder without a list.
 
-    The manifest of a folder of probe shards holds them too: it counts where the list is gone, and both must agree.
+    The manifest of a folder of probe shards also has them: it replaces a missing list, and both must agree.
     """
     listed, made = _read_sums(folder), _read_manifest(folder)
     if listed is not None and made and made != listed:
@@ -98,7 +98,7 @@ def read_list(folder: Path) -> dict[str, str] | None:
 
 
 def _read_manifest(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each shard in the manifest of a folder of probe shards; none for another folder."""
+    """The SHA-256 of each shard in the manifest of a folder of probe shards; empty for other folders."""
     place = folder / MANIFEST
     if not place.is_file() or not place.read_bytes().startswith(SHARDS_BEGIN):
         return {}
@@ -107,7 +107,7 @@ def _read_manifest(folder: Path) -> dict[str, str]:
 
 
 def _read_sums(folder: Path) -> dict[str, str] | None:
-    """The checksums that the list of a folder holds; None for a folder without a list."""
+    """The checksums in the list file of a folder; None for a folder without a list."""
     place, expected = folder / LIST, "a SHA-256, two spaces and the name of a file on each line"
     if not place.is_file():
         return None
@@ -121,7 +121,7 @@ def _read_sums(folder: Path) -> dict[str, str] | None:
 
 
 def check_listed(folder: Path, file: Path, digests: Mapping[str, str]) -> None:
-    """Refuse a file of a folder that has another SHA-256 than the folder's list says, or is not listed."""
+    """Refuse a file that the folder's list does not name, or whose SHA-256 differs from the list."""
     name = file.relative_to(folder).as_posix()
     listing = LIST if (folder / LIST).is_file() else MANIFEST
     if name not in digests:

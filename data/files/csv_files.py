@@ -1,4 +1,4 @@
-"""CSV read a row at a time with its line, written a row at a time; what is wrong with one is a BadInput."""
+"""Reads and writes CSV row by row, with the line number of each row; a faulty row is a BadInput."""
 
 import ast
 import csv
@@ -17,16 +17,16 @@ from catsofa.data.files.faults import refuse
 SEPARATORS = {",": "commas", "\t": "tabs"}
 _OTHERS = {";": "semicolons", "|": "bars", ":": "colons"}
 MAX_CELL = 131_072
-"""Characters in one cell: the csv module's own limit, which an unclosed quote soon meets."""
+"""Maximum characters in one cell: the limit of the csv module, which an unclosed quote soon exceeds."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet takes for a formula."""
+"""First characters of a cell that a spreadsheet runs as a formula."""
 
 Row = dict[str, str]
 
 
 def rows(path: Path | str, needed: Sequence[str], expected: str, max_line: int = MAX_LINE) -> Iterator[tuple[int, Row]]:
-    """Each row as column to cell, with the line it begins on; commas or tabs, whichever give the needed columns."""
+    """Each row (column to cell) with its first line number; the separator (comma or tab) that fits `needed` is used."""
     path = existing_file(path, expected)
     text = _text_lines(path, expected, max_line)
     top, head = next(((number, line) for number, line in enumerate(text, start=1) if line.strip()), (0, ""))
@@ -50,11 +50,11 @@ def rows(path: Path | str, needed: Sequence[str], expected: str, max_line: int =
 
 
 def _cells(text: Iterator[str], separator: str, first: int) -> Iterator[tuple[int, list[str] | csv.Error]]:
-    """Each row's first line and cells, or what is wrong and the line of the faulty cell, where its quote was opened.
+    """The first line and cells of each row, or the csv error and the line of the faulty cell, where its quote opens.
 
-    Behind a faulty line the next one begins a row, so that a quote which nobody closed takes no other row with it.
-    Between tabs, a cell may begin with a quote that closes early: a name in quotes with more behind it
-    (`"zorb"-like`), which tables between tabs seldom quote.
+    After a faulty line, the next line begins a new row, so that an unclosed quote does not swallow other rows.
+    In tab-separated tables, a cell may begin with a quote that closes early, such as a quoted name with a suffix
+    (`"zorb"-like`), since such tables seldom quote cells.
     """
     again, row = list[str](), list[str]()
     good = re.compile(rf'(?:"[^"]*(?:""[^"]*)*"|[^"\r\n{separator}][^\r\n{separator}]*)?(?:{separator}|\r?\n)')
@@ -87,19 +87,19 @@ def _cells(text: Iterator[str], separator: str, first: int) -> Iterator[tuple[in
 
 
 def columns_of(head: bytes) -> set[str]:
-    """The column names at the head of a file, whatever separates them: enough to know a format by."""
+    """The column names in the first line of a file, for every possible separator; used to detect a format."""
     line = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     return {name for separator in (*SEPARATORS, *_OTHERS) for name in _split(line, separator)}
 
 
 def formulas(path: Path) -> int:
-    """How many cells of a CSV that was just written a spreadsheet would run as formulas; numbers are none."""
+    """The number of cells in a CSV file that a spreadsheet would run as formulas; numbers do not count."""
     with path.open(encoding="utf-8", newline="") as text:
         return sum(_is_formula(cell) for cells in csv.reader(text) for cell in cells)
 
 
 def _is_formula(cell: str) -> bool:
-    """Whether a cell begins as formulas do and is no number."""
+    """Whether a cell begins like a formula and is not a number."""
     if not cell.startswith(FORMULA):
         return False
     try:
@@ -110,24 +110,24 @@ def _is_formula(cell: str) -> bool:
 
 
 def refuse_empty(row: Row, columns: Iterable[str], path: Path | str, expected: str, line: int) -> None:
-    """A BadInput if one of these cells holds nothing but space."""
+    """Raise a BadInput if one of these cells is blank."""
     for name in columns:
         if not row[name].strip():
             raise BadInput(path, f"nothing in the column {name!r}", f"{expected} with every {name!r} filled in", line)
 
 
 def others(row: Row, known: Iterable[str]) -> Row:
-    """The cells of the further columns, empty ones left out: what goes to `extra`."""
+    """The non-empty cells of all columns that are not `known`; these go to `extra`."""
     return {name: cell for name, cell in row.items() if cell and name not in known}
 
 
 def with_others(known: Row, extra: Mapping[str, Any]) -> Row:
-    """A row with what `extra` holds beside: texts as they are, numbers and such as text."""
+    """A row plus the other fields of `extra`: texts unchanged, other values converted to text."""
     return known | {name: str(value) for name, value in extra.items() if name not in known and value not in ("", None)}
 
 
 def list_in(row: Row, column: str, path: Path | str, line: int) -> list[Any]:
-    """The Python list written in a cell; none where the column or the cell is empty."""
+    """The Python list written in a cell; an empty list if the column is missing or the cell is empty."""
     cell = row.get(column, "")
     try:
         found = ast.literal_eval(cell) if cell else []
@@ -139,7 +139,7 @@ def list_in(row: Row, column: str, path: Path | str, line: int) -> list[Any]:
 
 
 def write(table: Iterable[Mapping[str, str]], path: Path | str, columns: Iterable[str], separator: str = ",") -> int:
-    """Write rows with these columns and those that any row has beside, a missing cell empty; returns how many."""
+    """Write rows with these and all further columns of any row, missing cells empty; returns the number of rows."""
     known = dict.fromkeys(columns)
     width, count = len(known), 0
     with atomic_write(path) as file, _text_in(file) as text:
@@ -162,7 +162,7 @@ def write(table: Iterable[Mapping[str, str]], path: Path | str, columns: Iterabl
 
 @contextmanager
 def _text_in(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
-    """A binary file as text; it is left open, for who opened it to finish."""
+    """A binary file as text; the file stays open, and the caller closes it."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     try:
         yield text
@@ -172,7 +172,7 @@ def _text_in(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
 
 
 def _widen(text: io.TextIOWrapper, columns: list[str], separator: str) -> None:
-    """Give all rows of a file the columns that only later ones brought."""
+    """Add columns that only later rows have to all rows of a file."""
     text.seek(0)
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as wide:
         writer = csv.writer(_LineFeeds(wide), lineterminator="\r\n", delimiter=separator)
@@ -187,18 +187,18 @@ def _widen(text: io.TextIOWrapper, columns: list[str], separator: str) -> None:
 
 
 class _LineFeeds:
-    """Ends rows with a line feed; the csv module quotes a lone carriage return only if its rows end in one."""
+    """Ends rows with a line feed; the csv module quotes a lone carriage return only if its row ending has one."""
 
     def __init__(self, text: IO[str]) -> None:
         self._write = text.write
 
     def write(self, row: str) -> int:
-        """Write a row that ends in a carriage return and line feed without the former."""
+        """Write a row that ends in a carriage return and line feed, without the carriage return."""
         return self._write(f"{row[:-2]}\n")
 
 
 def _text_lines(path: Path, expected: str, max_line: int) -> Iterator[str]:
-    """Each line with its ending, so that a quoted cell keeps the line breaks it holds."""
+    """Each line with its line ending, so that a quoted cell keeps its line breaks."""
     for number, raw in raw_lines(path, expected, "row", max_line):
         if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
             advice = f"{expected} in UTF-8; convert it with 'catsofa convert --encoding utf-16'"
@@ -211,7 +211,7 @@ def _text_lines(path: Path, expected: str, max_line: int) -> Iterator[str]:
 
 
 def _header(path: Path, line: str, number: int, needed: Sequence[str], expected: str) -> tuple[str, list[str]]:
-    """The separator and the columns, each once and the needed ones among them."""
+    """The separator and the columns; refuses a repeated column or a missing needed column."""
     separator = max(SEPARATORS, key=lambda sep: len(set(needed) & set(_split(line, sep))))
     columns = _split(line, separator)
     missing = [name for name in needed if name not in columns]
@@ -230,7 +230,7 @@ def _header(path: Path, line: str, number: int, needed: Sequence[str], expected:
 
 
 def _split(line: str, separator: str) -> list[str]:
-    """The cells of a header line; none if it is no CSV."""
+    """The cells of a header line; empty if the line is not CSV."""
     try:
         return next(csv.reader([line.rstrip("\r\n")], delimiter=separator, strict=True), [])
     except csv.Error:
@@ -238,7 +238,7 @@ def _split(line: str, separator: str) -> list[str]:
 
 
 def _of_csv_error(error: csv.Error, expected: str) -> tuple[str, str]:
-    """What was found and what was expected, of a complaint of the csv module."""
+    """What was found and what was expected, for an error of the csv module."""
     message = str(error)
     if "field larger" in message:
         return f"a cell of over {MAX_CELL:,} characters", f"{expected}; perhaps a quote was never closed"

@@ -1,4 +1,4 @@
-"""Text in another encoding than UTF-8, copied into UTF-8 so that every reader can read it."""
+"""Copies text in another encoding to UTF-8, so that every reader can read the copy."""
 
 import codecs
 import tempfile
@@ -11,9 +11,9 @@ from catsofa.data.files import MAX_DOCUMENT, BadInput, existing_file, open_to_re
 
 @contextmanager
 def in_utf8(path: Path, encoding: str) -> Iterator[tuple[Path, int]]:
-    """A copy of a file in UTF-8 under its name, and how many of its lines were in UTF-8 already and stay as they are.
+    """A UTF-8 copy of a file with the same name, and the number of lines that were already UTF-8 and stay unchanged.
 
-    What is wrong with the copy is said of the file itself.
+    A BadInput about the copy is reported for the original file.
     """
     expected = f"text in {encoding}"
     try:
@@ -26,7 +26,7 @@ def in_utf8(path: Path, encoding: str) -> Iterator[tuple[Path, int]]:
     if len(raw) > MAX_DOCUMENT:
         raise BadInput(path, f"a file of over {MAX_DOCUMENT:,} bytes", f"{expected} that fits the memory")
     single = sum(character != "\ufffd" for character in high) > 80
-    # in an encoding of one byte a character, a line with several bytes a character that are UTF-8 is no accident
+    # in a single-byte encoding, a line with multi-byte characters that is valid UTF-8 is no accident
     parts = raw.splitlines(keepends=True) if single else [raw]
     kept = [single and _is_utf8(part) for part in parts]
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +47,7 @@ def in_utf8(path: Path, encoding: str) -> Iterator[tuple[Path, int]]:
 
 
 def _is_utf8(line: bytes) -> bool:
-    """Whether a line has other characters than those of ASCII, in UTF-8."""
+    """Whether a line has non-ASCII characters and is valid UTF-8."""
     if line.isascii():
         return False
     try:

@@ -1,4 +1,4 @@
-"""Faulty lines that readers leave out where somebody asked for it, each noted with what is wrong."""
+"""Lets readers skip faulty lines on request, and collects the error of each skipped line."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ _noted: ContextVar[list[BadInput] | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def leaving_out() -> Iterator[list[BadInput]]:
-    """Readers leave out faulty lines; the list fills with what is wrong with them."""
+    """Within this context, readers skip faulty lines and append their errors to the list."""
     faults: list[BadInput] = []
     token = _noted.set(faults)
     try:
@@ -25,12 +25,12 @@ def leaving_out() -> Iterator[list[BadInput]]:
 
 
 def are_left_out() -> bool:
-    """Whether faulty lines are left out at the moment."""
+    """Whether readers currently skip faulty lines."""
     return _noted.get() is not None
 
 
 def refuse(fault: BadInput) -> None:
-    """Raise what is wrong with a line, or note it where faulty lines are left out."""
+    """Raise the error of a faulty line, or collect the error if faulty lines are skipped."""
     faults = _noted.get()
     if faults is None:
         raise fault
@@ -38,7 +38,7 @@ def refuse(fault: BadInput) -> None:
 
 
 def each(make: Callable[[int, T], R], numbered: Iterable[tuple[int, T]]) -> Iterator[R]:
-    """What `make` makes of each line and its number; a line that it refuses is left out where that is asked for."""
+    """The result of `make` for each line and its number; a line that `make` refuses goes to `refuse`."""
     for line, value in numbered:
         try:
             made = make(line, value)

@@ -1,4 +1,4 @@
-"""Folders written whole or not at all, the way `files.atomic_write` writes files."""
+"""Writes folders atomically, as `files.atomic_write` writes files."""
 
 import os
 import shutil
@@ -12,10 +12,10 @@ from catsofa.data.files import OLD, BadInput, beside, let_go, writing
 
 @contextmanager
 def atomic_folder(path: Path | str, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
-    """A folder to fill beside `path`, moved into place at the end.
+    """A temporary folder to fill beside `path`, moved into place at the end.
 
-    A folder that stands there is replaced only if `is_ours` knows every file in it, so that a slip of the
-    hand cannot delete somebody's work.
+    An existing folder is replaced only if `is_ours` accepts every file in it, so that a typing error cannot delete
+    other work.
     """
     path = Path(path)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -43,7 +43,7 @@ def atomic_folder(path: Path | str, is_ours: Callable[[Path], bool]) -> Iterator
 
 
 def _put_in_place(filled: Path, path: Path, old: Path) -> None:
-    """Move the filled folder to `path`; what stood there steps aside first and comes back if that fails."""
+    """Move the filled folder to `path`; an existing folder is moved away first, and restored if the move fails."""
     for file in filled.rglob("*"):
         if file.is_file():
             with file.open("rb") as handle:

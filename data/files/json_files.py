@@ -1,4 +1,4 @@
-"""JSON documents read whole and checked: what is wrong is named by its place inside the document."""
+"""Reads whole JSON documents and checks them; errors name the place inside the document."""
 
 import json
 import math
@@ -15,12 +15,12 @@ _NAMES = {dict: "an object", list: "a list", str: "a text", bool: "true or false
 
 
 def read(path: Path | str, expected: str, *, nan: bool = False) -> Any:
-    """The value of a JSON file; NaN and Infinity, which Python writes but JSON does not know, only on request."""
+    """The value of a JSON file; NaN and Infinity, which are not JSON, are accepted only if `nan` is true."""
     return parse(read_text(path, expected), path, expected, nan=nan)
 
 
 def parse(text: str, path: Path | str, expected: str, line: int | None = None, *, nan: bool = False) -> Any:
-    """The value of a JSON text; a key twice in an object, half a surrogate pair or endless nesting is refused."""
+    """The value of a JSON text; refuses a repeated key, half a surrogate pair and very deep nesting."""
     try:
         value = json.loads(text, object_pairs_hook=_once, parse_constant=float if nan else _no_constant)
         if _HALF_PAIR.search(text):
@@ -40,11 +40,11 @@ def parse(text: str, path: Path | str, expected: str, line: int | None = None, *
 
 
 class _Refused(ValueError):
-    """What the parser met and we do not take."""
+    """JSON content that the parser refuses."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these pairs; a second value for a key would silently win."""
+    """The object with these pairs; refuses a repeated key, whose last value would silently win."""
     made = dict(pairs)
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -59,7 +59,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def write(value: Any, path: Path | str, *, nan: bool = False) -> None:
-    """A value as an indented JSON file."""
+    """Write a value as an indented JSON file."""
     try:
         text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=nan)
     except RecursionError:
@@ -69,7 +69,7 @@ def write(value: Any, path: Path | str, *, nan: bool = False) -> None:
 
 
 def finite(value: Any) -> Any:
-    """The value with NaN and the infinities, which JSON does not know, as None."""
+    """The value with NaN and the infinities, which are not JSON, replaced by None."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -79,19 +79,19 @@ def finite(value: Any) -> Any:
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
     """The document with its checksum."""
-    held = json.loads(json.dumps(document))  # as a reader will see it: texts as keys, lists for tuples
+    held = json.loads(json.dumps(document))  # as a reader sees the document: keys are texts, tuples are lists
     return {**held, FIELD: json_digest(held)}
 
 
 def check_seal(document: Mapping[str, Any], path: Path | str, remedy: str) -> None:
-    """Refuse a sealed document whose content is not what was sealed; `remedy` says what to do."""
+    """Refuse a document whose content does not match its checksum; `remedy` says what to do."""
     held = {name: value for name, value in document.items() if name != FIELD}
     if document.get(FIELD) != json_digest(held):
         raise BadInput(path, "content that its checksum does not fit: it was changed after it was written", remedy)
 
 
 class Node:
-    """A value of a document that knows its file and its place there, so that complaints can say both."""
+    """A value of a document with its file and its place in the document, so that errors can name both."""
 
     __slots__ = ("_expected", "_line", "_path", "of", "value", "where")
 
@@ -104,12 +104,12 @@ class Node:
         of: str = "",
         line: int | None = None,
     ) -> None:
-        """`where` is the place (`data.intrasentence[17].sentences[2]`), `of` what it belongs to (`cluster 'a1'`)."""
+        """`where` is the place (`data.intrasentence[17].sentences[2]`), `of` the enclosing item (`cluster 'a1'`)."""
         self.value, self.where, self.of = value, where, of
         self._path, self._expected, self._line = path, expected, line
 
     def refuse(self, found: str, expected: str = "") -> NoReturn:
-        """Complain of this value."""
+        """Raise a BadInput about this value."""
         place = (f" in {self.where}" if self.where else "") + (f" ({self.of})" if self.of else "")
         raise BadInput(self._path, found + place, expected or self._expected, self._line)
 
@@ -125,7 +125,7 @@ class Node:
         return name in self.fields()
 
     def child(self, name: str) -> "Node":
-        """A field of the object, which it must have."""
+        """A required field of the object."""
         if name not in self.fields():
             self.refuse(f"no field {name!r}")
         where = f"{self.where}.{name}" if self.where else name
@@ -166,10 +166,10 @@ class Node:
         return None if math.isnan(number) else number
 
     def others(self, *known: str) -> dict[str, Any]:
-        """The fields of the object beside those we know."""
+        """The fields of the object that are not `known`."""
         return {name: value for name, value in self.fields().items() if name not in known}
 
 
 def _kind(value: Any) -> str:
-    """What a JSON value is, for an error: its kind, and a number itself."""
+    """The type of a JSON value for an error; a number is shown itself."""
     return _NAMES.get(type(value)) or f"the number {short(value)}"

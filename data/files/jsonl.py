@@ -1,4 +1,4 @@
-"""Our own JSONL: one record a line, read and written a line at a time; errors carry file and line."""
+"""Reads and writes catsofa's JSONL format, one record per line; errors name file and line."""
 
 import dataclasses
 import json
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 INEXACT = 2**53
-"""From here on a 64-bit number does not hold every integer."""
+"""From this size on, a 64-bit float cannot represent every integer."""
 
 
 _adapters: dict[type[Any], Any] = {}
 
 
 def adapter(record_type: type[R]) -> "TypeAdapter[R]":
-    """The validator and serialiser of a record type; made once, since making one is slow."""
+    """The validator and serialiser of a record type; cached, since building one is slow."""
     if record_type not in _adapters:
         from pydantic import ConfigDict, TypeAdapter, with_config
 
@@ -38,7 +38,7 @@ def adapter(record_type: type[R]) -> "TypeAdapter[R]":
 
 
 def _parts(record_type: type[Any]) -> list[type[Any]]:
-    """The record types a record is made of."""
+    """The types of the records inside a record of this type."""
     from catsofa.data.records import (
         Annotation,
         Answer,
@@ -63,7 +63,7 @@ def _parts(record_type: type[Any]) -> list[type[Any]]:
 
 
 def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
-    """Each record of a JSONL file; a second one with the same id is refused."""
+    """Each record of a JSONL file; refuses a repeated id."""
     expected = f"{kind_name(record_type)} as JSONL"
     seen = Seen(path, expected)
     validate, repeated = adapter(record_type).validate_json, _key_counter(record_type)
@@ -82,7 +82,7 @@ def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
 
 
 def write(records: Iterable[Any], path: Path | str) -> int:
-    """Write records of any one type, empty fields left out; returns how many. What `read` would refuse is refused."""
+    """Write records of one type without their empty fields; returns their number. Refuses what `read` would refuse."""
     count = 0
     seen = Seen(path, "records")
     kind: type[Any] | None = None
@@ -97,10 +97,10 @@ def write(records: Iterable[Any], path: Path | str) -> int:
 
 
 def dumps(record: Any) -> bytes:
-    """One record as one line of JSON, without its empty fields; NaN, which means unscored, is null."""
+    """One record as one line of JSON without its empty fields; NaN, which means unscored, becomes null."""
     try:
         line = adapter(type(record)).dump_json(record, exclude_defaults=True)
-    except ValueError as error:  # pydantic's, of text that cannot be encoded
+    except ValueError as error:  # pydantic's error for text that cannot be encoded
         if "surrogates" not in str(error):
             raise
         name = type(record).__name__
@@ -115,7 +115,7 @@ def dumps(record: Any) -> bytes:
 
 
 def _refuse_infinity(value: Any, where: str) -> None:
-    """A ValueError for an infinite number in a free field, which would silently become null."""
+    """Raise a ValueError for an infinite number in a free field, which would silently become null."""
     if isinstance(value, float) and math.isinf(value):
         raise ValueError(f"{where} is {value}, which JSON cannot hold; leave it out or write it as text")
     if isinstance(value, Mapping):
@@ -127,10 +127,10 @@ def _refuse_infinity(value: Any, where: str) -> None:
 
 
 def _key_counter(record_type: type[Any]) -> Callable[[str], bool]:
-    """Whether a line may hold a key twice: cheap, sometimes wrongly yes, never wrongly no.
+    """A function that tells whether a line may repeat a key: fast, with false positives but no false negatives.
 
-    The validator lets the last of two win. In a record without parts, only our own fields can stand outside
-    `extra` and `source`; records with parts are not so many that each line could not be looked at.
+    The validator silently takes the last of two values. In a record without parts, only catsofa's own fields can
+    occur outside `extra` and `source`. Records with parts are few, so each of their lines is checked.
     """
     if _parts(record_type):
         return lambda line: True
@@ -146,7 +146,7 @@ def _key_counter(record_type: type[Any]) -> Callable[[str], bool]:
 
 
 def record_type_of(path: Path | str) -> type[Any]:
-    """The record type whose required fields stand on the first line of a JSONL file."""
+    """The record type whose required fields are on the first line of a JSONL file."""
     expected = "a JSON object on each line"
     number, line = next(lines(path, "records as JSONL"))
     found = json_files.parse(line, path, expected, number, nan=True)
@@ -162,12 +162,12 @@ def record_type_of(path: Path | str) -> type[Any]:
 
 
 def fits_fields(record_type: type[Any], names: Set[str]) -> bool:
-    """Whether these are fields of a record, with all that it needs."""
+    """Whether the names are fields of the record type and include all its required fields."""
     return _required(record_type) <= names <= _fields(record_type)
 
 
 def one_of_ours() -> str:
-    """What a line of our JSONL can be, for an error."""
+    """The list of record types for an error message."""
     return f"one of {', '.join(RECORDS)}"
 
 
@@ -177,20 +177,20 @@ def _fields(record_type: type[Any]) -> set[str]:
 
 
 def _required(record_type: type[Any]) -> set[str]:
-    """The names of the fields a record cannot do without."""
+    """The names of the required fields of a record type."""
     missing = dataclasses.MISSING
     return {f.name for f in dataclasses.fields(record_type) if f.default is missing and f.default_factory is missing}
 
 
 class Seen:
-    """The ids read so far; the second of a kind is an error that names the line of the first."""
+    """The ids read so far; a repeated id is an error that names the line of the first one."""
 
     def __init__(self, path: Path | str, expected: str) -> None:
         self._path, self._expected, self._lines = path, expected, IdNumbers()
         self._candidates: Seen | None = None
 
     def add_all(self, record: Any, line: int) -> None:
-        """Note the id of a record and those of a Cat's candidates; a Refused names another's id, perhaps twice."""
+        """Note the ids of a record and of a Cat's candidates; a Refused has another record's id, which may repeat."""
         if not isinstance(record, Refused):
             self.add(getattr(record, "id", ""), line)
         if isinstance(record, Cat):
@@ -199,7 +199,7 @@ class Seen:
                 self._candidates.add(candidate.id, line)
 
     def add(self, item: str, line: int) -> None:
-        """Note an id, or refuse it; records without one are not compared."""
+        """Note an id, or refuse a repeated one; empty ids are ignored."""
         if item and (first := self._lines.setdefault(item, line)) != line:
             raise BadInput(
                 self._path,
@@ -210,7 +210,7 @@ class Seen:
 
 
 def _validated(validate: Callable[[str], R], line: str, path: Path | str, number: int, record_type: type[R]) -> R:
-    """One validated record, pydantic's list of complaints cut to the first, in one sentence."""
+    """One validated record; a BadInput reports the first of pydantic's errors in one sentence."""
     from pydantic import ValidationError
 
     try:
@@ -221,7 +221,7 @@ def _validated(validate: Callable[[str], R], line: str, path: Path | str, number
 
 
 def _another_kind(line: str, record_type: type[Any]) -> tuple[str, str] | None:
-    """What to say of a line that is a record of another type, or None if it is none."""
+    """Found and expected for a line that is a record of another type; None for other lines."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -233,12 +233,12 @@ def _another_kind(line: str, record_type: type[Any]) -> tuple[str, str] | None:
 
 
 def record_of(line: str, path: Path | str, number: int, record_type: type[R]) -> R:
-    """The record that is written as this JSON object, for a line of a file; what is wrong with it is a BadInput."""
+    """The record in one JSON line of a file; raises a BadInput for an invalid one."""
     return _validated(adapter(record_type).validate_json, line, path, number, record_type)
 
 
 def explain(error: "ValidationError", record_type: type[Any]) -> tuple[str, str]:
-    """What was found and what was expected, of the first thing a validation complains of."""
+    """What was found and what was expected, for the first error of a validation."""
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     one = f"one of our {kind_name(record_type)}" if record_type in RECORDS.values() else record_type.__name__

@@ -1,7 +1,7 @@
-"""How a record stands in the columns of a Parquet file: the type of each, there and back.
+"""The Parquet columns of each record type: Arrow types, and conversion in both directions.
 
-Text, numbers, lists and records within records are columns of their own type. What a source holds and we do
-not model (`extra`, `source`) is JSON text, so that every row of every release has the same columns.
+Text, numbers, lists and nested records are columns of their own type. Free fields of a source (`extra`,
+`source`) are JSON text, so that every row of every release has the same columns.
 """
 
 import json
@@ -19,7 +19,7 @@ from catsofa.data.records import RECORDS
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The Arrow type of a field, and how its value is put in and taken out; None where nothing is to be done."""
+    """The Arrow type of a field, and the functions that encode and decode its value; None means no conversion."""
 
     arrow: pa.DataType
     encode: Callable[[Any], Any] | None = None
@@ -30,7 +30,7 @@ _columns: dict[type[Any], dict[str, Column]] = {}
 
 
 def columns(record_type: type[Any]) -> dict[str, Column]:
-    """The columns of a record type, one a field; made once."""
+    """The columns of a record type, one per field; cached."""
     if record_type not in _columns:
         hints = get_type_hints(record_type)
         _columns[record_type] = {field.name: _column(hints[field.name]) for field in fields(record_type)}
@@ -43,12 +43,12 @@ def schema(record_type: type[Any]) -> pa.Schema:
 
 
 def record_type_of(names: Sequence[str]) -> type[Any] | None:
-    """The record type that has exactly these fields, if there is one."""
+    """The record type that has exactly these fields, or None."""
     return next((known for known in RECORDS.values() if set(names) == columns(known).keys()), None)
 
 
 def writer(file: Path | IO[bytes], record_type: type[Any]) -> pq.ParquetWriter:
-    """A writer of a record type; every page gets a checksum, which readers of releases verify."""
+    """A Parquet writer for a record type; every page gets a checksum, which readers of releases verify."""
     return pq.ParquetWriter(
         file, schema(record_type), compression="zstd", write_page_index=True, write_page_checksum=True
     )
@@ -64,7 +64,7 @@ def to_batch(records: Sequence[Any], record_type: type[Any]) -> pa.RecordBatch:
 
 
 def from_batch(batch: pa.RecordBatch, record_type: type[Any]) -> list[dict[str, Any]]:
-    """The rows of a batch as the fields of records, not yet validated."""
+    """The rows of a batch as dictionaries of record fields, not yet validated."""
     values = []
     for name, column in columns(record_type).items():
         found = batch.column(name).to_pylist()
@@ -100,7 +100,7 @@ def _column(hint: Any) -> Column:
 
 
 def _struct_of(parts: Mapping[str, Column]) -> Column:
-    """A column of records within records."""
+    """A column of nested records."""
 
     def encode(record: Any) -> dict[str, Any]:
         return {
@@ -115,7 +115,7 @@ def _struct_of(parts: Mapping[str, Column]) -> Column:
 
 
 def _to_json(value: Mapping[str, Any]) -> str:
-    """What a source holds, as JSON text."""
+    """A free field (`extra`, `source`) as JSON text."""
     if not value:
         return "{}"
     try:

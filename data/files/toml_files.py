@@ -1,4 +1,4 @@
-"""TOML files that people write: read whole, and what is wrong is one sentence."""
+"""Reads TOML files written by people; an error is one sentence."""
 
 import tomllib
 from pathlib import Path
@@ -17,5 +17,5 @@ def read(path: Path | str, expected: str) -> dict[str, Any]:
         raise BadInput(path, "TOML nested too deeply to read", expected) from None
     except BadInput:
         raise
-    except ValueError:  # tomllib takes a number or a date of any length for one until Python does not
+    except ValueError:  # tomllib accepts numbers and dates that Python then refuses to convert
         raise BadInput(path, "a number or a date that is none", expected) from None

@@ -1,4 +1,4 @@
-"""Every format by name: what it holds, how it is known, how it is read and written, what it cannot hold."""
+"""All file formats by name: record types, detection, reading, writing, and what each format cannot represent."""
 
 __all__ = ["MODULES", "Format", "convert"]
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from catsofa.data.plugins import Plugins
 
 HEAD = 64 * 1024
-"""Bytes of a file that are enough to know its format."""
+"""Bytes at the start of a file that are enough to detect its format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +42,13 @@ class Format:
     write: Callable[[Iterable[Any], Path], int]
     """Writes atomically, returns the number of records."""
     loses: Callable[[Any], Iterable[str]]
-    """What of this record the format cannot hold, in words people read ("source", "votes")."""
+    """The parts of this record that the format cannot represent, in words for users ("source", "votes")."""
     suffix: str | None
-    """The ending by which a file to write is known to be in this format; None if it is read only."""
+    """The suffix that selects this format for a file to write; None if the format is read-only."""
     columns: tuple[str, ...] = ()
-    """What the header of a CSV in this format names."""
+    """The columns in the header of a CSV file in this format."""
     says_language: bool = False
-    """Whether its files say the language of each record."""
+    """Whether files in this format state the language of each record."""
 
 
 MODULES = {
@@ -74,27 +74,27 @@ MODULES = {
     "release": ".release",
     "jsonl": ".jsonl",
 }
-"""Format name to the module that holds it as FORMAT; files are tried in this order. Add your own by its full name."""
+"""Maps a format name to the module that defines FORMAT; detection follows this order. Add your own by full name."""
 PLAIN: dict[type[Any], tuple[str, ...]] = {
     Cat: ("context", "target", "bias_type", *LABELS),
     Pair: ("more", "less", "bias_type"),
     Probe: ("category", "identity", "stereotype"),
 }
-"""The columns that a table of a person's own needs, for each record."""
+"""The columns that a user's own table needs, for each record type."""
 LAST = "jsonl"
-"""The format that takes any JSON lines; formats of other packages are tried before it."""
+"""The format that accepts any JSON lines; formats of other packages are tried before this one."""
 
 
 @cache
 def plugins() -> "Plugins":
-    """The formats of other packages; loaded when a name or a file is no other format's."""
+    """The formats of other packages; loaded when no built-in format has the name or matches the file."""
     from catsofa.data.formats import plugged
 
     return plugged.load(MODULES)
 
 
 def names() -> list[str]:
-    """Every format, in the order in which files are tried."""
+    """The names of all formats, in the order of detection."""
     first = [name for name in MODULES if name != LAST]
     return [*first, *plugins().parts, LAST]
 
@@ -104,11 +104,11 @@ FOREIGN = {
     b"\xff\xfe": ("UTF-16 text", "text in UTF-8; convert it with 'catsofa convert --encoding utf-16'"),
     b"\xfe\xff": ("UTF-16 text", "text in UTF-8; convert it with 'catsofa convert --encoding utf-16'"),
 }
-"""How files begin that people take for data, what they are, and what to do."""
+"""The first bytes of files that users mistake for data, with a description and the remedy."""
 
 
 def named(name: str) -> Format:
-    """The format of this name."""
+    """The format with this name."""
     if name not in MODULES and name not in plugins().parts:
         missing = f"no format {name!r}; the formats are {', '.join(names())}"
         raise ValueError(plugins().broken.get(name, missing))
@@ -124,7 +124,7 @@ def named(name: str) -> Format:
 
 
 def format_of(path: Path | str) -> Format:
-    """The format a file or folder is in, known by its content."""
+    """The format of a file or folder, detected from its content."""
     path = Path(path)
     head = b""
     expected = "data in a format we know"
@@ -138,7 +138,7 @@ def format_of(path: Path | str) -> Format:
         candidate = named(name)
         if candidate.matches(path, head):
             return candidate
-    # half the columns of a format: its reader says which one is missing
+    # with half the columns of a format, the reader of that format says which one is missing
     found = columns_of(head)
     tables = [candidate for candidate in map(named, names()) if candidate.columns]
     share = {table.name: len(found & set(table.columns)) / len(table.columns) for table in tables}
@@ -149,13 +149,13 @@ def format_of(path: Path | str) -> Format:
 
 
 def _after() -> Iterator[str]:
-    """The formats that are tried when a file is in none of the others."""
+    """The formats that are tried after all built-in ones."""
     yield from plugins().parts
     yield LAST
 
 
 def _unknown(head: bytes) -> tuple[str, str]:
-    """What to say of a file that begins like this, or of a folder: no known format, and which columns a table needs."""
+    """Found and expected for a file or folder in no known format; names the columns that a table needs."""
     if not head:
         return "a folder in no known format", f"one of the formats {', '.join(names())}{plugins().hint()}"
     columns = "; ".join(f"{kind_name(kind)}: {', '.join(needed)}" for kind, needed in PLAIN.items())
@@ -165,13 +165,13 @@ def _unknown(head: bytes) -> tuple[str, str]:
 
 
 def read(path: Path | str, format_name: str | None = None) -> Iterator[Any]:
-    """The records of a file or folder in any format; the format is found out unless it is named."""
+    """The records of a file or folder in any format; the format is detected unless `format_name` names it."""
     chosen = named(format_name) if format_name else format_of(path)
     return chosen.read(Path(path))
 
 
 def read_as(path: Path | str, record_type: type[Any]) -> Iterator[Any]:
-    """The records of a file in any format that holds this type; another type is an error."""
+    """The records of a file in any format that holds this record type; raises a BadInput for another type."""
     chosen = format_of(path)
     if record_type not in chosen.holds:
         raise BadInput(path, f"{_kinds(chosen)} ({chosen.about})", kind_name(record_type))
@@ -183,18 +183,18 @@ def read_as(path: Path | str, record_type: type[Any]) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """What a conversion did: from which format to which, how many records, what the target could not hold."""
+    """The result of a conversion: both formats, the number of records, and what the target could not represent."""
 
     source: str
     target: str
     records: int
     lost: Counter[str]
     left_out: tuple[BadInput, ...] = ()
-    """What is wrong with each line that was left out."""
+    """The error of each skipped line."""
     other_languages: int = 0
-    """Records left out since they are in another language than was asked for."""
+    """Records skipped because they are in another language than requested."""
     utf8_lines: int = 0
-    """Lines that were in UTF-8 in a file in another encoding."""
+    """Lines that were already UTF-8 in a file in another encoding."""
 
 
 def convert(
@@ -209,11 +209,11 @@ def convert(
     strict: bool = False,
     progress: Progress = SILENT,
 ) -> Conversion:
-    """Write the records of `source` as `target`, and count what the target's format cannot hold.
+    """Write the records of `source` to `target`, and count what the target's format cannot represent.
 
-    `columns` says which columns of a CSV hold pairs. Records get the `language` where the file does not say one;
-    where it does, those in another language are left out. Text in another `encoding` than UTF-8 becomes UTF-8. Faulty
-    lines are left out and noted, unless `strict` refuses the file that has one.
+    `columns` names the columns of a CSV that hold pairs. If the file states no language, records get `language`;
+    otherwise records in another language are skipped. Text in another `encoding` is converted to UTF-8. Faulty
+    lines are skipped and collected, unless `strict` refuses a file with one.
     """
     if os.path.realpath(source) == os.path.realpath(target):
         raise ValueError(f"{target} is the file to read; name another one to write")
@@ -237,7 +237,7 @@ def _converted(
     faults: list[BadInput],
     progress: Progress,
 ) -> Conversion:
-    """The conversion of a file in UTF-8; `faults` fills with what is wrong with the lines that are left out."""
+    """Convert a UTF-8 file; `faults` holds the errors of skipped lines."""
     lost: Counter[str] = Counter()
     others = 0
 
@@ -252,11 +252,13 @@ def _converted(
             elif not spoken:
                 raise ValueError(f"{kind_name(type(record))} have no language; leave --language out")
             else:
-                made = replace(record, id="").id == record.id  # from the content, of which the language is a part
+                made = (
+                    replace(record, id="").id == record.id
+                )  # the id comes from the content, which includes the language
                 yield replace(record, language=language, **({"id": ""} if made else {}))
 
     records = in_language()
-    if (first := next(records, None)) is None:  # every reader refuses a file without any
+    if (first := next(records, None)) is None:  # every reader refuses a file without records
         if faults:
             raise faults[0]
         raise BadInput(
@@ -284,12 +286,12 @@ def _converted(
 
 
 def _kinds(chosen: Format) -> str:
-    """What a format holds, for people."""
+    """The kinds of record that a format holds, in words for users."""
     return " or ".join(kind_name(held) for held in chosen.holds)
 
 
 def _format_to_write(target: Path, record_type: type[Any]) -> Format:
-    """The one format that holds these records and has the target's ending."""
+    """The only format that holds these records and has the target's suffix; else a ValueError."""
     able = [one for one in map(named, names()) if record_type in one.holds and one.suffix is not None]
     fits = [candidate for candidate in able if candidate.suffix == target.suffix.lower()]
     if len(fits) == 1:

@@ -1,4 +1,4 @@
-"""Annotations as CSV: item, annotator, label, one judgement a row; the columns may have the names others use."""
+"""Annotations as CSV: item, annotator, label, one judgement per row; column names of other tools are accepted."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,12 +16,12 @@ NAMES = {
     "annotator": ("annotator", "annotator_id", "human_id", "worker_id", "worker"),
     "label": ("label",),
 }
-"""The names under which each column is known, the first one there counts: ours, StereoSet's, crowd-kit's."""
+"""Accepted names of each column (catsofa's, StereoSet's, crowd-kit's); the first name in the file counts."""
 COLUMNS = ("item", "annotator", "label", "at")
 
 
 def read(path: Path) -> Iterator[Annotation]:
-    """Each judgement; further columns are carried in `extra`."""
+    """Each judgement; further columns go to `extra`."""
     named: dict[str, str] = {}
 
     def annotation(line: int, row: Row) -> Annotation:
@@ -33,7 +33,7 @@ def read(path: Path) -> Iterator[Annotation]:
 
 
 def write(annotations: Iterable[Annotation], path: Path) -> int:
-    """A row a judgement, with a column for everything else that any of them carries."""
+    """Write one row per judgement, with a column for each further field of any; returns the number of rows."""
 
     def rows() -> Iterator[Row]:
         for line, row in enumerate(map(_row, annotations), start=2):
@@ -44,18 +44,18 @@ def write(annotations: Iterable[Annotation], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The header has a name for each of item, annotator and label."""
+    """Whether the header has an accepted name for each of item, annotator and label."""
     columns = csv_files.columns_of(head)
     return all(columns & set(names) for names in NAMES.values())
 
 
 def loses(annotation: Annotation) -> Iterator[str]:
-    """What stands in `extra` and is no text."""
+    """The values in `extra` that are not text."""
     return lost(annotation, _annotation(_row(annotation), {column: column for column in NAMES}))
 
 
 def _known(column: str, row: Row, path: Path) -> str:
-    """The name this file has for a column."""
+    """The name of a column in this file."""
     for name in NAMES[column]:
         if name in row:
             return name

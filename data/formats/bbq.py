@@ -1,4 +1,4 @@
-"""BBQ's JSONL, which MBBQ and JBBQ share: a question a line, its groups in `answer_info` and in the metadata."""
+"""The JSONL format of BBQ, MBBQ and JBBQ: one question per line, groups in `answer_info` and in the metadata."""
 
 import json
 import re
@@ -20,7 +20,7 @@ KNOWN = (
     *("example_id", "question_index", "question_polarity", "context_condition", "category", INFO, "context"),
     *("question", *PLACES, "label", "language"),
 )
-"""Fields of a line that a Question has; the metadata and what others add, such as predictions, go to `extra`."""
+"""Fields of a line that a Question has; the metadata and other fields, such as predictions, go to `extra`."""
 UNKNOWN = "unknown"
 _MARKS = (b'"question_polarity"', b'"context_condition"', b'"answer_info"')
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -33,11 +33,11 @@ _ALIKE = {
     "latino": "latina",
 }
 _CLASS = {name: one for one, names in _ALIKE.items() for name in names.split(", ")}
-"""What `answer_info` calls a group, to what the metadata calls it."""
+"""Maps the name of a group in `answer_info` to its name in the metadata."""
 
 
 def read(path: Path) -> Iterator[Question]:
-    """Each question, under its category and number."""
+    """Each question, with an id from its category and number."""
     seen = Seen(path, EXPECTED)
 
     def question_of(number: int, line: str) -> Question:
@@ -50,7 +50,7 @@ def read(path: Path) -> Iterator[Question]:
 
 
 def write(questions: Iterable[Question], path: Path) -> int:
-    """A line a question, its fields in the order of the release; returns how many."""
+    """Write one line per question, with fields in the order of the release; returns the number of questions."""
     seen, count = Seen(path, EXPECTED), 0
     with atomic_write(path) as file:
         for count, question in enumerate(questions, start=1):
@@ -62,18 +62,18 @@ def write(questions: Iterable[Question], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The fields that only this family has stand on the first line."""
+    """Whether the first line has the fields that only this family of data sets has."""
     first = head.split(b"\n", 1)[0]
     return first.lstrip()[:1] == b"{" and all(mark in first for mark in _MARKS)
 
 
 def loses(question: Question) -> Iterator[str]:
-    """Provenance, and whatever differs when the line is read again."""
+    """The fields that differ when the written line is read again, such as provenance."""
     return lost(question, _question(Node(_row(question), "", EXPECTED)))
 
 
 def _question(row: Node, stem: str = "") -> Question:
-    """A line as a Question; `stem` is the name of its file, which says the language of MBBQ's."""
+    """A line as a Question; `stem` is the file name, which states the language of MBBQ files."""
     category, context, asked = row.text("category"), row.text("context"), row.text("question")
     answers, reason = _answers(row)
     label = row.child("label").value
@@ -96,13 +96,13 @@ def _question(row: Node, stem: str = "") -> Question:
 
 
 def _id(row: Node, category: str) -> str:
-    """Category and number of a question; BBQ's numbers begin anew in each category."""
+    """The id of a question: category and number, since BBQ's numbers restart in each category."""
     number = _number_or_text(row, "example_id")
     return f"{category}-{number}" if isinstance(number, int) else number
 
 
 def _number_or_text(row: Node, name: str) -> int | str:
-    """A field that is a whole number or a text that is not empty."""
+    """The value of a field, which must be an integer or a non-empty text."""
     value = row.child(name).value
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
         row.refuse(f"{short(value)} as {name!r}", f"a whole number or a text, in {EXPECTED}")
@@ -111,14 +111,14 @@ def _number_or_text(row: Node, name: str) -> int | str:
 
 
 def _one_of(row: Node, name: str, known: Sequence[Any]) -> Any:
-    """A field that holds one of these words."""
+    """The value of a field, which must be one of the known words."""
     if (value := row.text(name)) not in known:
         row.refuse(f"{short(value)} as {name!r}", f"{' or '.join(known)}, in {EXPECTED}")
     return value
 
 
 def _language(text: str, stem: str = "") -> str:
-    """Japanese by its script, the languages of MBBQ by the end of the file's name, else English."""
+    """The language: Japanese by script, MBBQ's languages by the end of the file name, otherwise English."""
     if _KANA.search(text):
         return "ja"
     named = _LANGUAGE.search(stem)
@@ -126,7 +126,7 @@ def _language(text: str, stem: str = "") -> str:
 
 
 def _answers(row: Node) -> tuple[tuple[Answer, Answer, Answer], str]:
-    """The three answers with their roles, and why none is the target if none is."""
+    """The three answers with their roles, and the reason if no answer is the target."""
     infos = {place: [part.as_text() for part in row.child(INFO).items(place)] for place in PLACES}
     unknown = [place for place, info in infos.items() if UNKNOWN in map(str.casefold, info)]
     if len(unknown) != 1:
@@ -140,7 +140,7 @@ def _answers(row: Node) -> tuple[tuple[Answer, Answer, Answer], str]:
 
 
 def _answer(row: Node, place: str, role: Role, info: list[str]) -> Answer:
-    """One answer; what `answer_info` says beside the group is carried in `extra`."""
+    """One answer; other content of `answer_info` than text and group goes to `extra`."""
     text, group = row.text(place), info[-1] if info else ""
     if not text.strip():
         row.refuse(f"nothing in {place!r}", f"three answers with words in them, in {EXPECTED}")
@@ -148,9 +148,9 @@ def _answer(row: Node, place: str, role: Role, info: list[str]) -> Answer:
 
 
 def _target(infos: dict[str, list[str]], groups: Sequence[str]) -> tuple[str, str]:
-    """The place of the answer whose group the metadata lists as stereotyped, or the reason why there is no such one.
+    """The place of the answer whose group the metadata lists as stereotyped, or the reason why there is none.
 
-    The group itself decides where the metadata has its name; else other names of it, and what it is made of, do:
+    The exact name of a group is matched first; otherwise its other names and its parts are matched:
     `F` for women and girls, `lowSES-Zorb` for `low SES` and for `Zorb`.
     """
     if not groups:
@@ -164,7 +164,7 @@ def _target(infos: dict[str, list[str]], groups: Sequence[str]) -> tuple[str, st
 
 
 def _names(groups: Iterable[str]) -> set[str]:
-    """The names under which groups can be listed, folded: their own, their class, and their parts."""
+    """The case-folded names that the metadata may use for groups: their own, their class, and their parts."""
     names: set[str] = set()
     for group in groups:
         rest = group.casefold()
@@ -177,7 +177,7 @@ def _names(groups: Iterable[str]) -> set[str]:
 
 
 def _row(question: Question) -> dict[str, Any]:
-    """A Question as a line of the release; what it carries beside stands at the end."""
+    """A Question as a line of the release; further fields come last."""
     number = question.id.removeprefix(f"{question.category}-")
     counted = number != question.id and number.isdecimal() and str(int(number)) == number
     groups = {GROUPS: [question.target] if question.target else []}
@@ -200,7 +200,7 @@ def _row(question: Question) -> dict[str, Any]:
 
 
 def _info(answer: Answer) -> list[str]:
-    """What `answer_info` says of an answer: as it was read, or its text and its group."""
+    """The `answer_info` of an answer: as read from the source, or its text and its group."""
     held = answer.extra.get(INFO)
     if isinstance(held, list) and held[-1:] == [answer.group]:
         return held

@@ -1,6 +1,6 @@
-"""BiasAsker's CSVs: SBIC's implied statements without their subjects, some with an antonym, and social groups.
+"""BiasAsker's CSV files: SBIC's implied statements without subjects, some with an antonym, and social groups.
 
-`Labels` says what a statement is about (appearance, crime, …), not whom; so it is carried along and is no category.
+`Labels` is the topic of a statement (appearance, crime, …), not a group, so it goes to `extra`, not `category`.
 """
 
 import csv
@@ -20,7 +20,7 @@ EXPECTED = "BiasAsker's statements (CSV with Sentence, Labels) or groups (CSV wi
 
 
 def read(path: Path) -> Iterator[Statement | Term]:
-    """Each statement of an annotation file, or each group as a term."""
+    """Each statement of a file of statements, or each group of a file of groups as a term."""
     existing_file(path, EXPECTED)
     with open_to_read(path, EXPECTED) as file:
         columns = csv_files.columns_of(file.readline(4096).removeprefix(b"\xef\xbb\xbf"))
@@ -30,7 +30,7 @@ def read(path: Path) -> Iterator[Statement | Term]:
 
 
 def _rows(path: Path, needed: Sequence[str]) -> Iterator[Row]:
-    """The rows of a CSV, whose first needed column must not be empty."""
+    """The rows of a CSV file; a row with an empty first needed column is refused."""
 
     def filled(line: int, row: Row) -> Row:
         csv_files.refuse_empty(row, needed[:1], path, EXPECTED, line)
@@ -40,12 +40,12 @@ def _rows(path: Path, needed: Sequence[str]) -> Iterator[Row]:
 
 
 def _statement(row: Row) -> Statement:
-    """A row of statements; labels, antonym and further columns are carried along."""
+    """A row as a Statement; labels, antonym and further columns go to `extra`."""
     return Statement(statement=row["Sentence"], extra=csv_files.others(row, ["Sentence"]))
 
 
 def _term(row: Row) -> Term:
-    """A row of groups; further columns are carried along."""
+    """A row as a Term; further columns go to `extra`."""
     return Term(category=row["Category"], term=row["Group"], extra=csv_files.others(row, GROUPS))
 
 
@@ -57,7 +57,7 @@ def _row(record: Statement | Term) -> Row:
 
 
 def write(records: Iterable[Statement | Term], path: Path) -> int:
-    """Write statements or terms, in the layout that the first calls for; returns how many."""
+    """Write statements or terms, in the layout of the first record; returns the number of records."""
     rest = iter(records)
     first = next(rest, None)
     if first is None:
@@ -67,7 +67,7 @@ def write(records: Iterable[Statement | Term], path: Path) -> int:
 
 
 def _written(records: Iterable[Statement | Term], kind: type[Statement | Term]) -> Iterator[Row]:
-    """The rows of records of one kind; an empty one is refused, as it is when read."""
+    """The rows of records of one kind; refuses an empty record."""
     for record in records:
         if not isinstance(record, kind):
             raise ValueError(f"a file of BiasAsker holds {kind_name(kind)} alone; found {kind_name(type(record))}")
@@ -77,7 +77,7 @@ def _written(records: Iterable[Statement | Term], kind: type[Statement | Term]) 
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The columns of a file of statements or of groups and no others; statements lack their subject, so a capital."""
+    """Whether the columns are exactly those of statements or groups; statements never begin with a capital."""
     header = head.split(b"\n", 1)[0]
     columns = csv_files.columns_of(head) - {"", header.decode("utf-8", "replace").strip()}
     if columns in (set(STATEMENTS), set(ANTONYMS)):
@@ -86,7 +86,7 @@ def matches(path: Path, head: bytes) -> bool:
 
 
 def _sentences(head: bytes) -> list[str]:
-    """The statements at the head of a file, but for the last, which may be cut."""
+    """The statements at the head of a file, except the last one, which may be cut."""
     lines = head.decode("utf-8", "replace").splitlines()
     separator = max(csv_files.SEPARATORS, key=lines[0].count)
     try:
@@ -96,7 +96,7 @@ def _sentences(head: bytes) -> list[str]:
 
 
 def loses(record: Statement | Term) -> Iterator[str]:
-    """What differs when the record's row is read again."""
+    """The fields that differ when the written row is read again."""
     if isinstance(record, Statement):
         return lost_beside_number(record, _statement(_row(record)))
     return lost_beside_number(record, _term(_row(record)))

@@ -1,8 +1,8 @@
-"""HolisticBias descriptors: an object of axes, each of buckets, each a list of descriptors.
+"""HolisticBias descriptors: a JSON object of axes, each with buckets, each a list of descriptors.
 
-A descriptor stands before a noun ("a deaf person"); it is a text, or an object that adds a preference, the
-article or the gender of the noun. The nouns and the standalone noun phrases of HolisticBias are no lexicon
-entries (the phrases are templates with slots) and are not read.
+A descriptor precedes a noun ("a deaf person"). It is a text, or an object that adds a preference, the article
+or the gender of the noun. The nouns and the standalone noun phrases of HolisticBias are not lexicon entries
+(the phrases are templates with slots), so they are not read.
 """
 
 import re
@@ -18,19 +18,19 @@ from catsofa.data.records import Term
 
 EXPECTED = "HolisticBias descriptors (axis: {bucket: [descriptor, ...]})"
 LONGEST = 4
-"""Words in a descriptor; the released ones have one or two."""
+"""Maximum words in a descriptor; the released descriptors have one or two."""
 TEXT = rb'\s*"(?:[^"\\]|\\.)*"\s*'
 START = re.compile(rb"\s*\{" + TEXT + rb":\s*\{" + TEXT + rb":\s*\[(?:" + TEXT + rb'[,\]]|\s*\{[^{}]*"descriptor"\s*:)')
-"""How such a file begins."""
+"""The first bytes of such a file."""
 
 
 def read(path: Path) -> Iterator[Term]:
-    """Each descriptor as a term: the axis is its category, the bucket its group."""
+    """Each descriptor as a term: the axis becomes its category, the bucket its group."""
     return numbered(_terms(Node(json_files.read(path, EXPECTED), path, EXPECTED)))
 
 
 def _terms(document: Node) -> Iterator[Term]:
-    """The descriptors of a document in their order."""
+    """The descriptors of a document, in document order."""
     _refuse_empty(document)
     for axis in document.fields():
         buckets = document.child(axis)
@@ -45,25 +45,25 @@ def _terms(document: Node) -> Iterator[Term]:
 
 
 def _refuse_empty(node: Node) -> None:
-    """An axis or bucket without descriptors would be lost, since it has no term to stand on."""
+    """Refuse an axis or bucket without descriptors: no term could represent it, so it would be lost."""
     if node.value in ({}, []):
         node.refuse("nothing")
 
 
 def _read(item: Any, axis: str, bucket: str) -> Term:
-    """A descriptor, a text or an object, as a term."""
+    """A descriptor (a text or an object) as a term."""
     fields = {"descriptor": item} if isinstance(item, str) else dict(item)
     return Term(category=axis, group=bucket, term=fields.pop("descriptor"), pos="adj", extra=fields)
 
 
 def _written(term: Term) -> Any:
-    """A term as a descriptor; an object where there is more to say than the text."""
+    """A term as a descriptor: an object if the term has extra fields, otherwise a text."""
     beside = {name: value for name, value in term.extra.items() if name != "descriptor"}
     return {"descriptor": term.term} | beside if beside else term.term
 
 
 def write(terms: Iterable[Term], path: Path) -> int:
-    """Write terms by axis and bucket, each in the order of its first term; returns how many terms."""
+    """Write terms by axis and bucket, in order of their first terms; returns the number of terms."""
     axes: dict[str, dict[str, list[Any]]] = {}
     count = 0
     for term in terms:
@@ -78,18 +78,18 @@ def write(terms: Iterable[Term], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """An object of objects of lists, every text in them a descriptor; the prompts of BOLD are none."""
+    """Whether a file is an object of objects of lists of descriptors; BOLD's prompts do not match."""
     if path.suffix.lower() == ".jsonl" or not START.match(head):
         return False
     try:
         document = json_files.read(path, EXPECTED)
     except BadInput:
-        return True  # its reader says what is wrong
+        return True  # the reader reports the error
     return not any(isinstance(text, str) and not _is_descriptor(text) for text in _texts(document))
 
 
 def _texts(document: Any) -> Iterator[Any]:
-    """The descriptors of a document, as far as it has the layout."""
+    """The descriptors in those parts of a document that have the layout."""
     for buckets in document.values() if isinstance(document, dict) else ():
         for items in buckets.values() if isinstance(buckets, dict) else ():
             for item in items if isinstance(items, list) else ():
@@ -97,12 +97,12 @@ def _texts(document: Any) -> Iterator[Any]:
 
 
 def _is_descriptor(text: str) -> bool:
-    """Whether a text is a few words that can stand before a noun, and no sentence or beginning of one."""
+    """Whether a text is a few words that can precede a noun, not a sentence or the beginning of one."""
     return len(text.split()) <= LONGEST and text == text.strip() and text[-1:] not in tuple(".?!:,")
 
 
 def loses(term: Term) -> Iterator[str]:
-    """What differs when the descriptor is read again."""
+    """The fields that differ when the written descriptor is read again."""
     return lost_beside_number(term, _read(_written(term), term.category, term.group))
 
 

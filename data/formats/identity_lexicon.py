@@ -1,7 +1,7 @@
-"""The identity lexicon of Czarnowska et al. 2021: a CSV a category, with a term, what it is and its group.
+"""The identity lexicon of Czarnowska et al. 2021: one CSV per category, with terms, parts of speech and groups.
 
-The name of the file is the category. The columns differ from file to file: TERM, often POS (n, adj, pp) and
-GROUP, and what else the file holds (`countries` has the adjective of each country and of its region).
+The file name is the category. The columns differ between files: TERM, often POS (n, adj, pp) and GROUP, and
+further columns (`countries` has the adjective of each country and of its region).
 """
 
 import re
@@ -32,7 +32,7 @@ RELEASED = {
 
 
 def read(path: Path) -> Iterator[Term]:
-    """Each row of a lexicon, or of each CSV of a folder by name, as a term of the category that names the file."""
+    """Each row of a CSV, or of each CSV of a folder by name, as a term; the file name is the category."""
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     if not files:
         raise BadInput(path, "a folder without a CSV", EXPECTED)
@@ -50,19 +50,19 @@ def _terms(path: Path) -> Iterator[Term]:
 
 
 def _term(row: Row, category: str) -> Term:
-    """A row as a term; what stands beside TERM, POS and GROUP is carried along."""
+    """A row as a term; columns other than TERM, POS and GROUP go to `extra`."""
     pos, group = row.get("POS", ""), row.get("GROUP", "")
     return Term(category=category, term=row["TERM"], pos=pos, group=group, extra=csv_files.others(row, OWN))
 
 
 def _row(term: Term) -> Row:
-    """A term as a row; an empty POS or GROUP needs no column."""
+    """A term as a row, without empty cells such as a missing POS or GROUP."""
     row = csv_files.with_others({"TERM": term.term, "POS": term.pos, "GROUP": term.group}, term.extra)
     return {name: cell for name, cell in row.items() if cell}
 
 
 def write(terms: Iterable[Term], path: Path) -> int:
-    """Write a CSV a category into a folder, or one category as the CSV of its name; returns how many terms."""
+    """Write one CSV per category into a folder, or a single category as one CSV; returns the number of terms."""
     lexicons: dict[str, list[Row]] = {}
     for term in terms:
         if not term.term.strip():
@@ -83,12 +83,12 @@ def write(terms: Iterable[Term], path: Path) -> int:
 
 
 def _write(rows: list[Row], folder: Path, category: str) -> int:
-    """One CSV, the released columns first and in their order."""
+    """Write one CSV, with the released columns first and in their order."""
     return csv_files.write(rows, folder / f"{category}.csv", RELEASED.get(category, OWN))
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """A CSV with TERM and a column that says what a term is, or a folder whose first CSV is one."""
+    """Whether a CSV has TERM and a column that describes the term, or the first CSV of a folder does."""
     if path.is_dir():
         first = min(path.glob("*.csv"), default=None)
         return first is not None and first.is_file() and _is_lexicon(first)
@@ -96,19 +96,19 @@ def matches(path: Path, head: bytes) -> bool:
 
 
 def _is_lexicon(path: Path) -> bool:
-    """Whether a file begins as a lexicon does."""
+    """Whether the header of a file is that of a lexicon."""
     with open_to_read(path, EXPECTED) as file:
         return _has_columns(file.readline(4096).removeprefix(b"\xef\xbb\xbf"))
 
 
 def _has_columns(head: bytes) -> bool:
-    """Whether a header has the columns of a lexicon; TERM alone stands in any glossary."""
+    """Whether a header has the columns of a lexicon; TERM alone would match any glossary."""
     columns = csv_files.columns_of(head)
     return "TERM" in columns and bool(columns & {"POS", "GROUP", "COUNTRY_ADJ"})
 
 
 def loses(term: Term) -> Iterator[str]:
-    """What differs when the term's row is read again."""
+    """The fields that differ when the written row is read again."""
     return lost_beside_number(term, _term({"TERM": ""} | _row(term), term.category))
 
 

@@ -1,4 +1,4 @@
-"""Our own JSONL as a format: any one kind of record, nothing lost."""
+"""catsofa's own JSONL as a format: records of one kind, without loss."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ EXPECTED = "records as JSONL"
 
 
 def read(path: Path) -> Iterator[Any]:
-    """Each record, all of the kind that the first line is of; objects with the columns of a format are its rows."""
+    """Each record, all of the first line's kind; objects with the columns of another format are read as its rows."""
     number, line = next(lines(path, EXPECTED))
     first = json_files.parse(line, path, EXPECTED, number, nan=True)
     if isinstance(first, dict) and not is_ours(first.keys()) and are_rows(first.keys()):
@@ -30,7 +30,7 @@ def read(path: Path) -> Iterator[Any]:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """JSONL starts with an object that closes on its line, or is named so."""
+    """Whether the first line is a complete JSON object, or the file's suffix is .jsonl."""
     first = head.split(b"\n", 1)[0].strip()
     return bool(head) and (path.suffix.lower() == ".jsonl" or (first[:1] == b"{" and first[-1:] == b"}"))
 

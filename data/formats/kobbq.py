@@ -1,4 +1,4 @@
-"""KoBBQ's tab-separated file: a question a row, whose `sample_id` holds category, template, condition and polarity."""
+"""KoBBQ's TSV: one question per row; `sample_id` contains category, template, condition and polarity."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -31,14 +31,14 @@ UNKNOWN = frozenset(
         *("Cannot be determined", "Can't be determined", "Not enough info", "Not enough information"),
     )
 )
-"""The answers that nobody can know: those of KoBBQ's five prompts, and those of BBQ."""
+"""The wordings of the "unknown" answer in KoBBQ's five prompts and in BBQ."""
 _ID = re.compile(r"([^-]+)-([^-]+?)[a-z]?-[^-]*-(amb|dis)-(bsd|cnt)(?:-[^-]+)?")
 CONDITIONS: dict[str, Condition] = {"amb": "ambig", "dis": "disambig"}
 POLARITIES: dict[str, Polarity] = {"bsd": "neg", "cnt": "nonneg"}
 
 
 def read(path: Path) -> Iterator[Question]:
-    """Each question under its `sample_id`; further columns, such as predictions, are carried in `extra`."""
+    """Each question, with its `sample_id` as id; further columns, such as predictions, go to `extra`."""
     seen = Seen(path, EXPECTED)
 
     def question_of(line: int, row: Row) -> Question:
@@ -51,7 +51,7 @@ def read(path: Path) -> Iterator[Question]:
 
 
 def write(questions: Iterable[Question], path: Path) -> int:
-    """The columns of the release, between tabs, with one for everything else that a question carries."""
+    """Write the tab-separated columns of the release, and one for each further field; returns the number of rows."""
     seen = Seen(path, EXPECTED)
 
     def rows() -> Iterator[Row]:
@@ -64,17 +64,17 @@ def write(questions: Iterable[Question], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The header has the columns of a sample."""
+    """Whether the header has the columns of a sample."""
     return set(NEEDED) <= csv_files.columns_of(head)
 
 
 def loses(question: Question) -> Iterator[str]:
-    """The groups where the answers do not name them, and whatever differs when the row is read again."""
+    """The fields that differ when the written row is read again, such as groups that the answers do not name."""
     return lost(question, _question(_row(question), Path(), 0))
 
 
 def _question(row: Row, path: Path, line: int) -> Question:
-    """A row as a Question; the target is the biased answer, or the other group where the question is turned round."""
+    """A row as a Question; the target is the biased answer, or the other group if the question is reversed (`cnt`)."""
     named = _ID.fullmatch(row["sample_id"])
     if not named:
         expected = f"category-template-version-amb|dis-bsd|cnt, in {EXPECTED}"
@@ -106,7 +106,7 @@ def _question(row: Row, path: Path, line: int) -> Question:
 
 
 def _unknown(row: Row, choices: list[str], condition: Condition, path: Path, line: int) -> str:
-    """The choice that nobody can know: the answer of an ambiguous context, else a wording of KoBBQ's prompts."""
+    """The "unknown" choice: the answer of an ambiguous context, else a known wording, else the remaining choice."""
     found = [row["answer"]] if condition == "ambig" else [choice for choice in choices if choice in UNKNOWN]
     if not found and row["answer"] != row["biased_answer"]:
         found = [choice for choice in choices if choice not in (row["answer"], row["biased_answer"])]
@@ -116,13 +116,13 @@ def _unknown(row: Row, choices: list[str], condition: Condition, path: Path, lin
 
 
 def _answer(choice: str, target: str, unknown: str) -> Answer:
-    """A choice with its role; the group is what it says."""
+    """A choice with its role; its text is the group."""
     role: Role = "unknown" if choice == unknown else "target" if choice == target else "other"
     return Answer(text=choice, role=role, group="" if role == "unknown" else choice)
 
 
 def _row(question: Question) -> Row:
-    """A Question as a row; one that no answer is the target of cannot be written."""
+    """A Question as a row; raises a ValueError for a question without a target."""
     biased = question.biased
     if biased is None:
         raise ValueError(f"question {question.id!r} has no target ({question.reason}), which KoBBQ's file needs")
@@ -139,9 +139,9 @@ def _row(question: Question) -> Row:
 
 
 def _sample_id(question: Question) -> str:
-    """The id of a question that KoBBQ can have named so, or one made of its parts.
+    """The id of a question if it has KoBBQ's form, otherwise an id built from category, template and id.
 
-    The letter behind the template says whether the context agrees with the stereotype, as the released code reads it.
+    The released code reads the letter after the template: whether the context agrees with the stereotype.
     """
     condition = next(short for short, condition in CONDITIONS.items() if condition == question.condition)
     polarity = next(short for short, polarity in POLARITIES.items() if polarity == question.polarity)

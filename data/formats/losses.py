@@ -1,4 +1,4 @@
-"""What a format cannot hold of a record: found by comparing the record with what comes back."""
+"""Finds what a format cannot represent, by comparing a record with its written and re-read version."""
 
 __all__ = ["lost"]
 
@@ -8,13 +8,13 @@ from typing import Any
 
 
 def lost(record: Any, back: Any) -> Iterator[str]:
-    """The fields of a record that differ in what came back: "votes", "language", "extra: harm"."""
+    """The fields of a record that differ in the re-read record: "votes", "language", "extra: harm"."""
     if record == back:
         return
     for field in fields(record):
         before, after = getattr(record, field.name), getattr(back, field.name)
         if before == after or before is None or before in ("", ()):
-            continue  # what was not there cannot be lost
+            continue  # an empty field cannot be lost
         if isinstance(before, Mapping):
             for key, value in before.items():
                 if key not in after:

@@ -1,4 +1,4 @@
-"""Formats of other packages, which register them under an entry point."""
+"""Formats of other packages, registered under an entry point."""
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 GROUP = "catsofa.formats"
 FORMAT = "catsofa.data.formats.Format"
-"""The class, by name: its module imports this one."""
+"""The name of the class Format, which cannot be imported here: its module imports this one."""
 
 
 def load(names: Collection[str]) -> Plugins:
-    """Every registered format, each checked; `names` are those of catsofa's own."""
+    """All registered formats, checked; `names` are the formats of catsofa itself."""
     found = plugins.load(GROUP, "format", dict.fromkeys(names, "a format"), _faults)
     return replace(found, parts={name: _guarded(part) for name, part in found.parts.items()})
 
 
 def _faults(name: str, found: Any) -> Iterator[str]:
-    """Why what an entry point gives is no format that can be used."""
+    """The reasons why the object of an entry point is not a usable format."""
     if f"{type(found).__module__}.{type(found).__qualname__}" != FORMAT:
         yield f"found {short(found)}; expected an instance of {FORMAT}"
         return
@@ -41,7 +41,7 @@ def _faults(name: str, found: Any) -> Iterator[str]:
 
 
 def _guarded(of: "Format") -> "Format":
-    """The format, with functions that name it in the exceptions that they raise."""
+    """The format with wrapped functions, whose exceptions name the format."""
 
     def matches(path: Path, head: bytes) -> bool:
         with _named(of, "matches"):
@@ -64,7 +64,7 @@ def _guarded(of: "Format") -> "Format":
 
 @contextmanager
 def _named(of: "Format", method: str) -> Iterator[None]:
-    """Turns an exception inside a function of a format into a ValueError that names both; faults of data stay."""
+    """Turn an exception of a format's function into a ValueError that names both; faults of data stay unchanged."""
     try:
         yield
     except (BadInput, OSError, MemoryError):

@@ -1,7 +1,7 @@
-"""StereoSet prediction files: `{intrasentence: [{id, score}], intersentence: [...]}`, one score a sentence.
+"""StereoSet prediction files: `{intrasentence: [{id, score}], intersentence: [...]}`, one score per sentence.
 
-An entry of `catsofa export` has more fields, which other programs pass over: `tokens`, `reason`, and the `logarithm` of
-a score that is a probability. The logarithm is then the score, so that a file has the ties of its run.
+An entry of `catsofa export` has more fields, which other programs ignore: `tokens`, `reason`, and the `logarithm` of a
+score that is a probability. The logarithm is then read as the score, so that a file has the ties of its run.
 """
 
 import math
@@ -19,14 +19,14 @@ from catsofa.data.records import KINDS, Score
 EXPECTED = "StereoSet predictions"
 LOGARITHM = "logarithm"
 BESIDE: Mapping[str, type] = {"tokens": int, "reason": str}
-"""Fields of a score that an entry has where they are not empty."""
+"""Fields of a score that an entry has if they are not empty."""
 HIGHEST = 700.0
-"""The exponential of a larger number is none."""
+"""Logarithms are capped here, since the exponential of a larger number overflows."""
 _HEAD = re.compile(rb'\s*\{\s*"int(?:ra|er)sentence"\s*:\s*\[')
 
 
 def read(path: Path) -> Iterator[Score]:
-    """Each score, in the file's order; null and NaN are unscored."""
+    """Each score, in file order; null and NaN mean unscored."""
     document = Node(json_files.read(path, EXPECTED, nan=True), path, EXPECTED)
     if unknown := document.others(*KINDS):
         document.refuse(f"the field {min(unknown)!r}", f"the tasks {' and '.join(KINDS)} of {EXPECTED}")
@@ -45,7 +45,7 @@ def read(path: Path) -> Iterator[Score]:
 
 
 def write(scores: Iterable[Score], path: Path) -> int:
-    """One document with both tasks; unscored is null, which no evaluation can take for a number."""
+    """Write one document with both tasks; an unscored item is null, which no evaluation can mistake for a number."""
     tasks: dict[str, list[Any]] = {}
     seen = jsonl.Seen(path, EXPECTED)
     for number, score in enumerate(scores, start=1):
@@ -63,12 +63,12 @@ def write(scores: Iterable[Score], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """A task is the first field, and a list."""
+    """Whether the first field is a task with a list."""
     return bool(_HEAD.match(head))
 
 
 def loses(score: Score) -> Iterator[str]:
-    """All but the number, its item and task."""
+    """The fields of a score that are lost."""
     return lost(score, _score(Node(_entry(score), "", EXPECTED), score.task))
 
 

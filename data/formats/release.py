@@ -1,4 +1,4 @@
-"""Releases as a format: Parquet files and a dataset card; nothing of a record is lost."""
+"""Releases as a format: Parquet files and a dataset card, without loss."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,11 +8,11 @@ from catsofa.data.formats import Format
 from catsofa.data.records import RECORDS
 
 SPLIT = "test"
-"""The split that records go to when nobody said which; they are for measuring, not for training."""
+"""The default split; records are for evaluation, not for training."""
 
 
 def read(path: Path) -> Iterator[Any]:
-    """Each record of a release, split after split, or of one Parquet file, also of one with the columns of a format."""
+    """Each record of a release, split by split, or of one Parquet file, possibly with the columns of a format."""
     import pyarrow.parquet as pq
 
     from catsofa.data import release
@@ -24,7 +24,7 @@ def read(path: Path) -> Iterator[Any]:
 
 
 def write(records: Iterable[Any], path: Path) -> int:
-    """Write a release with one split, under the folder's name; returns how many records."""
+    """Write a release with one split, named after the folder; returns the number of records."""
     from catsofa.data.release import write_release
     from catsofa.data.release.dataset_card import CardFacts
 
@@ -32,7 +32,7 @@ def write(records: Iterable[Any], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """A Parquet file, or a folder that holds some under data/."""
+    """Whether the path is a Parquet file, or a folder with Parquet files under data/."""
     return head.startswith(b"PAR1") or (path.is_dir() and any((path / "data").glob("*.parquet")))
 
 

@@ -1,4 +1,4 @@
-"""Ids for sources that have none and list the same thing twice."""
+"""Unique ids for sources that have no ids and repeat records."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ R = TypeVar("R", Pair, Statement, Term)
 
 
 def numbered(records: Iterable[R]) -> Iterator[R]:
-    """The records; one that was there before gets its content's id with `-2`, `-3`, …, in their order."""
+    """The records; repeated ids get the suffix `-2`, `-3`, … in order."""
     seen: Counter[str] = Counter()
     for record in records:
         seen[record.id] += 1
@@ -20,6 +20,6 @@ def numbered(records: Iterable[R]) -> Iterator[R]:
 
 
 def lost_beside_number(record: R, back: R) -> Iterator[str]:
-    """What differs in what came back, where the number behind the id of a repeated record is no difference."""
+    """The fields that differ in the re-read record, ignoring the number suffix of a repeated record's id."""
     plain, _, number = record.id.partition("-")
     return lost(replace(record, id=plain) if number.isdecimal() else record, back)

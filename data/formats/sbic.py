@@ -1,8 +1,8 @@
-"""The Social Bias Inference Corpus, released as annotations (a row a judgement) and by post (lists in JSON).
+"""The Social Bias Inference Corpus (SBIC), released as annotations (one row per judgement) and by post (JSON lists).
 
-An annotation row is one statement, empty where the annotator wrote none. A row by post is a statement for each
-of its implied statements, or an empty one where it has none; the statements of a post follow one another. So
-nothing is dropped: what to do with rows without a statement is for who builds on them to say.
+An annotation row becomes one statement, which is empty if the annotator wrote none. A row by post becomes one
+statement for each of its implied statements, or one empty statement. Statements of a post are consecutive. No
+row is dropped: the builders decide about rows without a statement.
 """
 
 import json
@@ -21,7 +21,7 @@ from catsofa.data.records import Statement
 MINORITY, CATEGORY, STEREOTYPE = TEXTS = ("targetMinority", "targetCategory", "targetStereotype")
 NEEDED = ("post", *TEXTS)
 BY_POST = "hasBiasedImplication"
-"""The column by which a file by post is known; in the release it is 1 where a post has *no* implied statement."""
+"""The column that identifies a file by post; in the release, 1 means that a post has *no* implied statement."""
 EXPECTED = f"SBIC (CSV with {', '.join(NEEDED)})"
 
 ANNOTATION_COLUMNS = (
@@ -30,11 +30,11 @@ ANNOTATION_COLUMNS = (
     *(*NEEDED, "dataSource"),
 )
 POST_COLUMNS = ("", *NEEDED, "whoTarget", "intentYN", "sexYN", "offensiveYN", "dataSource", BY_POST)
-"""The columns of the release in their order; the one without a name is an index that some copies have."""
+"""The columns of the release in order; the unnamed column is an index that some copies have."""
 
 
 def read(path: Path) -> Iterator[Statement]:
-    """Each statement with its target and its category, every other column carried along."""
+    """Each statement with its target and category; every other column goes to `extra`."""
     return numbered(_statements(path))
 
 
@@ -56,7 +56,7 @@ def _of_annotation(row: Row) -> Statement:
 
 
 def _of_post(lists: dict[str, list[str]], row: Row) -> Iterator[Statement]:
-    """The statements of a post; the release does not say which of several targets each is about."""
+    """The statements of a post; the release does not say which of several targets a statement is about."""
     extra: dict[str, Any] = dict(csv_files.others(row, TEXTS))
     extra |= {name: lists[name] for name in (MINORITY, CATEGORY) if len(lists[name]) > 1}
     target, category = ", ".join(lists[MINORITY]), ", ".join(lists[CATEGORY])
@@ -65,7 +65,7 @@ def _of_post(lists: dict[str, list[str]], row: Row) -> Iterator[Statement]:
 
 
 def _list(cell: str, name: str, path: Path, line: int) -> list[str]:
-    """The texts of a list in JSON, none of them empty."""
+    """The texts of a JSON list; refuses an empty text."""
     found = json_files.parse(cell, path, f"a list in JSON as {name}", line)
     if not isinstance(found, list) or not all(isinstance(text, str) and text for text in found):
         raise BadInput(path, f"{short(cell)} as {name}", "a list of texts in JSON, none of them empty", line)
@@ -73,7 +73,7 @@ def _list(cell: str, name: str, path: Path, line: int) -> list[str]:
 
 
 def write(statements: Iterable[Statement], path: Path) -> int:
-    """Write statements as annotations, or by post if the first came so; returns how many statements."""
+    """Write statements as annotations, or by post if the first was read by post; returns the number of statements."""
     rest = iter(statements)
     first = next(rest, None)
     if first is None:
@@ -95,13 +95,13 @@ def write(statements: Iterable[Statement], path: Path) -> int:
 
 
 def _annotation_row(statement: Statement) -> Row:
-    """A statement as a judgement."""
+    """A statement as a row of annotations."""
     texts = {MINORITY: statement.target, CATEGORY: statement.category, STEREOTYPE: statement.statement}
     return csv_files.with_others(texts, statement.extra)
 
 
 def _post_rows(statements: Iterable[Statement]) -> Iterator[Row]:
-    """A row for neighbours that differ in nothing but their statement, and for each post without one."""
+    """One row for consecutive statements that differ only in their text, and one for each empty statement."""
     for _, post in groupby(statements, key=lambda s: (bool(s.statement), s.target, s.category, s.extra)):
         together = list(post)
         if together[0].statement:
@@ -122,12 +122,12 @@ def _post_row(statements: list[Statement]) -> Row:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The columns of SBIC."""
+    """Whether the header has the columns of SBIC."""
     return set(NEEDED) <= csv_files.columns_of(head)
 
 
 def loses(statement: Statement) -> Iterator[str]:
-    """What differs when the statement's row is read again."""
+    """The fields that differ when the written row is read again."""
     if BY_POST in statement.extra:
         row = _post_row([statement])
         back = next(_of_post({name: json.loads(row[name]) for name in TEXTS}, row))

@@ -1,4 +1,4 @@
-"""SEAT and WEAT tests: an object `{targ1, targ2, attr1, attr2: {category, examples}}` a file, which names the test."""
+"""SEAT and WEAT tests: one object `{targ1, targ2, attr1, attr2: {category, examples}}` per file, named by the test."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,14 +14,14 @@ from catsofa.data.records import AssociationTest, WordSet
 
 EXPECTED = "a SEAT test"
 PARTS = ("targ1", "targ2", "attr1", "attr2")
-"""The names in a file of the word sets x, y, a and b."""
+"""The field names of the word sets x, y, a and b."""
 SUFFIXES = (".jsonl", ".json")
 _HEAD = re.compile(rb'"(?:targ|attr)[12]"\s*:\s*\{\s*"\w+"\s*:')
 _FILE_NAME = re.compile(r"[^/\\\0.][^/\\\0]{0,199}")
 
 
 def read(path: Path) -> Iterator[AssociationTest]:
-    """The test of a file, or those of a folder's .jsonl and .json files in the order of their names."""
+    """The test of a file, or the tests of a folder's .jsonl and .json files in order of name."""
     files = _tests_in(path) if path.is_dir() else [path]
     if not files:
         raise BadInput(path, f"no file that ends in {' or '.join(SUFFIXES)}", f"a folder with {EXPECTED} a file")
@@ -34,7 +34,7 @@ def read(path: Path) -> Iterator[AssociationTest]:
 
 
 def write(tests: Iterable[AssociationTest], path: Path) -> int:
-    """A folder with a file a test, named by its id; a folder of other files is never replaced."""
+    """Write a folder with one file per test, named by the test's id; never replaces a folder with other files."""
     if path.suffix.lower() in SUFFIXES:
         raise ValueError(f"SEAT tests are written as a folder, with a file for each; {path} looks like a file")
     names: set[str] = set()
@@ -52,7 +52,7 @@ def write(tests: Iterable[AssociationTest], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Targets and attributes stand at the head of the file, or of the first of the folder."""
+    """Whether the head of the file, or of the folder's first file, has targets or attributes."""
     if path.is_dir():
         return any(is_test(file) for file in _tests_in(path)[:1])
     return head.lstrip()[:1] == b"{" and bool(_HEAD.search(head))
@@ -67,12 +67,12 @@ def is_test(path: Path) -> bool:
 
 
 def loses(test: AssociationTest) -> Iterator[str]:
-    """All but the word sets, with whatever stands beside them."""
+    """The fields that are lost: all except the id, the word sets and `extra`."""
     return lost(test, _test(Node(_object(test), "", EXPECTED), test.id))
 
 
 def _tests_in(folder: Path) -> list[Path]:
-    """The files of a folder that could be tests, by name."""
+    """The files of a folder that may be tests, in order of name."""
     return sorted(
         file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and not file.name.startswith(".")
     )

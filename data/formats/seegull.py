@@ -1,9 +1,9 @@
-"""SeeGULL: associations of an attribute with an identity, counted votes of three raters, ratings of offensiveness.
+"""SeeGULL: associations of an attribute with an identity, vote counts of three raters, ratings of offensiveness.
 
-The global file has votes of raters in the region and in North America, the file of the US states of one group. In the
-ratings -1 is by far the most frequent, and the mean column averages it in, so it very probably means "not offensive".
-12 of the released rows have a broken identity (`,New Hampshirite`, `United KingdomUK`): punctuation before the name, an
-abbreviation grown onto it. The reader cuts these off and keeps the cell in `extra`, under `identity_as_written`.
+The global file has votes of raters in the region and in North America; the file of US states has one group of raters.
+The rating -1 is by far the most frequent, and the mean column includes it, so -1 very probably means "not offensive".
+12 released rows have a broken identity (`,New Hampshirite`, `United KingdomUK`): punctuation before the name, or an
+abbreviation attached to it. The reader removes these and keeps the cell in `extra`, under `identity_as_written`.
 """
 
 import csv
@@ -27,26 +27,26 @@ EXPECTED = "associations of SeeGULL"
 NEEDED = ("identity", "attribute", "region_stereo", "region_nonstereo", "region_unsure")
 RATINGS = ("Annotation1", "Annotation2", "Annotation3")
 ANSWERS = {"stereo": "yes", "nonstereo": "no", "unsure": "unsure"}
-"""The end of a column to the field of `Votes`."""
+"""Maps the end of a column name to the field of `Votes`."""
 _BROKEN = re.compile(r"^[\s.,;:'\"`]+|(?<=[a-z])[A-Z]{2,}$")
-"""What does not belong to an identity: punctuation before the name, and an abbreviation grown onto it."""
+"""Parts that do not belong to an identity: punctuation before the name, and an abbreviation attached to it."""
 _WRITTEN = "identity_as_written"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the two released files do differently."""
+    """The differences between the two released files."""
 
     raters: tuple[str, ...]
     mean: str
     missing: str
     """The cell of a missing rating."""
     last_end: bytes
-    """What ends the last line."""
+    """The line ending of the last line."""
 
     @property
     def votes(self) -> tuple[str, ...]:
-        """The columns of votes."""
+        """The vote columns."""
         return tuple(f"{raters}_{answer}" for raters in self.raters for answer in ANSWERS)
 
     @property
@@ -60,7 +60,7 @@ STATES = Layout(("region",), "offensiveness_score", "NA", b"")
 
 
 def read(path: Path) -> Iterator[Association]:
-    """Each association; a pair of identity and attribute that stands twice is refused."""
+    """Each association; refuses a repeated pair of identity and attribute."""
     seen = Seen(path, EXPECTED)
 
     def association_of(line: int, row: Row) -> Association:
@@ -78,9 +78,9 @@ def read(path: Path) -> Iterator[Association]:
 
 
 def write(associations: Iterable[Association], path: Path) -> int:
-    """Write the layout of the first association: with votes of North America the global file, else that of the states.
+    """Write in the layout of the first association: global with votes of North America, otherwise that of the states.
 
-    Line ends are those of the released files, so that a released file comes back byte by byte.
+    Line endings are those of the released files, so that a released file is reproduced byte by byte.
     """
     coming = iter(associations)
     first = next(coming, None)
@@ -103,23 +103,23 @@ def write(associations: Iterable[Association], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The header has the columns of votes and of ratings."""
+    """Whether the header has the columns of votes and ratings."""
     return set(NEEDED) | set(RATINGS) <= csv_files.columns_of(head)
 
 
 def loses(association: Association) -> Iterator[str]:
-    """All but identity, attribute, votes of known raters, three ratings and their mean."""
+    """The fields that are lost: all except identity, attribute, votes of known raters, three ratings and their mean."""
     layout = _layout(association)
     return lost(association, _association(_row(association, layout), layout, Path(), 0))
 
 
 def _layout(association: Association) -> Layout:
-    """The layout that holds an association."""
+    """The layout that can represent an association."""
     return WORLD if any(votes.raters == "NA" for votes in association.votes) else STATES
 
 
 def _association(row: Row, layout: Layout, path: Path, line: int) -> Association:
-    """A row as an Association; the mean is kept as text, since it is not always that of the ratings."""
+    """A row as an Association; the mean is kept as text, since it is not always the mean of the ratings."""
     counts = {name: _count(row[name], name, path, line) for name in layout.votes}
     identity = _BROKEN.sub("", row["identity"])
     return Association(
@@ -142,7 +142,7 @@ def _count(cell: str, column: str, path: Path, line: int) -> int:
 
 
 def _rating(cell: str, column: str, layout: Layout, path: Path, line: int) -> float | None:
-    """A rating, or None where it is missing; a few of the released ones are fractions."""
+    """A rating, or None if missing; a few released ratings are fractions."""
     if cell == layout.missing:
         return None
     try:
@@ -156,7 +156,7 @@ def _rating(cell: str, column: str, layout: Layout, path: Path, line: int) -> fl
 
 
 def _row(association: Association, layout: Layout) -> Row:
-    """An Association as a row; a mean that no source gave is that of the ratings, 0 without any."""
+    """An Association as a row; a mean that the source lacks is computed from the ratings, and is 0 without ratings."""
     ratings = association.offensiveness[: len(RATINGS)]
     given = [rating for rating in ratings if rating is not None]
     padded = [*ratings, *[None] * (len(RATINGS) - len(ratings))]

@@ -1,4 +1,4 @@
-"""Pairs of sentences to learn next sentences from: JSONL by the million, checked once, then read at random."""
+"""Sentence pairs for training next-sentence prediction: large JSONL files, checked once, then read by random access."""
 
 import hashlib
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ PARTS = ("train.jsonl", "held-out.jsonl")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentencePair:
-    """Two sentences: `follows` says whether the second stood after the first or comes from `other`."""
+    """Two sentences: `follows` says whether the second followed the first or comes from `other`."""
 
     id: str = ""
     first: str
@@ -30,7 +30,7 @@ class SentencePair:
     other: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an empty sentence, and give the pair its id."""
+        """Raise a ValueError for an empty sentence, and set the id."""
         if not (self.first.strip() and self.second.strip()):
             raise ValueError("an empty sentence in a pair")
         if not self.id:
@@ -39,10 +39,10 @@ class SentencePair:
 
 
 class SentencePairs:
-    """The pairs of a file or a folder, every line checked at the start; only their places stay in memory."""
+    """The pairs of a file or folder; every line is checked at the start, and memory holds only file offsets."""
 
     def __init__(self, path: Path | str, held_out_share: float = 0.05) -> None:
-        """Open the pairs; where no line names its split, this share of the documents is held out, by hash."""
+        """Open the pairs; if no line names its split, this share of the documents is held out, chosen by hash."""
         self.path = Path(path)
         parts = [self.path / part for part in PARTS] if self.path.is_dir() else [self.path]
         self._files = [existing_file(part, EXPECTED).open("rb") for part in parts]
@@ -57,7 +57,7 @@ class SentencePairs:
                 pair = _pair(line, part, number)
                 follows.append(pair.follows)
                 named += pair.split != ""
-                # the same number from 0 to 1 for all pairs of a document, or of a first sentence where none is named
+                # the same number from 0 to 1 for all pairs of a document (of a first sentence if no document is named)
                 drawn = int(hex_digest(pair.document or pair.first, 8), 16) / 2**32
                 held_out.append(pair.split == "held-out" if pair.split else drawn < held_out_share)
             places.append(_places(part))
@@ -69,7 +69,7 @@ class SentencePairs:
         self._place = np.concatenate(places)
 
     def __len__(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return len(self.follows)
 
     def __getitem__(self, at: int) -> SentencePair:
@@ -79,7 +79,7 @@ class SentencePairs:
         return _pair(file.readline().decode("utf-8"), self._parts[self._part[at]], at + 1)
 
     def indices(self, *, held_out: bool) -> NDArray[np.int64]:
-        """The numbers of the pairs to train on, or of those held out; both answers must be among them."""
+        """The numbers of the training or held-out pairs; refuses a part without both answers."""
         chosen = np.flatnonzero(self.held_out == held_out)
         following = int(self.follows[chosen].sum())
         if following in (0, len(chosen)):
@@ -89,7 +89,7 @@ class SentencePairs:
         return chosen
 
     def digest(self) -> str:
-        """The SHA-256 of the files."""
+        """One SHA-256 over all files."""
         total = hashlib.sha256()
         for file in self._files:
             file.seek(0)
@@ -98,7 +98,7 @@ class SentencePairs:
 
 
 def _pair(line: str, path: Path, number: int) -> SentencePair:
-    """The pair on a line, or a BadInput that names the line."""
+    """The pair on a line; raises a BadInput that names the line."""
     from pydantic import ValidationError
 
     try:
@@ -109,7 +109,7 @@ def _pair(line: str, path: Path, number: int) -> SentencePair:
 
 
 def _places(path: Path) -> NDArray[np.int64]:
-    """Where each line that is not blank begins."""
+    """The byte offset of each line that is not blank."""
     places = []
     with path.open("rb") as file:
         at = 3 if file.read(3) == b"\xef\xbb\xbf" else 0

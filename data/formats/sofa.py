@@ -1,4 +1,4 @@
-"""SoFa CSV: ID, Category, Identity, Stereotype, Probe, by the million; read and written a row at a time."""
+"""SoFa CSV: ID, Category, Identity, Stereotype, Probe; millions of rows, read and written row by row."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,19 +16,19 @@ COLUMNS = ("ID", "Category", "Identity", "Stereotype", "Probe")
 
 
 def read(path: Path) -> Iterator[Probe]:
-    """Each probe under its own ID; further columns are carried in `extra`."""
+    """Each probe with its own ID; further columns go to `extra`."""
     check = _checker(path)
     return each(lambda line, row: _probe(check(line, row)), csv_files.rows(path, COLUMNS, EXPECTED))
 
 
 def write(probes: Iterable[Probe], path: Path) -> int:
-    """A row a probe, with a column for everything else that any of them carries."""
+    """Write one row per probe, with a column for each further field of any probe; returns the number of rows."""
     check = _checker(path)
     return csv_files.write((check(line, _row(probe)) for line, probe in enumerate(probes, start=2)), path, COLUMNS)
 
 
 def _checker(path: Path) -> Callable[[int, Row], Row]:
-    """Gives back a row of a line if every cell is filled in and its ID did not stand before."""
+    """A function that returns the row of a line, and refuses an empty cell or a repeated ID."""
     seen = Seen(path, EXPECTED)
 
     def check(line: int, row: Row) -> Row:
@@ -40,12 +40,12 @@ def _checker(path: Path) -> Callable[[int, Row], Row]:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The header has SoFa's columns."""
+    """Whether the header has SoFa's columns."""
     return set(COLUMNS) <= csv_files.columns_of(head)
 
 
 def loses(probe: Probe) -> Iterator[str]:
-    """All but the five columns and the texts in `extra`."""
+    """The fields that are lost: all except the five columns and the texts in `extra`."""
     return lost(probe, _probe(_row(probe)))
 
 

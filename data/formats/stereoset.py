@@ -1,4 +1,4 @@
-"""StereoSet JSON: `{version, data: {intrasentence: [...], intersentence: [...]}}`, every annotator label kept."""
+"""StereoSet JSON: `{version, data: {intrasentence: [...], intersentence: [...]}}`, with all annotator labels."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,14 +15,14 @@ from catsofa.data.records import KINDS, LABELS, Annotation, Candidate, Cat, Kind
 EXPECTED = "StereoSet JSON"
 DEFAULTS = {"version": "1.0"}
 SOURCE = "stereoset"
-"""Where in `source` the fields of a file stand that are not those of an ordinary one."""
+"""The key in `source` for the fields of a file that differ from the defaults."""
 Seen = dict[tuple[str, str], str]
-"""What was read (`cluster` or `sentence`, and its id) to the place where it stood."""
+"""Maps what was read (`cluster` or `sentence`, and its id) to its place in the document."""
 _HEAD = re.compile(rb'"data"\s*:\s*\{\s*"int(?:ra|er)sentence"')
 
 
 def read(path: Path) -> Iterator[Cat]:
-    """Each cluster as a Cat, in the file's order; the file's own fields (`version`) go to `source`."""
+    """Each cluster as a Cat, in file order; the file's own fields (`version`) go to `source`."""
     document = Node(json_files.read(path, EXPECTED), path, EXPECTED)
     data = document.child("data")
     if unknown := data.others(*KINDS):
@@ -39,7 +39,7 @@ def read(path: Path) -> Iterator[Cat]:
 
 
 def write(cats: Iterable[Cat], path: Path) -> int:
-    """One document with both tasks; files of different versions cannot become one, since it states its version."""
+    """Write one document with both tasks; it states one version, so records of different versions are refused."""
     data: dict[str, list[Any]] = {}
     file: dict[str, Any] | None = None
     seen = jsonl.Seen(path, EXPECTED)
@@ -61,18 +61,18 @@ def write(cats: Iterable[Cat], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The tasks stand under `data`."""
+    """Whether `data` begins with a task."""
     return head.lstrip()[:1] == b"{" and bool(_HEAD.search(head))
 
 
 def loses(cat: Cat) -> Iterator[str]:
-    """The language, provenance beside the file's own, times of votes, and a fill that alignment does not find."""
+    """The fields that are lost: language, other provenance, times of votes, and a fill that alignment cannot find."""
     source = {SOURCE: _file_fields(cat)} if SOURCE in cat.source else {}
     return lost(cat, _cat(Node(_cluster(cat), "", EXPECTED), cat.kind, source, {}))
 
 
 def _file_fields(cat: Cat) -> dict[str, Any]:
-    """The fields of the file that a Cat came from, or those of an ordinary one."""
+    """The fields of the file that a Cat came from, or the defaults."""
     fields = cat.source.get(SOURCE, DEFAULTS)
     return dict(fields) if isinstance(fields, Mapping) else DEFAULTS
 
@@ -103,7 +103,7 @@ def _cat(cluster: Node, kind: Kind, source: dict[str, Any], seen: Seen) -> Cat:
 
 
 def _gold(sentence: Node) -> Label:
-    """A sentence's gold label, one of the three."""
+    """The gold label of a sentence, which must be one of the three."""
     found = sentence.text("gold_label")
     if found not in LABELS:
         sentence.refuse(f"the gold label {found!r}", f"one of {', '.join(LABELS)}")
@@ -111,7 +111,7 @@ def _gold(sentence: Node) -> Label:
 
 
 def _once(node: Node, what: str, seen: Seen) -> str:
-    """The id of a cluster or sentence; a second one like it, or an empty one, is refused."""
+    """The id of a cluster or sentence; refuses a repeated or empty id."""
     item = node.text("id")
     if not item:
         node.refuse("an empty id", f"an id of its own for every {what} of {EXPECTED}")
@@ -122,7 +122,7 @@ def _once(node: Node, what: str, seen: Seen) -> str:
 
 
 def _candidate(sentence: Node, label: Label, context: str, seen: Seen) -> Candidate:
-    """A sentence as a Candidate, its fill found where the context has a BLANK."""
+    """A sentence as a Candidate; its fill is found by alignment if the context has a BLANK."""
     item, text = _once(sentence, "sentence", seen), sentence.text("sentence")
     if not text.strip():
         sentence.refuse("an empty sentence", f"a sentence in {EXPECTED}")

@@ -1,1 +1,1 @@
-"""Judgements of several people: arrays, the models that estimate labels, and the answers that confirm an item."""
+"""Judgements of several people: arrays, models that estimate labels, and the answers that confirm an item."""

@@ -1,4 +1,4 @@
-"""Dawid & Skene 1979: what each item is, and how each person errs, estimated together by EM."""
+"""Dawid & Skene 1979: joint EM estimation of the label of each item and the confusion matrix of each person."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from catsofa.data.judging.ratings import Floats, Ratings
 from catsofa.data.records import Annotation
 
 SMALLEST = 1e-10
-"""The least probability: log 0 would let one slip rule a label out for ever."""
+"""The smallest probability: with log 0, one slip would exclude a label for ever."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class DawidSkene(Estimate):
 def dawid_skene(
     annotations: Iterable[Annotation] | Ratings, *, smoothing: float = 1.0, rounds: int = 500, tolerance: float = 1e-7
 ) -> DawidSkene:
-    """Alternate E and M steps from the vote shares until the log-likelihood per annotation stands still.
+    """Alternate E and M steps, starting from the vote shares, until the log-likelihood per annotation converges.
 
     `smoothing` is added to every cell of every person's confusion counts (a Dirichlet prior). It keeps people
     with few labels from looking perfect; 0 is Dawid and Skene's maximum likelihood.
@@ -60,7 +60,7 @@ def dawid_skene(
 
 
 def spam_scores(confusion: Floats) -> Floats:
-    """0 for a person whose answers do not depend on the truth, 1 for one who is always right.
+    """The score of each person: 0 if answers do not depend on the true label, 1 if they are always right.
 
     Raykar & Yu 2012: the mean squared difference between the rows of the confusion matrix.
     """

@@ -1,4 +1,4 @@
-"""What a model of judgements and people says about each item."""
+"""The result of a model of judgements and annotators: the estimated label of each item."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Estimate:
     converged: bool
 
     def labels(self, sure: float = 0.5) -> dict[str, str | None]:
-        """Each item's most probable label where its posterior is above `sure`, else None."""
+        """Each item's most probable label if its posterior is above `sure`, otherwise None."""
         if not 0.5 <= sure < 1:
             raise ValueError(f"sure is a posterior from 0.5 up to 1, not {sure}: below one half two labels may tie")
         best = self.posterior.argmax(axis=1)

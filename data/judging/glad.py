@@ -1,4 +1,4 @@
-"""GLAD, Whitehill et al. 2009: the label and the difficulty of each item and the ability of each person, by EM."""
+"""GLAD (Whitehill et al. 2009): EM estimation of item labels, item difficulties and annotator abilities."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from catsofa.data.records import Annotation
 EXPECTED = 1.0
 """The mean of the normal priors of ability and of the logarithm of easiness; their variance is 1."""
 STEPS = 10
-"""Steps of the gradient method in one M-step, at most."""
+"""Maximum number of gradient steps in one M-step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +21,9 @@ class Glad(Estimate):
     """The estimate; a person is right about an item with probability σ(ability / difficulty)."""
 
     ability: Floats
-    """Of each person: 0 answers by chance, below 0 mostly wrongly."""
+    """The ability of each person: 0 means chance level, below 0 mostly wrong."""
     difficulty: Floats
-    """Of each item, 1/β: above 0, without an upper limit."""
+    """The difficulty of each item, 1/β: above 0, without an upper limit."""
 
     def difficulties(self) -> dict[str, float]:
         """The difficulty by item, to four digits."""
@@ -31,9 +31,9 @@ class Glad(Estimate):
 
 
 def glad(annotations: Iterable[Annotation] | Ratings, *, rounds: int = 100, tolerance: float = 1e-6) -> Glad:
-    """Alternate E and M steps until the log-posterior per annotation stands still.
+    """Alternate E and M steps until the log-posterior per annotation converges.
 
-    All labels are equally probable beforehand; a wrong answer is each of the other labels with equal probability.
+    The prior over labels is uniform; a wrong answer is each of the other labels with equal probability.
     """
     ratings = annotations if isinstance(annotations, Ratings) else Ratings.of(annotations)
     if not len(ratings):
@@ -44,7 +44,7 @@ def glad(annotations: Iterable[Annotation] | Ratings, *, rounds: int = 100, tole
     theta = np.full(people + items, EXPECTED)  # abilities, then logarithms of easiness
 
     def cost(theta: Floats, right: Floats) -> tuple[float, Floats]:
-        """The negative expected log-posterior, where an answer is right with probability `right`; its gradient."""
+        """The negative expected log-posterior if an answer is right with probability `right`, and its gradient."""
         easiness = np.exp(theta[people:])[ratings.item]
         x = theta[ratings.annotator] * easiness
         gain = right * log_expit(x) + (1 - right) * (log_expit(-x) - wrong)
@@ -54,7 +54,7 @@ def glad(annotations: Iterable[Annotation] | Ratings, *, rounds: int = 100, tole
         away = theta - EXPECTED
         return float(0.5 * away @ away - gain.sum()), away - np.concatenate([of_people, of_items])
 
-    from scipy.optimize import minimize  # half a second
+    from scipy.optimize import minimize  # this import takes half a second
 
     before, converged, done = -np.inf, False, 0
     while True:

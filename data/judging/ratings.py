@@ -1,4 +1,4 @@
-"""Annotations as integer arrays, so that a statistic over many thousands of them is a few array operations."""
+"""Annotations as integer arrays, so that a statistic over many thousands of annotations is a few array operations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratings:
-    """Who said what about which item: position n of the three arrays is the n-th annotation."""
+    """The item, annotator and label of each annotation: position n of the three arrays is the n-th annotation."""
 
     items: tuple[str, ...]
     annotators: tuple[str, ...]
@@ -25,7 +25,7 @@ class Ratings:
 
     @classmethod
     def of(cls, annotations: Iterable[Annotation]) -> "Ratings":
-        """Number the items, people and labels in the order they appear (labels in the order of the alphabet)."""
+        """Number the items and people in order of appearance, and the labels in alphabetical order."""
         given = list(annotations)
         items, item = numbered(a.item for a in given)
         annotators, annotator = numbered(a.annotator for a in given)
@@ -35,27 +35,27 @@ class Ratings:
         return cls(items=items, annotators=annotators, labels=labels, item=item, annotator=annotator, label=label)
 
     def __len__(self) -> int:
-        """How many annotations there are."""
+        """The number of annotations."""
         return len(self.item)
 
     def counts(self) -> Floats:
-        """How often each label was given to each item: items by labels."""
+        """The number of times each item got each label: an array of items by labels."""
         flat = np.bincount(self.item * len(self.labels) + self.label, minlength=len(self.items) * len(self.labels))
         return flat.reshape(len(self.items), len(self.labels)).astype(np.float64)
 
     def people(self) -> Indices:
-        """How many different people judged each item."""
+        """The number of different people who judged each item."""
         pairs = np.unique(self.item * len(self.annotators) + self.annotator)
         return np.bincount(pairs // max(len(self.annotators), 1), minlength=len(self.items))
 
 
 def numbered(values: Iterable[str]) -> tuple[tuple[str, ...], Indices]:
-    """The different values in the order they appear, and for each value its place among them."""
+    """The distinct values in order of appearance, and the index of each value among them."""
     places: dict[str, int] = {}
     codes = [places.setdefault(value, len(places)) for value in values]
     return tuple(places), np.array(codes, dtype=np.intp)
 
 
 def units_of(items: Sequence[str], unit: Mapping[str, str]) -> Indices:
-    """For each item the number of the unit it belongs to; an item without one is a unit of its own."""
+    """The unit number of each item; an item without a unit is a unit of its own."""
     return numbered(unit.get(item, item) for item in items)[1]

@@ -1,4 +1,4 @@
-"""How hurtful people find what a probe says: their ratings, as weights of stereotypes."""
+"""The severity of a probe, which weights stereotypes: ratings of how hurtful people find the probe."""
 
 import json
 from math import isfinite
@@ -6,12 +6,12 @@ from math import isfinite
 from catsofa.data.records import Probe
 
 OFFENSIVENESS = "offensiveness"
-"""Where in its `extra` a probe has the ratings: a list with one number per rater, or their mean."""
+"""The key in a probe's `extra` of the ratings: a list with one number per rater, or their mean."""
 EXPECTED = "ratings of 0 or more, as a list of numbers (null where one is missing) or their mean"
 
 
 def severity_of(probe: Probe) -> float | None:
-    """The mean rating of a probe; None without a rating. A scale that goes below 0 is refused: it gives no weight."""
+    """The mean rating of a probe; None without a rating. Refuses negative ratings, which cannot be weights."""
     held = probe.extra.get(OFFENSIVENESS)
     try:
         found = json.loads(held) if isinstance(held, str) and held.strip() else held

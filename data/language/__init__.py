@@ -1,1 +1,1 @@
-"""Words of languages: articles, inflection, word lists, BLANKs, near-duplicates."""
+"""Word-level language tools: articles, inflection, word lists, BLANKs, near-duplicates."""

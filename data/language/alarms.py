@@ -1,4 +1,4 @@
-"""What one of two sentences may say that the other does not: negation, quantity, hedges, disclaimers."""
+"""Possible differences in meaning between two sentences: negation, quantity, hedges, disclaimers."""
 
 import re
 from collections.abc import Iterable
@@ -15,17 +15,17 @@ _CONTRACTED = re.compile(r"(?:(?<= )(ca|wo|sha)|(?<=\w))n't(?= )")
 
 
 class Alarm(NamedTuple):
-    """What a paraphrase may have changed, and the words that say so."""
+    """A possible change of meaning by a paraphrase, and the words that indicate it."""
 
     kind: str
     words: tuple[str, ...] = ()
 
 
 def word_alarms(sentence: str, context: str) -> list[Alarm]:
-    """The alarms of the word lists; the first three are the same whichever sentence is the original.
+    """The alarms of the word lists; the first three kinds are symmetric in the two sentences.
 
-    `negation` if one sentence turns the other round: an odd number of negations and of antonyms in both together.
-    `quantifier` and `hedge` if one sentence alone has a word of some class. `disclaimer` if the paraphrase argues.
+    `negation`: one sentence reverses the other (an odd number of negations and antonyms in both together).
+    `quantifier`, `hedge`: only one sentence has a word of some class. `disclaimer`: the paraphrase argues.
     """
     one, other = plain(sentence), plain(context)
     disclaimers = wordlist("paraphrase_words.toml")["disclaimer"]
@@ -40,19 +40,19 @@ def word_alarms(sentence: str, context: str) -> list[Alarm]:
 
 
 def plain(sentence: str) -> str:
-    """The words of a sentence between blanks, without tag questions and idioms, with `not` for n't."""
+    """The words of a sentence, each between spaces, without tag questions and idioms, with `not` for n't."""
     return _any_of("idioms").sub(" ", in_full(sentence))
 
 
 def in_full(sentence: str) -> str:
-    """The words of a sentence between blanks, without tag questions, with `not` for n't."""
+    """The words of a sentence, each between spaces, without tag questions, with `not` for n't."""
     text = f" {' '.join(compounds(_TAG_QUESTION.sub('', sentence)))} ".replace(" cannot ", " can not ")
     full = {"ca": "can not", "wo": "will not", "sha": "shall not"}
     return _CONTRACTED.sub(lambda match: full.get(match[1] or "", " not"), text)
 
 
 def _turning(one: str, other: str) -> list[str]:
-    """The negations of two sentences if their number is odd, antonyms and words with a negative affix counted in."""
+    """The negations of two sentences, including antonyms and words with a negative affix, if their number is odd."""
     found = [word for text in (one, other) for word in _negations(text)]
     apart = [set(one.split()) - set(other.split()), set(other.split()) - set(one.split())]
     listed = [(a, b) for pair in wordlist("meaning.toml")["antonyms"] for a, b in (pair, pair[::-1])]
@@ -64,7 +64,7 @@ def _turning(one: str, other: str) -> list[str]:
 
 
 def _negations(text: str) -> list[str]:
-    """The negations of a sentence; neither and nor are one, and so is what `and` joins (not tall and not loud)."""
+    """The negations of a sentence; neither/nor count as one, and so do two joined by `and` (not tall and not loud)."""
     matches = list(_any_of("negators", "implicit").finditer(text))
     joined = {
         one.start()
@@ -76,14 +76,14 @@ def _negations(text: str) -> list[str]:
 
 
 def _denied(words: Iterable[str]) -> list[str]:
-    """The words that an affix denies: unknown, careless."""
+    """The words with a negative affix: unknown, careless."""
     lists = wordlist("meaning.toml")
     starts, kept = tuple(lists["prefixes"]), tuple(lists["no_affix"])
     return [w for w in words if len(w) > 5 and (w.startswith(starts) or w.endswith("less")) and not w.startswith(kept)]
 
 
 def _of_one_alone(kind: str, one: str, other: str) -> list[str]:
-    """The words of those classes of a list that only one of the sentences has words of."""
+    """The words of a list whose class occurs in only one of the sentences."""
     pattern, classes = _classified(kind)
     ours, theirs = ([match.strip() for match in pattern.findall(text)] for text in (one, other))
     both = {classes[word] for word in ours} & {classes[word] for word in theirs}
@@ -92,18 +92,18 @@ def _of_one_alone(kind: str, one: str, other: str) -> list[str]:
 
 @cache
 def _classified(kind: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    """The words of all classes of a list, and the class of each."""
+    """A pattern for the words of all classes of a list, and the class of each word."""
     classes = {word: name for name, words in wordlist("meaning.toml")[kind].items() for word in words}
     return _pattern(classes), classes
 
 
 @cache
 def _any_of(*names: str) -> re.Pattern[str]:
-    """Any word of these lists."""
+    """A pattern for any word of these lists."""
     return _pattern(word for name in names for word in wordlist("meaning.toml")[name])
 
 
 def _pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """Any of the words between blanks, longer ones first (a few is not few); `*` is any ending."""
+    """A pattern for any of the words between spaces, longer ones first (a few is not few); `*` is any ending."""
     ordered = sorted(words, key=len, reverse=True)
     return re.compile("|".join(re.escape(f" {word}").replace(r"\*", r"\w*") + "(?= )" for word in ordered))

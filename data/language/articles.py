@@ -1,4 +1,4 @@
-"""The English indefinite article: a or an, by how the next word is said. Builders and lint share it."""
+"""The English indefinite article, a or an, by the pronunciation of the next word; used by builders and lint."""
 
 import re
 import unicodedata
@@ -17,20 +17,20 @@ _AN_OR_A: tuple[Article, ...] = ("an", "a")
 _OPENERS = "\"'“‘([*`$£€#"
 _NUMBER = re.compile(r"\d[\d,]*")
 _VOWEL_NAMES = frozenset("AEFHILMNORSX")
-"""The letters whose names start with a vowel: an F, an X, but a U."""
+"""The letters whose names start with a vowel sound: an F, an X, but a U."""
 _LETTERS = re.compile(r"(?P<run>[A-Z]{2,})(?:s|[a-z]{1,3}|\d+)?$|(?P<one>[A-Za-z])(?:\d\w*|[A-Z]{2,})?$")
 _ONSET = re.compile(
     r"[AEIOUYB-DGJKP-QTVWZ]|[FHLMNRSX][AEIOUY]|F[JLR][AEIOUY]|L[HL][AEIOUY]|M(?:N[AEIOUY]|C[A-Z]{3})|R[HW][AEIOUY]"
     r"|S(?:C[HLR]?|H[LMNRW]?|K[LR]?|[LMNVWFJRZ]|P[HLR]?|QU?|TR?|CH[LMNRW])[AEIOUY]|X[A-Z]"
 )
-"""How a word may start that is said as a word and not letter by letter, in capitals."""
+"""The beginnings, in capitals, of acronyms that are pronounced as words, not letter by letter."""
 _YOU = re.compile(
     r"eu(?!ler|$)|ew(?!ok)"
     r"|u[bk](?=iq|r|u[kl]|as|e)|uf(?=o)|ug(?=and)|ul(?=ys)"
     r"|uni(?!(?:n|m(?!od)|d(?!i[rm])|ss|ll|r(?!oy)))|una(?:n[iy]|bom|ry)"
     r"|ur(?=an[iu]|als?$|[ei][a-z]|[ou])|us(?=[aeiu]|s?ual)(?!her)|ut(?=[eio]|ahn?s?$)|uv|uk$|uy|uig"
 )
-"""Words that start with a vowel letter and the sound of `you`."""
+"""Words that start with a vowel letter but with the sound of `you`."""
 _WUN = re.compile(r"one(?:s|ness|self|time|sies?)?$|once|oui|oaxac|ouag")
 _SILENT = re.compile(r"hour(?!is?$|ani)|heir|honest|honou?r|hors$")
 _VOWEL_Y = re.compile(r"y[^aeiouy][a-z]")
@@ -38,13 +38,13 @@ _VOWEL_Y = re.compile(r"y[^aeiouy][a-z]")
 
 
 def article(words: str) -> Article:
-    """The indefinite article of a phrase, by how its first word is said: an hour, a European, an 8."""
+    """The indefinite article of a phrase, by the pronunciation of its first word: an hour, a European, an 8."""
     return articles(words)[0]
 
 
 @cache
 def articles(words: str) -> tuple[Article, ...]:
-    """The articles that are right before a phrase, the more usual one first; two where people say both."""
+    """The correct articles before a phrase, the more usual one first; two if people use both."""
     if number := _NUMBER.match(words.lstrip(_OPENERS)):
         return _AN if _number_said_with_vowel(number[0]) else _A
     plain = unicodedata.normalize("NFKD", words.lstrip(_OPENERS).replace("’", "'"))
@@ -60,19 +60,19 @@ def articles(words: str) -> tuple[Article, ...]:
 
 
 def _number_said_with_vowel(number: str) -> bool:
-    """Whether a number is read as eight…, eleven… or eighteen…: 8, 80, 11, 18, 11,000 and 1800, but not 110."""
+    """Whether a number is pronounced eight…, eleven… or eighteen…: 8, 80, 11, 18, 11,000 and 1800, but not 110."""
     digits = number.replace(",", "")
     spoken = digits[: 2 if len(digits) == 4 and "," not in number else (len(digits) - 1) % 3 + 1]
     return digits.startswith("8") or spoken in ("11", "18")
 
 
 def _of_letters(word: str) -> tuple[Article, ...]:
-    """The articles of initials and single letters; none of an ordinary word."""
+    """The articles of initials and single letters; empty for an ordinary word."""
     said = _LETTERS.match(word)
     initials = (said["one"] or said["run"]).upper() if said else word.upper()
     spelt = _AN if initials[0] in _VOWEL_NAMES else _A
     is_word = len(initials) > 1 and _ONSET.match(initials) is not None
-    if said and re.match("Y[^AEIOU]", initials):  # YMCA, YTD: no capitals are said like Yvonne
+    if said and re.match("Y[^AEIOU]", initials):  # YMCA, YTD: initials are never pronounced like Yvonne
         return _A
     if not said:
         return () if is_word else _AN_OR_A if word.islower() else _A_OR_AN

@@ -1,4 +1,4 @@
-"""The BLANK of a context: its place, whether there is exactly one, the words put into it and those found in it."""
+"""The BLANK of a context: finding, checking and filling it, and recovering the filled words from a sentence."""
 
 import re
 from typing import Literal
@@ -22,12 +22,12 @@ _NO_END = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Rev|Gen|Sgt|Lt|Jr|vs|etc|e\.
 
 
 def slots(context: str) -> list[tuple[int, int]]:
-    """Start and end of every well-formed BLANK or [BLANK]; a glued or lower-case one is none."""
+    """Start and end of every well-formed BLANK or [BLANK]; glued or lower-case ones do not count."""
     return [match.span() for match in SLOT.finditer(context)]
 
 
 def check(context: str) -> Fault | None:
-    """What is wrong with the slot of a context, or None: exactly one, free-standing, written BLANK or [BLANK]."""
+    """The fault of a context's slot, or None if there is exactly one free-standing BLANK or [BLANK]."""
     found = slots(context)
     if _GLUED.search(context):
         return "glued_blank"
@@ -39,9 +39,9 @@ def check(context: str) -> Fault | None:
 
 
 def fill(context: str, words: str, language: str = "en") -> str:
-    """The context with `words` in its one BLANK: an English article fits them, a sentence starts with a capital.
+    """The context with `words` in its one BLANK; adapts an English article, and capitalises the start of a sentence.
 
-    No other word changes, and a capital of the filler stays.
+    No other word changes, and capitals in `words` are kept.
     """
     if fault := check(context):
         raise ValueError(f"{context!r} has {_SAID[fault]}; a context needs exactly one BLANK (or [BLANK])")
@@ -64,14 +64,14 @@ _SAID: dict[Fault, str] = {
 
 
 def starts_sentence(before: str, after: str = "") -> bool:
-    """Whether a word after `before` starts a sentence (or the speech after a colon or comma and a quote)."""
+    """Whether a word after `before` starts a sentence (or direct speech after a colon or comma and a quote)."""
     if _SPEECH.search(before):
         return not after.startswith(('"', "”"))
     return bool(_SENTENCE_END.search(before)) and not _NO_END.search(before)
 
 
 def fit_article(before: str, words: str) -> str:
-    """`before` with the a/an at its end, if there is one, chosen for the words that follow."""
+    """`before` with a final a/an, if any, adapted to the words that follow."""
     match = _ARTICLE.search(before)
     if not match or (match["article"][0] == "A" and not starts_sentence(before[: match.start()])):
         return before
@@ -81,21 +81,21 @@ def fit_article(before: str, words: str) -> str:
 
 
 def fill_of(context: str, sentence: str) -> str | None:
-    """The words in the place of the BLANK, or None unless the rest of the sentence is the context.
+    """The words of the sentence in the place of the BLANK; None if the rest of the sentence is not the context.
 
-    Case, spacing, closing punctuation and the article before the BLANK may differ. A context with two BLANKs,
-    or letters glued to its BLANK, has no fill: it would be a guess, or part of a word.
+    Case, spacing, closing punctuation and the article before the BLANK may differ. A context with two BLANKs, or
+    letters glued to its BLANK, has no fill: the fill would be a guess, or part of a word.
     """
     before, found, after = " ".join(context.split()).partition(BLANK)
     if not found or BLANK in after or before[-1:].isalnum() or after[:1].isalnum():
         return None
-    # a builder chooses a or an by the fill
+    # builders adapt a or an to the fill
     other = _LAST_ARTICLE.sub(lambda match: {"a ": "an ", "an ": "a "}[match[0].lower()], before)
     return _between(before, after, sentence) or _between(other, after, sentence)
 
 
 def _between(before: str, after: str, sentence: str) -> str | None:
-    """What stands in a sentence between these two parts of its context."""
+    """The words of a sentence between these two parts of its context, or None."""
     flat, after = " ".join(sentence.split()), after.rstrip(_CLOSING)
     rest = flat[len(before) :].rstrip(_CLOSING)
     if flat[: len(before)].lower() != before.lower() or rest[len(rest) - len(after) :].lower() != after.lower():

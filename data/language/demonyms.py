@@ -1,4 +1,4 @@
-"""Names of places and their people, and which names are one group: Norway, Norwegian, Norwegians."""
+"""Names of places and their people, and which names denote the same group: Norway, Norwegian, Norwegians."""
 
 from functools import cache
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from catsofa.data.language.wordlists import table
 
 
 class Nation(NamedTuple):
-    """A row of demonyms.csv; an empty plural says that the adjective has none (French people)."""
+    """A row of demonyms.csv; an empty plural means that the adjective has none (French people)."""
 
     place: str
     adjective: str
@@ -17,12 +17,12 @@ class Nation(NamedTuple):
 
     @property
     def adjectives(self) -> tuple[str, ...]:
-        """The adjective and the others in use."""
+        """The adjective and its alternatives."""
         return tuple(filter(None, (self.adjective, *self.also)))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name in the row."""
+        """All names in the row."""
         return tuple(filter(None, (self.place, self.adjective, self.plural, *self.also)))
 
     def people(self) -> set[str]:
@@ -40,7 +40,7 @@ def nations() -> tuple[Nation, ...]:
 
 @cache
 def nation(adjective: str, country: str = "") -> Nation | None:
-    """The nation of a country, else the first with this adjective."""
+    """The nation of a country, or else the first nation with this adjective."""
     plain = country.removeprefix("The ")
     by_place = next((row for row in nations() if row.place == plain), None)
     return by_place or next((row for row in nations() if adjective in row.adjectives), None)
@@ -48,7 +48,7 @@ def nation(adjective: str, country: str = "") -> Nation | None:
 
 @cache
 def same_group(term: str) -> tuple[str, ...]:
-    """The names of a country, its adjective and its people, for any one of them; else the term as usually spelt."""
+    """All names of a country and its people, given any of them; for other terms, the term and its usual spelling."""
     plain = term.lower()
     spelt = next(
         (row["spelling"].lower() for row in table("terms.csv") if row["spelling"] and row["term"].lower() == plain),
@@ -59,7 +59,7 @@ def same_group(term: str) -> tuple[str, ...]:
 
 @cache
 def _families() -> dict[str, tuple[str, ...]]:
-    """Each name in the demonym table with all names of its rows, in lower case."""
+    """Maps each name in the demonym table to all names of its rows, in lower case."""
     families: dict[str, tuple[str, ...]] = {}
     for row in nations():
         family = [name.lower() for name in row.names]
@@ -70,7 +70,7 @@ def _families() -> dict[str, tuple[str, ...]]:
 
 @cache
 def sibling_groups() -> dict[str, str]:
-    """The group of each of StereoSet's target terms, and of every name of a country and its people, in lower case."""
+    """Maps StereoSet's target terms, and all names of countries and peoples, to their group, in lower case."""
     groups = {
         name.lower(): row["group"].lower()
         for row in table("terms.csv")

@@ -1,8 +1,8 @@
 """Singular and plural of verbs and nouns.
 
-Three rules for nouns: the dictionary's (`plural_noun`, `singular_noun`); the regular ending of a term that must stay
-the same in every version (`regular_plural`, `regular_singular`); and every singular a form may have (`singulars`),
-by which a term is found again in a text.
+Three rules for nouns: dictionary forms (`plural_noun`, `singular_noun`); regular endings, which must not change between
+versions (`regular_plural`, `regular_singular`); and all possible singulars of a form (`singulars`), to find a term in a
+text.
 """
 
 import re
@@ -15,7 +15,7 @@ from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
 
 BEHIND = re.compile(r"( (?:of|in|with|without|from) )")
-"""What a noun phrase goes on with behind its head."""
+"""Prepositions that follow the head of a noun phrase."""
 _REGULAR = (("ies", "y"), ("men", "man"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"))
 _IRREGULAR = {"people": "person", "children": "child", "wives": "wife"}
 
@@ -24,7 +24,7 @@ _IRREGULAR = {"people": "person", "children": "child", "wives": "wife"}
 def plural_verb(word: str) -> str:
     """The plural of a third person singular verb form (`tries`, `isn't` -> `try`, `aren't`).
 
-    Ask only for a form known to be one: `focus` and `pass` look like one and are not.
+    Call this only for such a form: `focus` and `pass` look like one but are not.
     """
     verb, negation = (word[:-3], "n't") if word.lower().endswith("n't") else (word, "")
     irregular = wordlist("agreement.toml")["verbs"]
@@ -46,11 +46,11 @@ def third_person(verb: str) -> str:
 def plural_noun(phrase: str) -> str:
     """The plural of a singular noun or noun phrase, in the same case (`woman of colour` -> `women of colour`).
 
-    inflect's, unless the dictionary of lemminflect lists plurals of the word and inflect's is none of them (thieves).
+    The plural is inflect's, unless lemminflect's dictionary lists other plurals of the word (thieves).
     """
     head, *behind = BEHIND.split(phrase, maxsplit=1)
     before, space, noun = head.rpartition(" ")
-    # in lower case, since inflect takes a capitalised -y for a name (Christianitys)
+    # in lower case, since inflect treats a capitalised word in -y as a name (Christianitys)
     word = noun.lower()
     plural = wordlist("identities.toml")["plurals"].get(word) or _plural_of_word(word)
     made = noun + "s" if noun.isupper() and plural == word + "s" else _cased_like(noun, plural)
@@ -58,11 +58,11 @@ def plural_noun(phrase: str) -> str:
 
 
 def _plural_of_word(word: str) -> str:
-    """inflect's plural, or that of the dictionary where it lists others."""
+    """inflect's plural, or the dictionary's if the dictionary lists others."""
     from lemminflect import getAllInflections
 
     plural: str = engine().plural_noun(word)
-    if plural.endswith("ss") and plural == word + "s":  # what is plural already, and a word of the dictionary (boils)
+    if plural.endswith("ss") and plural == word + "s":  # the word is already plural (boils)
         return word
     listed = [form for form in getAllInflections(word, upos="NOUN").get("NNS", ()) if form != word]
     return listed[0] if listed and plural not in listed else plural
@@ -70,18 +70,18 @@ def _plural_of_word(word: str) -> str:
 
 @cache
 def singular_noun(word: str) -> str | None:
-    """The singular of a plural noun, or None if it is not plural (`crocus` is none, the dictionary knows)."""
+    """The singular of a plural noun, or None if the noun is not plural (by the dictionary: `crocus` is not)."""
     from lemminflect import getAllLemmas
 
     if word.lower() in getAllLemmas(word.lower(), upos="NOUN").get("NOUN", ()):
         return None
     found = engine().singular_noun(word.lower())
-    # inflect gives some singulars back (mother-in-law)
+    # inflect returns some singulars unchanged (mother-in-law)
     return _cased_like(word, found) if found and found != word.lower() else None
 
 
 def regular_plural(term: str) -> str:
-    """The plural of a term by the ending of its last word; the third person of a verb has the same endings."""
+    """The plural of a term by the ending of its last word; also gives the third person of a verb."""
     if re.search(r"[^aeiou]y$", term):
         return f"{term[:-1]}ies"
     return f"{term}es" if re.search(r"(s|x|z|ch|sh)$", term) else f"{term}s"
@@ -97,7 +97,7 @@ def regular_singular(term: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def singulars(word: str) -> frozenset[str]:
-    """The word and what it may be the plural or possessive of: `nurses` is nurse or nurs, `baker's` is baker."""
+    """The word and all words whose plural or possessive it may be: `nurses` is nurse or nurs, `baker's` is baker."""
     plain = word.removesuffix("'s").removesuffix("'")
     found = {plain, _IRREGULAR.get(plain, plain)}
     if len(plain) > 3 and plain.endswith("s") and not plain.endswith("ss"):
@@ -112,7 +112,7 @@ def singulars(word: str) -> frozenset[str]:
 
 
 def mentions(text: str, term: str, split: Callable[[str], Sequence[str]] = words) -> bool:
-    """Whether the words of a term are in a text one after the other, in singular, plural or possessive."""
+    """Whether a text contains the words of a term consecutively, in singular, plural or possessive."""
     wanted, there = [singulars(word) for word in split(term)], [singulars(word) for word in split(text)]
     return any(
         all(a & b for a, b in zip(wanted, there[start:], strict=False)) for start in range(len(there) - len(wanted) + 1)
@@ -120,7 +120,7 @@ def mentions(text: str, term: str, split: Callable[[str], Sequence[str]] = words
 
 
 def _cased_like(model: str, word: str) -> str:
-    """`word` in capitals, with a capital first letter or in lower case, as `model` is."""
+    """`word` in the case of `model`: all capitals, capital first letter, or unchanged."""
     if len(model) > 1 and model.isupper():
         return word.upper()
     return word[0].upper() + word[1:] if model[:1].isupper() else word
@@ -128,7 +128,7 @@ def _cased_like(model: str, word: str) -> str:
 
 @cache
 def engine() -> Any:
-    """The one inflect engine, without its checks of argument types: to compile them takes three seconds."""
+    """The shared inflect engine, without type checks of arguments, whose compilation takes three seconds."""
     library: Any = import_module("typeguard")
     checked, library.typechecked = library.typechecked, lambda unchanged: unchanged
     try:

@@ -1,13 +1,13 @@
-"""Near-duplicates: long texts that share most of their letters, and short ones that say the same.
+"""Near-duplicates: long texts that share most of their letters, and short texts with the same meaning.
 
-Long texts are compared by their four-letter pieces: their similarity is the Jaccard index, the pieces that both have by
-those that either has. Short texts are near-duplicates if their words say the same (`same_meaning.core`), if one
-misspells the other, or if their vectors are near, where there are any. A negation, a number, a modal, a name or an
-opposite in one of two texts makes them two. The builders' filter, proposals, lint, splits and leaks ask this module.
+Long texts are compared by their four-letter pieces: the similarity is the Jaccard index of the two sets of pieces.
+Short texts are near-duplicates if their words mean the same (`same_meaning.core`), if one misspells the other, or if
+their vectors (if any) are near. A negation, number, modal, name or opposite in only one of two texts prevents a match.
+The builders' filter, proposals, lint, splits and the leakage check use this module.
 
-The rules of meaning and spelling read English. Texts in another language are compared by their pieces; short ones must
-have the same words. A figure, or by the folder of the language a negation, a quantity or a word for people in one of
-two texts makes them two. Texts in two languages are never near-duplicates.
+The rules of meaning and spelling are for English. Texts in another language are compared by their pieces; short ones
+must have the same words. A figure in only one text prevents a match, and so does a negation, a quantity or a word for
+people in the lists of the language's folder. Texts in two languages are never near-duplicates.
 """
 
 from collections import defaultdict
@@ -27,28 +27,28 @@ from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, Identity, Pair, Statement, Stereotype, Term
 
 NEAR = 0.8
-"""Jaccard similarity from which on two long contents are near-duplicates."""
+"""Minimum Jaccard similarity of two long near-duplicates."""
 ALIKE = 0.85
-"""Cosine from which on two short contents are near-duplicates, if nothing in their words forbids it."""
+"""Minimum cosine similarity of two short near-duplicates, if no difference in their words prevents the match."""
 SHORT = 8
-"""Words up to which a text is short."""
+"""Maximum words of a short text."""
 Encode = Callable[[Sequence[str]], Vectors]
-"""Texts to vectors, a row of length one for each."""
+"""A function from texts to vectors: one row of length one per text."""
 PIECE = 4
 BITS = 256
 """Bits of a text's bitmap."""
 ROUNDING = 1e-9
 MANY = 65_536
-"""Texts from which on the letters are sketched: the rarest pieces of so many texts are no longer rare."""
+"""Number of texts above which MinHash sketches are used: the rarest pieces of so many texts are no longer rare."""
 MISSED = 1e-3
-"""Most of the pairs at the threshold that sketches may miss; more alike ones are missed less."""
+"""Maximum share of pairs at the threshold that sketches may miss; more similar pairs are missed less often."""
 ROWS, MOST_BANDS = 5, 128
-"""Numbers that make a band of a sketch, and bands from which on the rarest pieces are the cheaper way."""
+"""Numbers per band of a sketch, and the number of bands above which the rarest pieces are cheaper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearDuplicate:
-    """Two contents, by their places (`first` comes first), and the share of pieces they have in common."""
+    """Two contents, by their positions (`first` comes first), and their similarity."""
 
     first: int
     second: int
@@ -56,11 +56,11 @@ class NearDuplicate:
 
 
 COMPARED = (Cat, Pair, Stereotype, Statement)
-"""What lint and splits compare. Probes are every identity with every stereotype: that they are alike is their point."""
+"""The record types that lint and splits compare; probes are left out, since they are similar by design."""
 
 
 def content(record: Any) -> str:
-    """What two records of a kind must share to be the same: context and options, both sentences, the text."""
+    """The text by which two records of a kind are compared: context and options, both sentences, or the text."""
     match record:
         case Cat():
             options = (c.fill or c.text for c in (record["stereotype"], record["anti-stereotype"]))
@@ -88,9 +88,9 @@ def near_duplicates(
     encode: Encode | None = None,
     languages: Sequence[str] = (),
 ) -> Iterator[NearDuplicate]:
-    """Every pair of texts that are near-duplicates; `encode` gives short English texts their vectors.
+    """Every pair of near-duplicate texts; `encode` computes the vectors of short English texts.
 
-    `languages` has the code of each text; without it all are English.
+    `languages` has the language code of each text; by default all texts are English.
     """
     detector = _Detector(texts, near, encode, languages)
     for place in progress.each(range(len(texts))):
@@ -105,7 +105,7 @@ def copies(
     encode: Encode | None = None,
     languages: Sequence[str] = (),
 ) -> Iterator[NearDuplicate]:
-    """Every text (`second`) that is near an earlier one that stays, with the most similar of those (`first`)."""
+    """Every text (`second`) that is near an earlier kept text, with the most similar kept text (`first`)."""
     detector = _Detector(texts, near, encode, languages)
     for place in progress.each(range(len(texts))):
         if best := max(detector.like(place), key=lambda pair: (pair.similarity, -pair.first), default=None):
@@ -121,14 +121,14 @@ def near_duplicates_between(
     progress: Progress = SILENT,
     languages: Sequence[str] = (),
 ) -> Iterator[NearDuplicate]:
-    """The pairs of which one stands in `texts` (`first`) and one in `others` (`second`); `languages` has both's."""
+    """The pairs of one text in `texts` (`first`) and one in `others` (`second`); `languages` covers both lists."""
     for pair in near_duplicates([*texts, *others], near, progress, languages=languages):
         if pair.first < len(texts) <= pair.second:
             yield NearDuplicate(first=pair.first, second=pair.second - len(texts), similarity=pair.similarity)
 
 
 class _Detector:
-    """The texts added so far, by their letters, their words and their vectors."""
+    """The texts added so far, indexed by letters, words and vectors."""
 
     def __init__(self, texts: Sequence[str], near: float, encode: Encode | None, languages: Sequence[str]) -> None:
         self.texts = texts
@@ -144,7 +144,7 @@ class _Detector:
         self.near = {int(short[own]): [(int(short[p]), c) for p, c in others] for own, others in found.items()}
 
     def like(self, place: int) -> Iterator[NearDuplicate]:
-        """The texts added so far that are near-duplicates of this one."""
+        """The near-duplicates of this text among the texts added so far."""
         text, language, found = self.texts[place], self.languages[place], dict[int, float]()
         for pair in self.letters.like(place):
             other = self.texts[pair.first]
@@ -175,18 +175,18 @@ class _Detector:
 
 
 def _size(text: str, language: str) -> float:
-    """The words of a text; two characters for one where no spaces are written."""
+    """The number of words of a text; in languages without spaces, half the number of characters."""
     return len(words(text)) if spaced(language) else sum(letter.isalnum() for letter in text) / 2
 
 
 class _Index:
-    """The texts added so far, by what similar ones share.
+    """The texts added so far, indexed by keys that similar texts share.
 
-    Among few texts these are the rarest pieces: two texts that similar share one of their ceil((1 - near) * size) + 1
-    rarest (the prefix filter of Bayardo et al. 2007), and none that is similar is missed. Among many texts they are the
-    bands of a MinHash sketch (Broder 1997): a pair at the threshold shares one with a chance of 1 - MISSED or more. Of
-    two texts with d different pieces at most d bits of their bitmaps differ (Sandes et al. 2020). Only texts that pass
-    both are compared, by all their pieces.
+    For few texts, the keys are the rarest pieces: two similar texts share one of their ceil((1 - near) * size) + 1
+    rarest pieces (the prefix filter of Bayardo et al. 2007), so no similar pair is missed. For many texts, the keys
+    are the bands of a MinHash sketch (Broder 1997): a pair at the threshold shares one with a probability of at
+    least 1 - MISSED. If two texts differ in d pieces, at most d bits of their bitmaps differ (Sandes et al. 2020).
+    Only pairs that pass both filters are compared by all their pieces.
     """
 
     def __init__(self, texts: Sequence[str], near: float) -> None:
@@ -195,7 +195,7 @@ class _Index:
         self.near = near
         self.pieces, self.starts = _pieces(texts)
         self.sizes = np.diff(self.starts)
-        # 256 bits for each text; each of its pieces flips one
+        # 256 bits for each text; each piece flips one bit
         bits = np.zeros((len(self.starts) - 1, BITS // 64), dtype=np.uint64)
         place = (self.pieces.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(56)
         flipped = np.uint64(1) << (place & np.uint64(63))
@@ -209,19 +209,19 @@ class _Index:
         self.places: dict[int, list[int]] = defaultdict(list)
 
     def of(self, place: int) -> list[int]:
-        """The pieces of a text, the rarest first."""
+        """The pieces of a text, rarest first."""
         own: list[int] = self.pieces[self.starts[place] : self.starts[place + 1]].tolist()
         return own
 
     def shared(self, place: int) -> list[int]:
-        """What a similar text would share: bands that another text has, or the rarest pieces."""
+        """The keys that a similar text shares: bands that another text also has, or the rarest pieces."""
         if self.bands is not None:
             return [band for band in self.bands[place].tolist() if band >= 0]
         own = self.of(place)
         return own[: len(own) - ceil(self.near * len(own) - ROUNDING) + 1]
 
     def like(self, place: int) -> Iterator[NearDuplicate]:
-        """The texts added so far that are as similar to this one as they must be."""
+        """The texts added so far whose similarity to this one reaches the threshold."""
         tried: set[int] = set()
         for key in self.shared(place):
             tried.update(self.places.get(key, ()))
@@ -245,7 +245,7 @@ class _Index:
 
 
 def _bands(pieces: NDArray[np.int64], starts: NDArray[np.int64], bands: int) -> NDArray[np.int64]:
-    """A number for each band of each text's sketch, one number for equal bands, -1 where no other text has it."""
+    """A number for each band of each text's sketch: equal bands share a number, -1 if no other text has the band."""
     rng, kinds = np.random.default_rng(0), int(pieces.max()) + 1
     found = np.empty((len(starts) - 1, bands), dtype=np.int64)
     used = 0
@@ -263,7 +263,7 @@ def _bands(pieces: NDArray[np.int64], starts: NDArray[np.int64], bands: int) -> 
 
 
 def _pieces(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The different pieces of all texts as numbers, those of each text from the rarest on, and where each begins."""
+    """The distinct pieces of each text as numbers, rarest first, and the start of each text in that array."""
     if not texts:
         return np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     lines = [_line(text) for text in texts]
@@ -291,6 +291,6 @@ def _pieces(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def _line(text: str) -> str:
-    """A text's words in lower case with a space at each end, or the text itself where it has no word."""
+    """A text's words in lower case with a space at each end; for a text without words, the text itself."""
     said = " ".join(words(text)) or " ".join(text.split())
     return f" {said} ".ljust(PIECE, "\0")

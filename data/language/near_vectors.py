@@ -1,4 +1,4 @@
-"""Which vectors lie near each other: exactly for few, by a forest of random trees for many."""
+"""Finds pairs of near vectors: exactly for few vectors, with a forest of random projection trees for many."""
 
 from collections.abc import Iterator
 
@@ -6,22 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 FEW = 8192
-"""Vectors of which each is compared with each."""
+"""Maximum number of vectors for which all pairs are compared."""
 LEAF = 64
-"""Vectors that a tree leaves together and compares with each other."""
+"""Maximum number of vectors in a leaf of a tree, which are compared with each other."""
 TREES = 16
 SKETCH = 32
-"""Numbers of a vector's random projection, by which the trees split."""
+"""Dimensions of the random projection by which the trees split."""
 BLOCK = 1024
 
 Vectors = NDArray[np.float32]
 
 
 def near_vectors(vectors: Vectors, alike: float, *, few: int = FEW) -> dict[int, list[tuple[int, float]]]:
-    """For each vector the earlier ones with a cosine of `alike` or more, and the cosines; rows have length one.
+    """For each vector, the earlier vectors with a cosine of at least `alike`, and the cosines; rows have length one.
 
-    Above `few` vectors a pair is found if any of the trees leaves it together: nearly all are. The time grows with
-    the number of vectors and the depth of the trees.
+    Above `few` vectors, a pair is found if any tree has both in one leaf; nearly all pairs are found. The time
+    grows with the number of vectors and the depth of the trees.
     """
     found: dict[tuple[int, int], float] = {}
     for places in _groups(vectors, few):
@@ -39,7 +39,7 @@ def near_vectors(vectors: Vectors, alike: float, *, few: int = FEW) -> dict[int,
 
 
 def _groups(vectors: Vectors, few: int) -> Iterator[NDArray[np.int64]]:
-    """The places of vectors that are compared with each other: all, or the leaves of each tree."""
+    """Groups of positions of vectors that are compared with each other: all, or the leaves of each tree."""
     if len(vectors) <= few:
         yield np.arange(len(vectors))
         return
@@ -52,7 +52,7 @@ def _groups(vectors: Vectors, few: int) -> Iterator[NDArray[np.int64]]:
             if len(part) <= LEAF:
                 yield part
                 continue
-            # the direction between two of them splits at the median, so that leaves are of one size
+            # split at the median along the direction between two random vectors, so that leaves have equal sizes
             one, other = own[rng.integers(len(part), size=2)]
             half = len(part) // 2
             order = np.argpartition(own @ (one - other), half)

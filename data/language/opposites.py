@@ -8,19 +8,19 @@ from catsofa.data.language.wordlists import table
 
 
 def opposed(ours: Iterable[str], theirs: Iterable[str]) -> list[tuple[str, str]]:
-    """The pairs of words, one of each text, of which one is the opposite of the other (arrived, left)."""
+    """The pairs of words, one from each text, that are opposites (arrived, left)."""
     pairs, others = _pairs(), list(theirs)
     return [(a, b) for a in ours for b in others if any((x, y) in pairs for x in lemmas(a) for y in lemmas(b))]
 
 
 def opposites(adjective: str) -> Sequence[str]:
-    """The opposites of an adjective, those of its most frequent sense first: generous, stingy and ungenerous."""
+    """The opposites of an adjective, ordered by its senses, most frequent first: generous has stingy and ungenerous."""
     return _of_adjectives().get(adjective.lower(), ())
 
 
 @cache
 def lemmas(word: str) -> frozenset[str]:
-    """The dictionary forms of a word, and the word."""
+    """The dictionary forms of a word, and the word itself."""
     from lemminflect import getAllLemmas
 
     return frozenset({word, *(lemma for found in getAllLemmas(word).values() for lemma in found)})
@@ -28,14 +28,14 @@ def lemmas(word: str) -> frozenset[str]:
 
 @cache
 def _pairs() -> frozenset[tuple[str, str]]:
-    """All pairs that no prefix makes, in both orders."""
+    """All antonym pairs that are not formed by a prefix, in both orders."""
     rows = [(row["one"], row["other"]) for row in table("antonyms.csv") if not row["prefix"]]
     return frozenset([*rows, *((b, a) for a, b in rows)])
 
 
 @cache
 def _of_adjectives() -> dict[str, tuple[str, ...]]:
-    """The opposites of each adjective in the order of its senses."""
+    """The opposites of each adjective, in the order of its senses."""
     found = defaultdict(list)
     for row in table("antonyms.csv"):
         for one, other in (("one", "other"), ("other", "one")):

@@ -1,4 +1,4 @@
-"""Whether two short statements say the same: by their words without endings and fillers, and what forbids it."""
+"""Decides whether two short statements mean the same: compares lemmas without fillers, and checks for differences."""
 
 import re
 from difflib import SequenceMatcher
@@ -12,7 +12,7 @@ from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
 
 SPELT_ALIKE = 0.8
-"""Likeness (difflib) from which on a word that no dictionary has is another one misspelt."""
+"""Minimum difflib ratio at which an unknown word counts as a misspelling of another word."""
 _BE = frozenset({"are", "is", "be", "been", "being", "get", "gets", "getting", "was", "were"})
 _JOINS = frozenset({"and", "or"})
 _DO = frozenset({"do", "does"})
@@ -23,18 +23,18 @@ _EASY = re.compile(r" (?:easy|easily|hard|difficult|impossible|able) to ")
 
 
 class Core(NamedTuple):
-    """What a statement says: equal cores are one meaning."""
+    """The normalised meaning of a statement: statements with equal cores mean the same."""
 
     negated: bool
     content: tuple[str, ...]
-    """The words that count without their endings, in order; sorted where `and` or `or` joins them."""
+    """The lemmas of the content words, in order; sorted if `and` or `or` joins them."""
     claims: frozenset[str]
-    """Classes of modals, degrees and tenses."""
+    """The classes of modals, degrees and tenses in the statement."""
 
 
 @lru_cache(maxsize=200_000)
 def core(text: str, language: str = "en") -> Core:
-    """What a text says by its words; outside of English, its words themselves."""
+    """The core of a text; in languages other than English, the words themselves."""
     if language != "en":
         return Core(False, words(text) or tuple(text.split()), frozenset())
     lists, tokens = wordlist("near_duplicates.toml"), plainly(text).split()
@@ -52,7 +52,7 @@ def core(text: str, language: str = "en") -> Core:
 
 
 def _in_any_order(content: list[str]) -> tuple[str, ...]:
-    """The sorted words of what `and` or `or` joins, without be; where each part has its own verb, the parts too."""
+    """The sorted words of a text with `and` or `or`, without be; also the joined parts, if each has its own verb."""
     parts = [part.split() for part in re.split(r" (?:and|or) ", " ".join(content))]
     apart = len(parts) > 1 and all(len(part) > 1 and "VERB" in _parts_of_speech(part[0]) for part in parts)
     words = [word for word in content if word != "be"] or content
@@ -60,7 +60,7 @@ def _in_any_order(content: list[str]) -> tuple[str, ...]:
 
 
 def same_claim(one: str, other: str) -> bool:
-    """Whether nothing forbids that two texts mean the same: negation, number, modal, name, opposite, role, relation."""
+    """Whether no difference in negation, number, modal, name, opposite, role or relation separates two texts."""
     first, second = plainly(one), plainly(other)
     apart = [set(first.split()) - set(second.split()), set(second.split()) - set(first.split())]
     if (core(one).negated != core(other).negated) != _denied(*apart):
@@ -75,7 +75,7 @@ def same_claim(one: str, other: str) -> bool:
 
 
 def same_quantity(one: str, other: str) -> bool:
-    """Whether two texts agree in negation, in numbers and in how much of the group or of the time they speak of."""
+    """Whether two texts agree in negation, numbers, quantifiers (of group or time) and hedges."""
     first, second = plainly(one), plainly(other)
     if _numbers(first) != _numbers(second):
         return False
@@ -83,7 +83,7 @@ def same_quantity(one: str, other: str) -> bool:
 
 
 def respelt(one: str, other: str) -> bool:
-    """Whether two texts differ in the spelling of words alone: one of each two is in no dictionary."""
+    """Whether two texts differ only in spelling: in each differing pair, one word is in no dictionary."""
     first, second = plainly(one).split(), plainly(other).split()
     if first and "".join(first) == "".join(second):
         return True
@@ -95,7 +95,7 @@ def respelt(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=200_000)
 def plainly(text: str) -> str:
-    """A text's words between blanks: contractions in full, numbers as figures, some phrases by another one."""
+    """A text's words, each between spaces: contractions expanded, numbers as figures, some phrases replaced."""
     lists = wordlist("near_duplicates.toml")
     text = re.sub(r"(?<=\d) ?%", " percent", text.replace("-", ""))
     text = _MONEY.sub(lambda found: f"{found[2]} {_CURRENCIES[found[1]]}", text)
@@ -105,13 +105,13 @@ def plainly(text: str) -> str:
 
 @cache
 def _rewritten() -> re.Pattern[str]:
-    """The phrases that stand for another one; the blank behind them is left for the next."""
+    """A pattern for the phrases to replace; the space after a phrase is left for the next match."""
     phrases = wordlist("near_duplicates.toml")["rewritten"]
     return re.compile("|".join(f"{re.escape(phrase.rstrip())}(?= )" for phrase in phrases))
 
 
 def _before(tokens: list[str]) -> list[str]:
-    """The token before each; behind `and` or `or`, the one before the word that these join it to."""
+    """The token before each token; after `and` or `or`, the token before the first joined word."""
     found = ["", *tokens[:-1]]
     for at, token in enumerate(tokens[:-1]):
         if at and token in _JOINS:
@@ -120,19 +120,19 @@ def _before(tokens: list[str]) -> list[str]:
 
 
 def _verbs(tokens: list[str]) -> list[str]:
-    """For each token the next one that is no adverb of frequency."""
+    """For each token, the next token that is not an adverb of frequency."""
     frequency = wordlist("meaning.toml")["quantifiers"]
     skipped = {*frequency["all"], *frequency["often"], *frequency["some"]}
     return [next((token for token in tokens[at + 1 :] if token not in skipped), "") for at in range(len(tokens))]
 
 
 def _helps(token: str, after: str) -> bool:
-    """Whether a form of be or do only helps the verb behind it (do not sing, are singing)."""
+    """Whether a form of be or do is only an auxiliary of the next verb (do not sing, are singing)."""
     return token in _DO if after == "not" else token in _BE and after.endswith("ing")
 
 
 def _form(word: str, before: str) -> str:
-    """The shortest dictionary form of a word; a participle behind be stays (feared is not fear)."""
+    """The shortest lemma of a word; a participle after be stays unchanged (feared is not fear)."""
     lemmas = _lemmas(word)
     compared = word.endswith("er") or (word.endswith("est") and before == "the") or word in _COMPARED
     if not lemmas or compared or (before in _BE and _is_participle(word)):
@@ -142,7 +142,7 @@ def _form(word: str, before: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def _lemmas(word: str) -> frozenset[str]:
-    """The dictionary forms of a word, none for one that the dictionary lacks."""
+    """The lemmas of a word; empty for a word that the dictionary lacks."""
     from lemminflect import getAllLemmas
 
     return frozenset(
@@ -168,7 +168,7 @@ def _is_participle(word: str) -> bool:
 
 
 def _claims(spoken: str) -> frozenset[str]:
-    """The classes of modals, degrees and tenses that a text has words of."""
+    """The classes of modals, degrees and tenses whose words occur in a text."""
     found = set()
     for name, modals in wordlist("near_duplicates.toml")["modals"].items():
         if any(f" {word} " in spoken for word in modals):
@@ -177,12 +177,12 @@ def _claims(spoken: str) -> frozenset[str]:
 
 
 def _numbers(spoken: str) -> list[str]:
-    """The figures in a text."""
+    """The figures in a text, sorted."""
     return sorted(re.findall(r"\d+", spoken))
 
 
 def _denied(ours: set[str], theirs: set[str]) -> bool:
-    """Whether a prefix denies a word of the other text (honest, dishonest)."""
+    """Whether one text has a word of the other text with a negative prefix (honest, dishonest)."""
     prefixes = wordlist("meaning.toml")["prefixes"]
     return any(
         prefix + word in own for own, other in ((ours, theirs), (theirs, ours)) for word in other for prefix in prefixes
@@ -190,18 +190,18 @@ def _denied(ours: set[str], theirs: set[str]) -> bool:
 
 
 def _adds(one: Core, other: Core) -> bool:
-    """Whether one says all that the other says, and more (with salt)."""
+    """Whether the content of one core strictly includes the content of the other (with salt)."""
     return set(one.content) > set(other.content)
 
 
 def _opposed(ours: set[str], theirs: set[str]) -> bool:
-    """Whether a word of one text is the opposite of one of the other."""
+    """Whether a word of one text is the opposite of a word of the other."""
     pairs = wordlist("near_duplicates.toml")["opposites"]["pairs"]
     return any((a in ours and b in theirs) or (b in ours and a in theirs) for a, b in pairs)
 
 
 def _other_names(ours: set[str], theirs: set[str]) -> bool:
-    """Whether a name stands in one text alone: a word that no dictionary has, or the name of a people."""
+    """Whether only one text has a name: a word that no dictionary has, or the name of a people."""
     for own, others in ((ours, theirs), (theirs, ours)):
         for word in own:
             people = same_group(word)
@@ -219,7 +219,7 @@ def _other_names(ours: set[str], theirs: set[str]) -> bool:
 
 @cache
 def _function() -> frozenset[str]:
-    """Words of grammar, which the dictionary lacks."""
+    """Function words, which the dictionary lacks."""
     lists = wordlist("meaning.toml")["grammar"]
     kept = ("portions", "determiners", "openers", "between", "prepositions", "pronouns", "function")
     return frozenset(word for name in kept for word in lists[name]).union(
@@ -228,12 +228,12 @@ def _function() -> frozenset[str]:
 
 
 def _spelt_alike(one: str, other: str) -> bool:
-    """Whether two words share most of their letters, in order."""
+    """Whether two words share most of their letters in order."""
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= SPELT_ALIKE
 
 
 def _relates_otherwise(ours: set[str], theirs: set[str]) -> bool:
-    """Whether other words put things in relation (steal from, steal for), or one text alone speaks of us or to you."""
+    """Whether prepositions differ (steal from, steal for), or only one text has a first or second person."""
     lists = wordlist("near_duplicates.toml")["relations"]
     verbs = {"like", "given", "compared", "following", "according", "regarding", "concerning"}
     known = {
@@ -249,7 +249,7 @@ def _relates_otherwise(ours: set[str], theirs: set[str]) -> bool:
 
 
 def _other_order(one: list[str], other: list[str]) -> bool:
-    """Whether the same words come in another order; parts may change places, and adverbs move (every day drink tea)."""
+    """Whether the same words have another order; parts may swap, and adverbs may move (every day drink tea)."""
     one, other = ([word for word in words if not _is_adverb(word)] for words in (one, other))
     turns = (other[at:] + other[:at] for at in range(len(other)))
     joined = _JOINS & {*one} and not {"than", "but", "while"} & {*one}
@@ -264,7 +264,7 @@ def _is_adverb(word: str) -> bool:
 
 
 def _other_roles(first: str, second: str) -> bool:
-    """Whether one text does what is done in the other (chase, are chased)."""
+    """Whether a verb is active in one text and passive in the other (chase, are chased)."""
     one, other = first.split(), second.split()
     return any(
         _suffered(a) & (_done(b) - _suffered(b)) and not _EASY.search(f"{first}{second}")
@@ -273,11 +273,11 @@ def _other_roles(first: str, second: str) -> bool:
 
 
 def _suffered(tokens: list[str]) -> set[str]:
-    """The verbs behind be, in their dictionary form."""
+    """The lemmas of the participles after be."""
     pairs = zip(_before(tokens), tokens, strict=False)
     return {lemma for before, word in pairs if before in _BE and _is_participle(word) for lemma in _lemmas(word)}
 
 
 def _done(tokens: list[str]) -> set[str]:
-    """All words in their dictionary form."""
+    """The lemmas of all words."""
     return {lemma for word in tokens for lemma in _lemmas(word)}

@@ -1,4 +1,4 @@
-"""Files that say how frequent words are: counts, Zipf values, running text. Each reader refuses the other two."""
+"""Readers of word-frequency files: counts, Zipf values, running text. Each reader refuses the other two."""
 
 import re
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ COUNTS = "word counts: lines of a word, a tab and a whole number"
 ZIPF = "Zipf values: lines of a word, a tab and a number from 0 to 9 (log10 of its uses in a billion words)"
 CORPUS = "a corpus as running text"
 HIGHEST = 9.0
-"""A word that is every word of a text has the Zipf value 9."""
+"""The maximum Zipf value: a word that is every word of a text."""
 FEW = 10
-"""So many whole numbers without one decimal are counts, however small they are."""
+"""At least this many values that are all integers are counts, even if they are small."""
 _NUMBERED = re.compile(r"\S.*\t\s*(?:-?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?|nan|-?inf)\s*$")
 
 
 def read_counts(path: Path | str) -> dict[str, int]:
-    """Word counts by word in lower case; words that differ by case are added up."""
+    """Word counts by word in lower case; counts of words that differ only in case are added."""
     counts = dict[str, int]()
     for number, word, value in _rows(path, COUNTS):
         if not value.isdecimal():
@@ -45,7 +45,7 @@ def read_zipf(path: Path | str) -> dict[str, float]:
 
 
 def corpus_lines(path: Path | str) -> Iterator[str]:
-    """The lines of a running text; after the last, a file is refused if most are a word, a tab and a number."""
+    """The lines of a running text; after the last line, refuses a file with mostly `word TAB number` lines."""
     count = numbered = 0
     for _, line in lines(path, CORPUS):
         count, numbered = count + 1, numbered + bool(_NUMBERED.match(line))
@@ -56,7 +56,7 @@ def corpus_lines(path: Path | str) -> Iterator[str]:
 
 
 def _rows(path: Path | str, expected: str) -> Iterator[tuple[int, str, str]]:
-    """The number of each line, its word and what stands after the last tab."""
+    """The number of each line, its word and the text after the last tab."""
     for number, line in lines(path, expected):
         word, tab, value = line.rpartition("\t")
         if not tab or not word.strip():
@@ -65,7 +65,7 @@ def _rows(path: Path | str, expected: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _number(text: str) -> float | None:
-    """The finite number a text is, or None."""
+    """The finite number in a text, or None."""
     try:
         value = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The word lists we bring with us: data files under `data/lexicons`, each with its source on top."""
+"""The bundled word lists: data files under `data/lexicons`, each with its source at the top."""
 
 import codecs
 import csv
@@ -23,10 +23,10 @@ def table(name: str) -> tuple[dict[str, str], ...]:
 
 @cache
 def slurs() -> tuple[str, ...]:
-    """Slurs for groups of people; their file has them in rot13, so that nobody reads them by accident."""
+    """Slurs for groups of people; the file encodes them in rot13, so that nobody reads them by accident."""
     return tuple(codecs.decode(line, "rot13") for line in _text("slurs.txt").splitlines() if line[:1] not in ("", "#"))
 
 
 def _text(name: str) -> str:
-    """A bundled file."""
+    """The text of a bundled file."""
     return files("catsofa.data").joinpath("lexicons", name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The words of a text, without a parser."""
+"""Splits a text into words, without a parser."""
 
 import re
 from functools import lru_cache
@@ -7,11 +7,11 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _COMPOUND = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-"""Letters of scripts that put no space between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
+"""Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
 
 
 def put_together(one: str, other: str) -> str:
-    """Two parts of a sentence with a space between them, or without one where their script has none."""
+    """Two parts of a sentence joined by a space, or without one if their script has no spaces."""
     return one + ("" if _UNSPACED.match(one[-1:]) and _UNSPACED.match(other[:1]) else " ") + other
 
 
@@ -23,7 +23,7 @@ def words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=100_000)
 def compounds(text: str) -> tuple[str, ...]:
-    """The words of a text as `words` gives them, but a compound is one word (`mother-in-law`)."""
+    """The words of a text as in `words`, except that a compound is one word (`mother-in-law`)."""
     return _lowered(_COMPOUND, text)
 
 

@@ -1,4 +1,4 @@
-"""Languages as folders of data: found by code, by the entry point of a plugin, or by a path."""
+"""Languages as data folders: found by code, by the entry point of a plugin, or by path."""
 
 from functools import cache
 from importlib.metadata import entry_points
@@ -17,13 +17,13 @@ FACTS = "language.toml"
 
 @cache
 def codes() -> dict[str, str]:
-    """The code of each language that is installed, with its package or the path of its folder."""
+    """Maps the code of each installed language to its package or the path of its folder."""
     bundled = {path.parent.name: str(path.parent) for path in sorted(Path(__file__).parent.glob(f"*/{FACTS}"))}
     return {plugin.name: plugin.value for plugin in entry_points(group=GROUP)} | bundled
 
 
 def find(name: str) -> Language:
-    """The language of a code or of a folder; an unknown one is an error, and never treated as English."""
+    """The language with this code or folder; an unknown language is an error, and never treated as English."""
     known = codes()
     if name in known:
         return _installed(name, known[name])
@@ -35,7 +35,7 @@ def find(name: str) -> Language:
 
 @cache
 def _installed(code: str, place: str) -> Language:
-    """A language of catsofa or of a plugin, read once; a folder that somebody writes is read anew each time."""
+    """A language of catsofa or of a plugin, cached; a user's own folder is read again each time."""
     spec = None if Path(place).is_absolute() else find_spec(place)
     folders = list(spec.submodule_search_locations or ()) if spec else [place]
     if not folders or not Path(folders[0], FACTS).exists():

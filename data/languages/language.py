@@ -1,4 +1,4 @@
-"""One language: its tables, its ordered rules, and the forms of words by both. What neither confirms is refused."""
+"""One language: its tables, its ordered rules, and the word forms from both; unconfirmed forms are refused."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,18 +14,18 @@ EXPECTED = "a file of a language (see docs/languages.md)"
 NOUN_COLUMNS = ("term", "category", "pos")
 NOUNS = ("terms.csv", "demonyms.csv")
 ADJECTIVAL = "adjectival"
-"""The declension of nouns that have the endings of adjectives."""
+"""The declension of nouns with adjective endings."""
 
 
 @dataclass(frozen=True)
 class Language:
-    """The folder of a language. Forms come from the nouns, then the exceptions, then the first rule that matches."""
+    """The folder of a language. Forms come from the nouns, then the exceptions, then the first matching rule."""
 
     folder: Path
     facts: Mapping[str, Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Read what the language is."""
+        """Read language.toml, and raise a BadInput if a required field is missing."""
         facts = toml_files.read(self.folder / "language.toml", EXPECTED)
         if missing := [name for name in ("code", "name", "status", "spaces") if name not in facts]:
             raise BadInput(self.folder / "language.toml", f"no {missing[0]}", "code, name, status and spaces")
@@ -48,27 +48,27 @@ class Language:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """sg and pl, or none."""
+        """The numbers: sg and pl, or none."""
         return tuple(self.facts.get("numbers", ()))
 
     @property
     def cases(self) -> tuple[str, ...]:
-        """The cases of a noun phrase, the first one where a slot names none."""
+        """The cases of a noun phrase; the first one is the default."""
         return tuple(self.facts.get("cases", ()))
 
     @property
     def spaces(self) -> bool:
-        """Whether words are written apart."""
+        """Whether the language puts spaces between words."""
         return bool(self.facts["spaces"])
 
     def path(self, name: str, needed_for: str) -> Path:
-        """A file of the folder; a language without it is refused with one sentence."""
+        """The path of a file of the folder; raises a ValueError if the file is missing."""
         if not (self.folder / name).exists():
             raise ValueError(f"language {self.code!r} has no {needed_for}: {self.folder} holds no {name}")
         return self.folder / name
 
     def need(self, section: str) -> dict[str, Any]:
-        """A section of language.toml; a language without it is refused with one sentence."""
+        """A section of language.toml; raises a ValueError if the section is missing."""
         if section not in self.facts:
             raise ValueError(
                 f"language {self.code!r} has no [{section}] in language.toml, which this command needs; "
@@ -79,23 +79,23 @@ class Language:
 
     @cached_property
     def word_sets(self) -> dict[str, Any]:
-        """The tables of word tests: tests, sets and kinds of words."""
+        """The tables of word tests (weat.toml): tests, sets and kinds of words."""
         return toml_files.read(self.path("weat.toml", "word sets"), EXPECTED)
 
     @cached_property
     def bleached(self) -> dict[str, list[str]]:
-        """The sentences that say little more than their word, by the kind of word."""
+        """The bleached sentences, which say little more than their word, by kind of word."""
         return toml_files.read(self.path("bleached.toml", "bleached sentences"), EXPECTED)
 
     @cached_property
     def tables(self) -> dict[str, Any]:
-        """rules.toml; nothing if the language has none."""
+        """The content of rules.toml; empty if the language has none."""
         path = self.folder / "rules.toml"
         return toml_files.read(path, EXPECTED) if path.exists() else {}
 
     @cached_property
     def _rules(self) -> dict[str, list[tuple[re.Pattern[str], str]]]:
-        """The ordered rules of each function; `<name>` in one is any word of that list."""
+        """The ordered rules of each function; `<name>` in a pattern matches any word of that list."""
         lists = {name: "|".join(map(re.escape, words)) for name, words in self.tables.get("lists", {}).items()}
 
         def compiled(pattern: str) -> re.Pattern[str]:
@@ -116,7 +116,7 @@ class Language:
             ) from None
 
     def rows(self, name: str, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-        """The rows of a table of the folder with their lines; none if the folder lacks the table."""
+        """The rows of a table of the folder with their line numbers; none if the folder lacks the table."""
         if (self.folder / name).exists():
             yield from csv_files.rows(self.folder / name, needed, EXPECTED)
 
@@ -128,12 +128,12 @@ class Language:
 
     @cached_property
     def nouns(self) -> tuple[Noun, ...]:
-        """The words for people and the people of places, as their tables write them."""
+        """The nouns for people, and for the people of places, from the tables."""
         rows = [row for name in NOUNS for _, row in self.rows(name, NOUN_COLUMNS) if row["pos"] in ("n", "pl")]
         return tuple(self._adjectival(noun) if noun.kind == ADJECTIVAL else noun for noun in map(noun_of, rows))
 
     def _adjectival(self, noun: Noun) -> Noun:
-        """A noun that has the endings of an adjective (Deutscher, die Deutschen), with its forms."""
+        """A noun with adjective endings (Deutscher, die Deutschen), with its forms filled in."""
         cells = [("m", "sg"), ("f", "sg"), ("m", "pl"), ("f", "pl")]
         stem = noun.term.removesuffix(self._ending("m", "sg", "", "none"))
         forms = {f"{g}_{n}": stem + self._ending(g, n, "", "none") for g, n in cells}
@@ -141,7 +141,7 @@ class Language:
 
     @cached_property
     def by_form(self) -> dict[str, list[Noun]]:
-        """The nouns by each of their forms in lower case."""
+        """The nouns, indexed by each form in lower case."""
         found: dict[str, list[Noun]] = {}
         for noun in self.nouns:
             for form in dict.fromkeys(map(str.lower, (noun.term, *noun.forms.values()))):
@@ -151,7 +151,7 @@ class Language:
 
     @cached_property
     def words(self) -> dict[str, list[Word]]:
-        """The other words by their dictionary form."""
+        """The words that are not for people, by dictionary form."""
         found: dict[str, list[Word]] = {}
         for _, row in self.rows("words.csv", ("word", "pos", "gender")):
             found.setdefault(row["word"], []).append(Word(row["word"], row["pos"], row["gender"]))
@@ -159,7 +159,7 @@ class Language:
 
     @cached_property
     def adjectives(self) -> dict[str, str]:
-        """Each form of each known adjective, with its dictionary form."""
+        """Maps each form of each known adjective to its dictionary form."""
         known = [word for word, readings in self.words.items() if any(each.pos == "adjective" for each in readings)]
         made = {
             form: word
@@ -171,30 +171,30 @@ class Language:
         return made | {word: word for word in known}
 
     def form(self, function: str, word: str, features: str = "") -> str | Refusal:
-        """The form of a word by the exceptions, else by the first rule that matches; no form, or `!`, is a refusal."""
+        """The form of a word by the exceptions, else by the first matching rule; no form, or `!`, is a Refusal."""
         listed = self._exceptions.get((function, word, features))
         if listed is not None:
             return listed or Refusal(f"ambiguous_{function}", word)
         return self.by_rule(function, word)
 
     def by_rule(self, function: str, word: str) -> str | Refusal:
-        """The form of a word by the first rule that matches, whatever the exceptions say."""
+        """The form of a word by the first matching rule, ignoring the exceptions."""
         for pattern, put in self._rules.get(function, ()):
             if pattern.search(word):
                 return Refusal(f"ambiguous_{function}", word) if put == "!" else pattern.sub(put, word, count=1)
         return Refusal(f"no_{function}", word)
 
     def reading(self, word: str) -> str:
-        """How a word reads as the first of a predicate, by the first rule that matches; empty if none does."""
+        """The reading of a word at the start of a predicate, by the first matching rule; empty if none matches."""
         return next((reading for pattern, reading in self._rules.get("reading", ()) if pattern.search(word)), "")
 
     def noun(self, word: str) -> Noun | Refusal:
-        """The word for people with its written forms, by any of them."""
+        """The noun for people that has this form."""
         found = self.by_form.get(word.lower())
         return found[0] if found else Refusal("no_gender" if self.genders else "unknown_noun", word)
 
     def thing(self, word: str) -> Noun | Refusal:
-        """A noun for a thing, with the gender of its table and the plural by rule."""
+        """A noun for a thing, with the gender from the table and the plural by rule."""
         found = next((each for each in self.words.get(word, ()) if each.pos in ("noun", "thing")), None)
         if found is None:
             return Refusal("unknown_noun", word)
@@ -204,7 +204,7 @@ class Language:
         return Noun(word, {f"{found.gender}_sg": word, f"{found.gender}_pl": plural} if found.gender else {"": word})
 
     def plural(self, noun: str, gender: str = "") -> str | Refusal:
-        """The plural of a noun or adjective; that of a noun for people from its table."""
+        """The plural of a noun or adjective; a noun for people has its plural from the table."""
         for known in self.by_form.get(noun.lower(), ()):
             for one in (gender,) if gender else known.genders:
                 if noun.lower() in (known.form(one, "sg").lower(), known.term.lower()) and known.form(one, "pl"):
@@ -212,14 +212,14 @@ class Language:
         return self.form("plural", noun)
 
     def feminine(self, word: str) -> str | Refusal:
-        """The feminine of an adjective by rule, of a noun for people from its table alone."""
+        """The feminine of an adjective by rule, or of a noun for people from the table only."""
         known = self.by_form.get(word.lower())
         if known:
             return known[0].forms.get("f_sg") or Refusal("no_feminine", word)
         return self.form("feminine", word)
 
     def article(self, word: str, gender: str, number: str, case: str = "") -> str | Refusal:
-        """A determiner in the form of a gender, a number and a case; empty where the language has none there."""
+        """The form of a determiner for a gender, a number and a case; empty if the language has none there."""
         table = self.tables["articles"][word]
         cells = dict(
             zip(self.tables["columns"], table[case or (self.cases[0] if self.cases else "forms")], strict=True)
@@ -228,7 +228,7 @@ class Language:
         return Refusal("no_article", word) if found is None else found.strip("-")
 
     def agree(self, adjective: str, gender: str, number: str, case: str = "", after: str = "none") -> str | Refusal:
-        """An adjective in agreement; by a table of endings where the language has one (`after` which determiner)."""
+        """An adjective in agreement, by the table of endings if there is one (`after` is the kind of determiner)."""
         words = adjective.split(" ")
         if len(words) > 1:
             made = [self._agree_in_phrase(words, place, gender, number) for place in range(len(words))]
@@ -247,7 +247,7 @@ class Language:
         return self.form("plural", made_one, gender if (made_one, gender) in self._own_plurals else "")
 
     def _ending(self, gender: str, number: str, case: str, after: str) -> str:
-        """The ending of an adjective by the table of endings."""
+        """The ending of an adjective from the table of endings."""
         cells = dict(zip(self.tables["columns"], self.tables["endings"][after][case or self.cases[0]], strict=True))
         return str(cells.get(f"{gender}_{number}") or cells.get(number) or "")
 
@@ -257,7 +257,7 @@ class Language:
         return {(word, features) for function, word, features in self._exceptions if function == "plural" and features}
 
     def _agree_in_phrase(self, words: list[str], place: int, gender: str, number: str) -> str | Refusal:
-        """One word of a phrase: adverbs stay, and so does all from the first preposition on."""
+        """One word of a phrase in agreement; adverbs and all words from the first preposition on stay unchanged."""
         lists = self.tables.get("lists", {})
         stays = any(word in lists.get("prepositions", ()) for word in words[: place + 1])
         if stays or words[place] in lists.get("adverbs", ()):
@@ -267,7 +267,7 @@ class Language:
         return self.agree(words[place], gender, number)
 
     def finite(self, verb: str, number: str) -> str | Refusal:
-        """A verb in the third person of a number, given the singular as it is written, with what follows it."""
+        """A verb in the third person of a number, given the written singular and the words after it."""
         first, space, rest = verb.partition(" ")
         if number != "pl" or not self.numbers:
             return verb
@@ -275,14 +275,14 @@ class Language:
         return made if isinstance(made, Refusal) else made + space + rest
 
     def join(self, words: list[str]) -> str:
-        """Words as one phrase: contraction, elision and other changes between them; no spaces where there are none."""
+        """Words joined to one phrase, with contraction and elision; without spaces if the language has none."""
         text = (" " if self.spaces else "").join(word for word in words if word)
         for pattern, put in self._rules.get("join", ()):
             text = pattern.sub(put, text)
         return text
 
     def decline(self, noun: Noun, gender: str, number: str, case: str = "", after: str = "none") -> str | Refusal:
-        """A noun in gender, number and case; what is not written is refused."""
+        """A noun in a gender, number and case; a Refusal if the noun has no such written form."""
         if noun.kind == ADJECTIVAL:
             return noun.term.removesuffix(self._ending("m", "sg", "", "none")) + self._ending(
                 gender, number, case, after

@@ -1,4 +1,4 @@
-"""Nouns with their written forms, other words, and refusals: what the tables of a language hold."""
+"""The entries of a language's tables: nouns with their written forms, other words, and refusals."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Refusal(NamedTuple):
-    """Why a language gives no form, and of which word."""
+    """The reason why a language has no form, and the word concerned."""
 
     reason: str
     word: str
@@ -15,36 +15,36 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A word with its written forms, by gender and number (`f_pl`), by one of them (`pl`), or by neither."""
+    """A noun with its written forms, keyed by gender and number (`f_pl`), by one of them (`pl`), or by neither."""
 
     term: str
     forms: Mapping[str, str]
     category: str = ""
     pos: str = "n"
     kind: str = ""
-    """The declension, where the language has several; in a language with classifiers, the classifier."""
+    """The declension, if the language has several; in a language with classifiers, the classifier."""
     place: str = ""
     """The place whose people the noun names."""
 
     @property
     def genders(self) -> tuple[str, ...]:
-        """The genders that are written out; one without a name where the noun shows none."""
+        """The genders that have written forms; one empty name if the noun shows no gender."""
         return tuple(dict.fromkeys(key[0] for key in self.forms if re.match(r"[mfn](?:_|$)", key))) or ("",)
 
     @property
     def plurals(self) -> tuple[str, ...]:
-        """The written plurals; the word itself where there is no number."""
+        """The written plurals; the word itself if the noun has no number."""
         return tuple(form for key, form in self.forms.items() if key.endswith("pl") or not key)
 
     def form(self, gender: str, number: str) -> str:
-        """The form in a gender and a number; empty if it is not written."""
+        """The form for a gender and a number; empty if no form is written."""
         keys = (f"{gender}_{number}", number, gender, "")
         return next((self.forms[key] for key in keys if self.forms.get(key)), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that is none for people: adjective, verb, noun (without an article) or thing (counted), and its gender."""
+    """A word that is not for people: adjective, verb, noun (without an article) or thing (counted), and its gender."""
 
     word: str
     pos: str

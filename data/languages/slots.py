@@ -19,22 +19,22 @@ _START = re.compile(r"(?:^|[.!?…:]\s+|[。！？])[\"“„«»¿¡‘'(—–
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One place of a template: words that agree, the target itself or only its features, and a choice by them."""
+    """One slot of a template: words that agree, the target or only its features, and a choice between forms."""
 
     words: str
     target: bool
-    """Whether the target stands here; if not, the words only agree with it."""
+    """Whether the slot contains the target; if not, the words only agree with the target."""
     which: int = 0
     number: str = ""
     gender: str = ""
     case: str = ""
     choices: tuple[str, ...] = ()
-    """Two forms: by number, or by gender if the slot names the target."""
+    """Two forms to choose from: by number, or by gender if the slot names the target."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """What stands for the BLANK and its part of speech; the word itself while the context keeps it open."""
+    """The words that replace the BLANK and their part of speech; `BLANK` itself if the context keeps it open."""
 
     words: str = BLANK
     part: str = "any"
@@ -42,7 +42,7 @@ class Fill:
 
 @lru_cache(maxsize=10_000)
 def parse(template: str) -> tuple[str | Slot, ...]:
-    """Text and slots in turn; a slot of another form is a ValueError."""
+    """The texts and slots of a template in order; raises a ValueError for a malformed slot."""
     pieces: list[str | Slot] = []
     end = 0
     for found in _SLOT.finditer(template):
@@ -77,7 +77,7 @@ def _slot(inner: str, template: str) -> Slot:
 
 
 def faults(template: str, language: Language) -> Iterator[str]:
-    """What a template asks for that its language does not have."""
+    """Describes what a template needs that its language does not have."""
     try:
         slots = [piece for piece in parse(template) if isinstance(piece, Slot)]
     except ValueError as error:
@@ -98,7 +98,7 @@ def faults(template: str, language: Language) -> Iterator[str]:
 def render(
     template: str, language: Language, nouns: Sequence[Noun], genders: Sequence[str], fill: Fill | None = None
 ) -> str | Refusal:
-    """A template about nouns, each in one of its genders, with the BLANK filled or left open."""
+    """A template filled with nouns, each in one of its genders, with the BLANK filled or left open."""
     pieces = parse(template)
     first = next((piece.number for piece in pieces if isinstance(piece, Slot) and piece.target), "sg")
     made = ""
@@ -120,7 +120,7 @@ def render(
 def variants(
     template: str, language: Language, noun: Noun, fill: Fill | None = None
 ) -> Iterator[tuple[str, str | Refusal]]:
-    """A template about one noun in each of its genders that reads differently, with the genders it goes with (`mf`)."""
+    """The distinct texts of a template about one noun in its genders, each with its genders (`mf`)."""
     made = {gender: render(template, language, [noun], [gender], fill) for gender in noun.genders}
     same = len(set(made.values())) == 1
     for gender, text in made.items():
@@ -130,7 +130,7 @@ def variants(
 
 
 def _put(slot: Slot, language: Language, noun: Noun, gender: str, fill: Fill) -> str | Refusal:
-    """What stands in one slot."""
+    """The text of one slot."""
     if slot.choices:
         return slot.choices[gender == "f"]
     made: list[str] = []
@@ -162,7 +162,7 @@ def _put(slot: Slot, language: Language, noun: Noun, gender: str, fill: Fill) ->
 def filled(
     fill: Fill, language: Language, gender: str, number: str, case: str = "", after: str = "none"
 ) -> str | Refusal:
-    """The words for a BLANK in agreement with a target."""
+    """The words for a BLANK, in agreement with the target."""
     if fill.words == BLANK or fill.part == "any":
         return fill.words
     if fill.part == "verb":

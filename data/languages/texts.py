@@ -1,4 +1,4 @@
-"""What the folder of a language says of a text: the forms of a group's name, and words that set two texts apart."""
+"""Text analysis with a language's folder: the forms of a group's name, and words that distinguish two texts."""
 
 import re
 from collections import Counter
@@ -16,23 +16,23 @@ from catsofa.data.percentages import quantity
 
 ENGLISH = "en"
 UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
-"""Languages that put no space between words, with a folder or without."""
+"""Languages without spaces between words, with a folder or without."""
 
 
 def language_of(record: Any) -> str:
-    """The code of a record's language without its region (es of es-MX); probes carry theirs in `extra`."""
+    """The code of a record's language without its region (es of es-MX); probes have theirs in `extra`."""
     said = getattr(record, "language", "") or getattr(record, "extra", {}).get("language", "")
     return re.split("[-_]", str(said or ENGLISH).lower())[0]
 
 
 def most_spoken(records: Iterable[Any]) -> str:
-    """The language of most records; English of none."""
+    """The most frequent language of the records; English if there are none."""
     found = Counter(map(language_of, records)).most_common(1)
     return found[0][0] if found else ENGLISH
 
 
 def said_of_near_duplicates(records: Iterable[Any]) -> list[str]:
-    """What the detector of near-duplicates does not read in languages other than English, a sentence for each."""
+    """One sentence per language other than English: what the near-duplicate detector compares and what it ignores."""
     out = []
     for code, count in Counter(map(language_of, records)).items():
         if code != ENGLISH:
@@ -44,12 +44,12 @@ def said_of_near_duplicates(records: Iterable[Any]) -> list[str]:
 
 @cache
 def known(code: str) -> Language | None:
-    """The installed language of a code, or None."""
+    """The installed language with this code, or None."""
     return find(code) if code in codes() else None
 
 
 def meaning_of(code: str) -> Mapping[str, Any]:
-    """The lists of [meaning] in the folder of a language; none without a folder or lists."""
+    """The lists of [meaning] in the folder of a language; empty without a folder or lists."""
     language = known(code)
     return language.facts.get("meaning", {}) if language else {}
 
@@ -61,7 +61,7 @@ def spaced(code: str) -> bool:
 
 
 def tokens(text: str, code: str) -> Sequence[str]:
-    """The words of a text in lower case, an elided one by itself (l', avocat); characters where no spaces are."""
+    """The words of a text in lower case, elided words separate (l', avocat); characters in languages without spaces."""
     if not spaced(code):
         return [letter for letter in text.lower() if letter.isalnum()]
     if code == ENGLISH:
@@ -78,9 +78,9 @@ def peoples(code: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=10_000)
 def names_of(term: str, code: str) -> frozenset[str]:
-    """Every written form of a group's name in lower case, in each number, gender and case; its own spelling at least.
+    """Every written form of a group's name in lower case (numbers, genders, cases), and always its own spelling.
 
-    A place has the names of its people too, as in English.
+    A place also has the names of its people, as in English.
     """
     language = known(code)
     found = {term.lower()}
@@ -90,15 +90,15 @@ def names_of(term: str, code: str) -> frozenset[str]:
 
 
 def in_tables(term: str, code: str) -> bool:
-    """Whether the tables of a language have a group's name."""
+    """Whether the tables of a language contain a group's name."""
     language = known(code)
     return language is not None and bool(list(_nouns(term, language)))
 
 
 def names(text: str, term: str, code: str) -> bool:
-    """Whether a text names a group: in English in singular, plural or possessive, else in a form of the tables."""
+    """Whether a text names a group: in English in singular, plural or possessive, otherwise in a form of the tables."""
     if code == ENGLISH:
-        # an elderly person is one of the elderly
+        # "an elderly person" names "the elderly"
         return any(mentions(text, re.sub("^the (?=[a-z])", "", name)) for name in same_group(term))
     if not spaced(code):
         return any(name in text.lower() for name in names_of(term, code))
@@ -107,7 +107,7 @@ def names(text: str, term: str, code: str) -> bool:
 
 
 def cells_of(word: str, code: str) -> frozenset[str]:
-    """The genders and numbers (`f_sg`) in which the tables of a language have a word; none for an unknown one."""
+    """The genders and numbers (`f_sg`) of a word in the tables of a language; empty for an unknown word."""
     language = known(code) if code != ENGLISH else None
     nouns = language.by_form.get(word.lower(), ()) if language else ()
     return frozenset(
@@ -117,7 +117,7 @@ def cells_of(word: str, code: str) -> frozenset[str]:
 
 @lru_cache(maxsize=100_000)
 def groups(text: str, code: str) -> tuple[Noun, ...]:
-    """The nouns for groups of people that a text names in any form, the longest first; not people, friends, traits."""
+    """The nouns for groups in a text, in any form, preferring longer names; not general words (people) or traits."""
     language, spelt, found, at = known(code), tokens(text, code), list[Noun](), 0
     glue, longest = (" ", 4) if spaced(code) else ("", 8)
     while language and at < len(spelt):
@@ -129,13 +129,13 @@ def groups(text: str, code: str) -> tuple[Noun, ...]:
 
 
 def set_apart(one: str, other: str, code: str) -> bool:
-    """Whether two texts differ in a figure, or by the folder's lists in negation, quantity or a word for people."""
+    """Whether two texts differ in a figure, or in a negation, quantity or word for people of the folder's lists."""
     return _claims(one, code) != _claims(other, code)
 
 
 @lru_cache(maxsize=100_000)
 def _claims(text: str, code: str) -> tuple[Any, ...]:
-    """The figures of a text, whether it is negated, its quantities, and its words for people with their gender."""
+    """The figures of a text, whether the text is negated, its quantities, and its words for people with genders."""
     figures, language = tuple(sorted(re.findall(r"\d+", text))), known(code)
     if language is None:
         return (figures,)
@@ -151,7 +151,7 @@ def _claims(text: str, code: str) -> tuple[Any, ...]:
 
 @cache
 def _shown(language: Language) -> dict[str, tuple[str, frozenset[str]]]:
-    """The forms of adjectives and articles that show one gender, with their word; none by a table of endings."""
+    """The forms of adjectives and articles that show one gender, with their word; empty with a table of endings."""
     if "endings" in language.tables or len(language.genders) < 2:
         return {}
     found = {}
@@ -170,7 +170,7 @@ def _shown(language: Language) -> dict[str, tuple[str, frozenset[str]]]:
 
 
 def listed(text: str, wanted: Sequence[str], code: str) -> list[str]:
-    """The words of a list that are in a text, each as often as it is, the longer ones first."""
+    """The words of a list that occur in a text, repeated by frequency, longer words first."""
     said = f" {' '.join(tokens(text, code))} " if spaced(code) else text.lower()
     found = []
     for word in sorted(wanted, key=len, reverse=True):
@@ -181,7 +181,7 @@ def listed(text: str, wanted: Sequence[str], code: str) -> list[str]:
 
 
 def agree(one: str, other: str, code: str) -> bool:
-    """Whether two words are forms of one that agrees: both determiners or pronouns, an adjective, a verb."""
+    """Whether two words differ only in agreement: both determiners or pronouns, or forms of one adjective or verb."""
     language = known(code)
     if language is None or code == ENGLISH:
         return False
@@ -199,7 +199,7 @@ def agree(one: str, other: str, code: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def _inflected(word: str, language: Language) -> frozenset[str]:
-    """A word with its feminine and plural, and its plural as a verb; by a table of endings, its stem."""
+    """A word with its feminine, plural and plural verb form; with a table of endings, its stem."""
     if "endings" in language.tables:
         return frozenset({re.sub("(?:e[mnrs]?|n)$", "", word)})
     lemma = language.form("lemma", word)
@@ -211,13 +211,13 @@ def _inflected(word: str, language: Language) -> frozenset[str]:
 
 
 def _nouns(term: str, language: Language) -> Iterator[Noun]:
-    """The nouns of a form or of a place."""
+    """The nouns with a form or a place of this name."""
     yield from language.by_form.get(term.lower(), ())
     yield from (noun for noun in language.nouns if noun.place and noun.place.lower() == term.lower())
 
 
 def _forms(noun: Noun, language: Language) -> Iterator[str]:
-    """The forms of a noun in lower case, those of the cases too."""
+    """The forms of a noun in lower case, including all cases."""
     yield from (form.lower() for form in (noun.term, *noun.forms.values()))
     for gender in noun.genders:
         for number in language.numbers:
@@ -228,5 +228,5 @@ def _forms(noun: Noun, language: Language) -> Iterator[str]:
 
 
 def _genders(noun: Noun, form: str) -> frozenset[str]:
-    """The genders in which a noun has a form."""
+    """The genders in which a noun has this form."""
     return frozenset(name[:1] for name, spelt in noun.forms.items() if spelt.lower() == form)

@@ -1,7 +1,7 @@
-"""Releases: a folder of Parquet files, one a split, and a dataset card; `datasets.load_dataset` reads it.
+"""Releases: a folder with one Parquet file per split and a dataset card, readable by `datasets.load_dataset`.
 
-`SHA256SUMS` lists the checksums of the data files. A file with another checksum is refused when it is read; a folder
-without a list, as other tools and earlier versions write it, is read unchecked but for the checksums of Parquet pages.
+`SHA256SUMS` lists the checksums of the data files; reading refuses a file with another checksum. In a folder without a
+list, which other tools and earlier versions write, only the checksums of Parquet pages are verified.
 """
 
 import re
@@ -25,23 +25,23 @@ from catsofa.data.release.dataset_card import Canary, CardFacts, Split, canary, 
 
 EXPECTED = "a release: a folder with data/SPLIT.parquet for each split, written by catsofa"
 ROWS = 20_000
-"""Rows in a group: small enough for the Hub's viewer and for little memory, large enough to be compressed well."""
+"""Rows per row group: small enough for the Hub's viewer and for little memory, large enough to compress well."""
 JUDGEMENTS = "judgements.csv"
-"""Judgements with the groups of their annotators."""
+"""The file of judgements, with the groups of their annotators."""
 OURS = ("README.md", "data/*.parquet", "stereoset-*.json", croissant.FILE, JUDGEMENTS, LIST)
-"""The files of a folder that a release may replace."""
+"""The patterns of the files that a release may replace in a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """What was written: the folder, and each split with its rows, bytes and SHA-256."""
+    """A written release: the folder, and each split with its rows, bytes and SHA-256."""
 
     folder: Path
     splits: tuple[Split, ...]
 
     @property
     def records(self) -> int:
-        """How many records the splits hold together."""
+        """The total number of records of all splits."""
         return sum(split.rows for split in self.splits)
 
 
@@ -51,17 +51,17 @@ def write_release(
     facts: CardFacts,
     also: Callable[[Path], object] = lambda filling: None,
 ) -> Release:
-    """Write each split as Parquet, and the card; the folder appears whole or not at all.
+    """Write each split as Parquet, and the card; the folder is written atomically.
 
-    Records are read once, a row group at a time. An id may stand in one split only, and once. `also` may write
-    further files of `OURS` into the folder, or refuse it by an error, before it is moved into place.
+    Records are read once, one row group at a time. An id may occur only once, in one split. `also` may write
+    further files of `OURS` into the folder, or raise an error to refuse it, before the folder is moved into place.
     """
     if not records_by_split:
         raise ValueError("a release needs at least one split")
     for name in records_by_split:
         if not re.fullmatch(r"\w+(\.\w+)*", name) or name == "all":
             raise ValueError(f"{name!r} cannot name a split; use letters, digits and _ (and not 'all')")
-    ours = has_card(Path(folder))  # the card tells our files from those of another dataset
+    ours = has_card(Path(folder))  # the card distinguishes catsofa's files from those of another dataset
     with atomic_folder(folder, lambda file: ours and any(map(file.match, OURS))) as filling:
         (filling / "data").mkdir()
         ids = _Ids()
@@ -87,7 +87,7 @@ def write_release(
 
 
 def _first(records: Iterable[Any], name: str) -> tuple[Any, Iterator[Any]]:
-    """The first record, and all of them again; an empty split is refused."""
+    """The first record, and an iterator over all records; refuses an empty split."""
     iterator = iter(records)
     for first in iterator:
         return first, chain([first], iterator)
@@ -95,7 +95,7 @@ def _first(records: Iterable[Any], name: str) -> tuple[Any, Iterator[Any]]:
 
 
 def _write_split(records: Iterator[Any], path: Path, record_type: type[Any], ids: "_Ids") -> Split:
-    """One Parquet file; a record of another type is refused."""
+    """Write one Parquet file; refuses a record of another type."""
     rows = 0
     with closing(parquet_columns.writer(path, record_type)) as writer:
         while group := list(islice(records, ROWS)):
@@ -113,13 +113,13 @@ def _write_split(records: Iterator[Any], path: Path, record_type: type[Any], ids
 
 
 class _Ids:
-    """The ids of a release so far: each stands in one split, once, so that no item is both tuned and tested on."""
+    """The ids of a release so far: each may occur once, so that no item is used for both tuning and testing."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
 
     def add(self, record: Any, path: Path | str, row: int) -> None:
-        """Note the id of a record and those of a Cat's candidates; a Refused names another's id, perhaps twice."""
+        """Note the ids of a record and of a Cat's candidates; a Refused has another record's id, which may repeat."""
         ids = [] if isinstance(record, Refused) else [getattr(record, "id", "")]
         if isinstance(record, Cat):
             ids += [f"candidate {candidate.id}" for candidate in record.candidates]
@@ -137,7 +137,7 @@ def has_card(folder: Path) -> bool:
 
 
 def canary_of(place: Path) -> Canary | None:
-    """The canary on the card of a release, or of the release that a file belongs to; None where there is none."""
+    """The canary on the card of a release, or of the release that contains a file; None if there is none."""
     for folder in [place, place.parent, place.parent.parent]:
         ours = place == folder or any(map(place.relative_to(folder).match, OURS))
         if ours and has_card(folder):
@@ -146,7 +146,7 @@ def canary_of(place: Path) -> Canary | None:
 
 
 def holds_records(file: Path) -> bool:
-    """Whether catsofa wrote a Parquet file: its columns are the fields of a record, and `datasets` left no mark."""
+    """Whether catsofa wrote a Parquet file: the columns are those of a record type, without metadata of `datasets`."""
     try:
         found = pq.read_schema(file)
         return b"huggingface" not in (found.metadata or {}) and bool(parquet_columns.record_type_of(found.names))
@@ -161,7 +161,7 @@ def columns_of(file: Path) -> list[str]:
 
 
 def read_release(folder: Path | str) -> dict[str, Iterator[Any]]:
-    """The records of each split, each read as it is asked for."""
+    """The records of each split, read lazily."""
     folder = Path(folder)
     files = sorted((folder / "data").glob("*.parquet"))
     if not files:
@@ -181,14 +181,14 @@ def read_release(folder: Path | str) -> dict[str, Iterator[Any]]:
 
 
 def read(path: Path) -> Iterator[Any]:
-    """The records of a release, split after split, or of one of its files."""
+    """The records of a release, split by split, or of one of its files."""
     if path.is_dir():
         return chain.from_iterable(read_release(path).values())
     return _records(path, _Ids())
 
 
 def _records(path: Path, ids: "_Ids") -> Iterator[Any]:
-    """The validated records of one Parquet file, a batch of rows in memory at a time."""
+    """The validated records of one Parquet file, with one batch of rows in memory at a time."""
     from pydantic import ValidationError
 
     with _opened(path) as (file, names):
@@ -214,7 +214,7 @@ def _records(path: Path, ids: "_Ids") -> Iterator[Any]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
-    """An open Parquet file and the names of its columns, or a BadInput."""
+    """An open Parquet file and the names of its columns; verifies its checksum if the folder lists one."""
     existing_file(path, EXPECTED)
     folder = path.parent.parent
     if path.parent.name == "data" and (listed := read_list(folder)) is not None:
@@ -229,7 +229,7 @@ def _opened(path: Path) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
 
 
 def _batches(file: pq.ParquetFile, path: Path) -> Iterator[pa.RecordBatch]:
-    """The batches of a Parquet file; damage within becomes a BadInput."""
+    """The batches of a Parquet file; a damaged file becomes a BadInput."""
     try:
         yield from file.iter_batches(ROWS)
     except (pa.ArrowException, ValueError, OSError) as error:
@@ -237,7 +237,7 @@ def _batches(file: pq.ParquetFile, path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def _rows(batch: pa.RecordBatch, record_type: type[Any], path: Path, before: int) -> list[dict[str, Any]]:
-    """The rows of a batch; a column of another type becomes a BadInput."""
+    """The rows of a batch; a column of the wrong type becomes a BadInput."""
     try:
         return parquet_columns.from_batch(batch, record_type)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -246,5 +246,5 @@ def _rows(batch: pa.RecordBatch, record_type: type[Any], path: Path, before: int
 
 
 def _first_line(error: BaseException) -> str:
-    """The first line of what a library complains of."""
+    """The first line of the error message of a library."""
     return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__

@@ -1,4 +1,4 @@
-"""The Croissant metadata of a release: its files with checksums, and the fields of its records, as JSON-LD."""
+"""The Croissant metadata (JSON-LD) of a release: its files with checksums, and the fields of its records."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -48,13 +48,13 @@ CONTEXT: dict[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-"""The context of Croissant 1.0, as its specification gives it."""
+"""The JSON-LD context of Croissant 1.0, from its specification."""
 TYPES = {"string": "sc:Text", "int64": "sc:Integer", "double": "sc:Float"}
-"""Arrow types to those of schema.org."""
+"""Maps Arrow types to schema.org types."""
 
 
 def write(folder: Path, facts: CardFacts, kind: type[Any], splits: Sequence[Split], canary: str) -> None:
-    """Write the metadata beside the card; a record set for each split. There is no date: same data, same bytes."""
+    """Write the metadata beside the card, one record set per split; without a date, same data give same bytes."""
     about = f"{facts.summary} " if facts.summary else ""
     found = {
         "@context": CONTEXT,
@@ -93,10 +93,10 @@ def write(folder: Path, facts: CardFacts, kind: type[Any], splits: Sequence[Spli
 
 
 def _fields(kind: type[Any], split: Split) -> Iterator[Mapping[str, Any]]:
-    """A field for each column of text or numbers, and for a column of records one with their texts and numbers."""
+    """One field per column of text or numbers, and one per column of records, with subfields for texts and numbers."""
 
     def field(name: str, arrow: pa.DataType, column: str, **transform: Any) -> dict[str, Any]:
-        """A field that is read from a column."""
+        """A field with its source column."""
         listed = pa.types.is_list(arrow)
         return {
             "@type": "cr:Field",

@@ -1,4 +1,4 @@
-"""The dataset card of a release: what the Hub reads (YAML) and what people read."""
+"""The dataset card of a release: YAML metadata for the Hub, and text for people."""
 
 import json
 import re
@@ -19,32 +19,32 @@ SIZES = (
     ("1M<n<10M", 10_000_000),
     ("10M<n<100M", 100_000_000),
 )
-"""The Hub's names for sizes, each with the number of records it stays below."""
+"""The Hub's names for sizes, each with its exclusive upper limit of records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardFacts:
-    """What a card says that the records do not: names as the Hub spells them, texts as Markdown."""
+    """The facts of a card that are not in the records: names in the Hub's spelling, texts as Markdown."""
 
     pretty_name: str
     licence: str = "other"
-    """An identifier of the Hub's list: `cc-by-sa-4.0`, `mit`, `other`, …"""
+    """A licence identifier of the Hub: `cc-by-sa-4.0`, `mit`, `other`, …"""
     language: tuple[str, ...] = ("en",)
     summary: str = ""
     source_datasets: tuple[str, ...] = ()
     tags: tuple[str, ...] = ("stereotypes", "bias", "evaluation")
     citation: str = ""
     statement: str = ""
-    """The data statement, Markdown from its headings on."""
+    """The data statement, as Markdown that includes its headings."""
     judgements: str = ""
-    """What the file of judgements holds, and what was suppressed in it, Markdown; nothing if there is none."""
+    """Markdown about the file of judgements and its suppressed values; empty if there is no such file."""
     canary: str = ""
-    """A GUID by which the set can be found in a training corpus; made from the data where none is given."""
+    """A GUID that identifies the set in a training corpus; computed from the data if none is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """One split as it lies on the disk."""
+    """One split as a file on disk."""
 
     name: str
     file: str
@@ -55,14 +55,14 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Canary:
-    """The line of a card that is to stay out of training corpora, and the GUID in it."""
+    """The card's line that asks to keep the data out of training corpora, and its GUID."""
 
     line: str
     guid: str
 
 
 def card(facts: CardFacts, kind: str, splits: Sequence[Split]) -> str:
-    """The README.md of a release; names are text, and only the texts of `facts` may hold Markdown."""
+    """The README.md of a release; names are plain text, and only the texts of `facts` may contain Markdown."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     templates = Environment(
@@ -90,11 +90,11 @@ def size_category(records: int) -> str:
 
 
 def canary(splits: Sequence[Split]) -> str:
-    """A GUID that depends on the bytes of the splits alone."""
+    """A GUID that depends only on the bytes of the splits."""
     return str(uuid.UUID(hex_digest("".join(split.sha256 for split in splits), 32)))
 
 
 def canary_on(text: str) -> Canary | None:
-    """The canary of a card; None on one without."""
+    """The canary of a card, or None."""
     found = re.search(r"^[ \t]*(.*\bcanary GUID (\S+))[ \t]*$", text, re.MULTILINE)
     return Canary(*found.groups()) if found else None

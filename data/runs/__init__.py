@@ -1,1 +1,1 @@
-"""What long runs share: their identity, Ray workers, asynchronous work."""
+"""Tools for long runs: run identities, Ray workers, asynchronous work."""

@@ -1,4 +1,4 @@
-"""Asynchronous work for callers that are not: its event loop runs while the next result is waited for."""
+"""Runs asynchronous work for synchronous callers: the event loop runs while the caller waits for the next result."""
 
 import asyncio
 import signal
@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 GRACE = 5.0
-"""Seconds in which work that costs money may end after a first Ctrl-C, so that its result is kept."""
+"""Seconds that paid work may take to end after a first Ctrl-C, so that its result is kept."""
 
 
 def pump(items: AsyncGenerator[T]) -> Generator[T]:
-    """The items of an asynchronous generator; what stops us ends what is under way, and nothing else is said of it."""
+    """The items of an asynchronous generator; an interruption ends running work without further messages."""
 
     async def following() -> T | None:
         return await anext(items, None)
@@ -27,11 +27,11 @@ def pump(items: AsyncGenerator[T]) -> Generator[T]:
         while (item := _run(runner, following)) is not None:
             yield item
     finally:
-        # a signal can leave the order to stop the loop behind, which would then stop the tidying up
+        # a signal can leave a pending request to stop the loop, which would stop the clean-up
         with suppress(RuntimeError):
             runner.get_loop().run_until_complete(asyncio.sleep(0))
         try:
-            # from the outside in: the runner closes all generators at once, and those inside are then closed twice
+            # close from the outside in: the runner closes all generators at once, so inner ones would be closed twice
             with suppress(RuntimeError):
                 runner.get_loop().run_until_complete(items.aclose())
         finally:  # a second Ctrl-C
@@ -39,10 +39,10 @@ def pump(items: AsyncGenerator[T]) -> Generator[T]:
 
 
 def _run(runner: asyncio.Runner, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """The result of the work. A first SIGINT or SIGTERM cancels it, and then does what it usually does.
+    """The result of the work. A first SIGINT or SIGTERM cancels the work, and then calls the usual handler.
 
-    An exception that a signal handler raises within a loop would leave generators half-run, which then complain, and
-    work that costs money without the time to end.
+    An exception raised by a signal handler within the loop would leave generators half-run, which then warn, and
+    would give paid work no time to end.
     """
     usual = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
     if threading.current_thread() is not threading.main_thread():
@@ -74,7 +74,7 @@ def _run(runner: asyncio.Runner, work: Callable[[], Coroutine[Any, Any, T]]) -> 
 async def as_they_end(
     items: Iterable[S], work: Callable[[S], Coroutine[Any, Any, T]], most: Callable[[], int]
 ) -> AsyncGenerator[T]:
-    """What the work on each item gives; `most` says how many at once. The caller closes it to let go of the rest."""
+    """The results of the work on the items as they finish; `most` limits concurrency. Closing cancels the rest."""
     waiting = iter(items)
     running: set[asyncio.Task[T]] = set()
     ended: asyncio.Queue[asyncio.Task[T]] = asyncio.Queue()
@@ -92,11 +92,13 @@ async def as_they_end(
     finally:
         for task in running:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)  # also those ended whose exception nobody saw
+        await asyncio.gather(
+            *running, return_exceptions=True
+        )  # includes finished tasks whose exception was never retrieved
 
 
 async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
-    """The result of work that costs money: cancelled, it has `GRACE` seconds to end; cancelled again, none."""
+    """The result of paid work: after a first cancellation it has `GRACE` seconds to end, after a second none."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

@@ -1,6 +1,6 @@
-"""Identities of runs compared: a folder is resumed by the same work only.
+"""Compares identities of runs, so that a folder is resumed only by the same run.
 
-What locks a folder is its store: an AppendLog, or the database of scores.
+The folder's store (an AppendLog, or the database of scores) holds the lock.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def refuse_difference(folder: Path | str, kind: str, before: Any, now: Any) -> None:
-    """Raise a ValueError that shows what differs if a folder holds work of another identity than `now`."""
+    """Raise a ValueError that shows the differences if a folder holds a run with another identity than `now`."""
     if changed := "; ".join(differences(before, now)):
         raise ValueError(
             f"{folder} contains a different {kind} ({changed}); use another folder, or delete this one to begin again"
@@ -17,7 +17,7 @@ def refuse_difference(folder: Path | str, kind: str, before: Any, now: Any) -> N
 
 
 def differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
-    """What is not the same in two identities, each as `name: then → now`."""
+    """The differences between two identities, each as `name: then → now`."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         for key in sorted({*before, *now}):
             yield from differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
@@ -26,5 +26,5 @@ def differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    """A value as people read it."""
+    """A value as text for users."""
     return "none" if value is None else str(value)

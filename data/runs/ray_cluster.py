@@ -1,9 +1,9 @@
-"""Work spread over the processes of a Ray cluster: stretches in, results out in order, whatever dies on the way.
+"""Distributes work over the processes of a Ray cluster: results come in order, even if workers die.
 
-Each worker makes what it works with once (it loads a model) and asks for a stretch when it has room; no more
-stretches are under way than `AHEAD` a worker, so that neither the source nor the results fill the memory. A worker
-that dies is started again, here or on another machine, and its stretch is done once more. Ray is asked for actors
-alone: there are no tasks beside them that a cluster filled with actors could starve.
+The input is split into stretches. Each worker sets up its state once (for example, loads a model). At most `AHEAD`
+stretches per worker are in progress, so that neither input nor results fill the memory. A worker that dies is
+restarted, here or on another machine, and its stretch is repeated. Only Ray actors are used: Ray tasks could starve in
+a cluster full of actors.
 """
 
 import os
@@ -24,50 +24,50 @@ Result = TypeVar("Result")
 About = TypeVar("About")
 
 AHEAD = 4
-"""Stretches a worker that are begun and whose results nobody has taken yet."""
+"""Stretches per worker that are begun but whose results are not consumed yet."""
 QUEUED = 2
-"""Of those, the ones that wait at one worker, so that it is never idle."""
+"""Stretches queued at one worker, so that the worker is never idle."""
 DEATHS = 3
-"""How often one stretch may kill its worker before we take it to be the stretch's fault."""
+"""Number of times that one stretch may kill its worker before the stretch counts as the cause."""
 ATTEMPTS = 3
-"""To start a cluster of our own."""
+"""Attempts to start an own cluster."""
 OWN = {
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # it then listens on this machine alone, on any system
-    "RAY_worker_register_timeout_seconds": "300",  # a busy machine takes its time
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # the cluster then listens only on this machine, on any system
+    "RAY_worker_register_timeout_seconds": "300",  # a busy machine is slow
 }
-"""Settings of a cluster of our own, which Ray reads from the environment."""
+"""Environment variables that Ray reads for an own cluster."""
 PATIENCE = 600.0
-"""Seconds for the first worker to come up."""
+"""Seconds to wait for the first worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Where the workers are: a cluster that runs, by its address, or one of our own on this machine."""
+    """The cluster of the workers: a running cluster by address, or an own cluster on this machine."""
 
     address: str | None = None
     workers: int | None = None
-    """One for each GPU, or for each CPU where there is none."""
+    """Number of workers; by default one per GPU, or one per CPU if there is no GPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """What a worker found wrong, in a sentence."""
+    """An error that a worker found, as one sentence."""
 
     said: str
 
 
 class Workers(Closing, Generic[About, Stretch, Result]):
-    """Processes that each made what `start` makes: what there is to know about it, and a function for stretches."""
+    """Worker processes that each call `start` once; it returns a description and a function for stretches."""
 
     def __init__(self, start: Callable[[], tuple[About, Callable[[Stretch], Result]]], cluster: Cluster) -> None:
         self._start, self._cluster, self._open = start, cluster, ExitStack()
         self._coming: dict[Any, Any] = {}
         self._load: dict[Any, int] = {}
         self.about: About
-        """What the first worker knows; the others must know the same."""
+        """The description from the first worker; those of the others must be equal."""
 
     def __enter__(self) -> Self:
-        """The workers, at least one of them ready."""
+        """Start the workers, and wait until at least one is ready."""
         with ExitStack() as stack:
             ray = stack.enter_context(_connected(self._cluster))
             gpus = int(ray.cluster_resources().get("GPU", 0))
@@ -88,7 +88,7 @@ class Workers(Closing, Generic[About, Stretch, Result]):
         return self
 
     def close(self) -> None:
-        """End the workers, and the cluster if it is ours."""
+        """Stop the workers, and the cluster if it is an own one."""
         self._open.close()
 
     def map(self, stretches: Iterable[Stretch]) -> Iterator[tuple[Stretch, Result]]:
@@ -120,7 +120,7 @@ class Workers(Closing, Generic[About, Stretch, Result]):
                 wanted += 1
 
     def _welcome(self, seconds: float) -> None:
-        """Give work to workers that came up; one with something else to work with is refused."""
+        """Register workers that are ready; raises a ValueError if their descriptions differ."""
         import ray
 
         ready, _ = ray.wait([*self._coming], num_returns=1, timeout=seconds) if self._coming else ([], [])
@@ -134,14 +134,14 @@ class Workers(Closing, Generic[About, Stretch, Result]):
 
 
 class _Worker:
-    """A process of the cluster; one that was started again makes what it works with again."""
+    """A worker process of the cluster; after a restart it calls `start` again."""
 
     def __init__(self, start: Callable[[], tuple[Any, Callable[[Any], Any]]]) -> None:
         self._start = start
         self._made: tuple[Any, Callable[[Any], Any]] | None = None
 
     def about(self) -> Any:
-        """What there is to know of what it works with."""
+        """The description that `start` returned."""
         return self._try(lambda made: made[0])
 
     def do(self, stretch: Any) -> Any:
@@ -149,7 +149,7 @@ class _Worker:
         return self._try(lambda made: made[1](stretch))
 
     def _try(self, use: Callable[[tuple[Any, Callable[[Any], Any]]], Any]) -> Any:
-        """What comes of using it, or the sentence that says what is wrong: not every error class can be pickled."""
+        """The result of `use`, or a ValueError as `_Refused`, since not every error class can be pickled."""
         try:
             self._made = self._made or self._start()
             return use(self._made)
@@ -158,7 +158,7 @@ class _Worker:
 
 
 def _result(reference: Any) -> Any:
-    """What a worker returned; what it found wrong, or its last death, as an error."""
+    """The result of a worker; a refusal, or repeated deaths of workers, become an error."""
     import ray
     from ray.exceptions import RayActorError, RayTaskError
 
@@ -178,7 +178,7 @@ def _result(reference: Any) -> Any:
 
 @contextmanager
 def _connected(cluster: Cluster) -> Iterator[Any]:
-    """Ray, connected to the cluster; one of our own listens on this machine alone and ends with us."""
+    """Ray, connected to the cluster; an own cluster listens only on this machine and ends with this process."""
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0"} | ({} if cluster.address else OWN)
     try:
         import ray
@@ -189,23 +189,26 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
         quiet.pop("include_dashboard")
         where: dict[str, Any] = {"address": cluster.address}
     else:
-        where = {"address": "local", "num_cpus": cluster.workers}  # or Ray would join one that runs here already
+        where = {
+            "address": "local",
+            "num_cpus": cluster.workers,
+        }  # otherwise Ray would join a cluster that already runs here
     with redirect_stdout(sys.stderr), _signals_as_they_were():
         _begin(ray, where | quiet, attempts=1 if cluster.address else ATTEMPTS)
     try:
-        with redirect_stdout(sys.stderr):  # where Ray tells of a worker that died; a result may stand on stdout
+        with redirect_stdout(sys.stderr):  # Ray reports dead workers here; stdout is for results
             yield ray
     finally:
         ray.shutdown()
 
 
 def _begin(ray: Any, options: Mapping[str, Any], attempts: int) -> None:
-    """Connect, or start a cluster, for which Ray gives each node half a minute: on a busy machine it is tried again."""
+    """Connect to or start a cluster; retried, since Ray's half minute per node is short on a busy machine."""
     for left in range(attempts, 0, -1):
         try:
             ray.init(**options)
             return
-        except Exception as error:  # noqa: BLE001 - Ray raises this very class where a node does not come up in time
+        except Exception as error:  # noqa: BLE001 - Ray raises this very class if a node does not start in time
             ray.shutdown()
             if left == 1:
                 said = next(iter(str(error).splitlines()), type(error).__name__)
@@ -216,7 +219,7 @@ def _begin(ray: Any, options: Mapping[str, Any], attempts: int) -> None:
 
 @contextmanager
 def _signals_as_they_were() -> Iterator[None]:
-    """Ray ends a process on SIGTERM in its own way; we say how to go on."""
+    """Restore the SIGTERM handler after Ray replaces it, since catsofa's handler tells the user how to resume."""
     main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGTERM)
     yield

@@ -1,1 +1,1 @@
-"""OpenAI-compatible servers."""
+"""Clients of OpenAI-compatible servers."""

@@ -1,7 +1,7 @@
-"""OpenAI's Batch API: upload, wait, collect; half the price, an answer within a day, matched by `custom_id`.
+"""OpenAI's Batch API: upload, wait, collect; half the price, replies within a day, matched by `custom_id`.
 
-Each step is stored before it is taken. A run that is killed while it submits finds its batch again by the tag in
-the batch's metadata, so nothing is submitted twice.
+Each step is stored before it is taken. If a run is killed while it submits a batch, the next run finds the batch by
+the tag in its metadata, so nothing is submitted twice.
 """
 
 import json
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from openai.types import Batch
 
 MOST_REQUESTS, MOST_BYTES = 50_000, 150_000_000
-"""What one batch holds; OpenAI takes 200 MB."""
+"""Maximum requests and bytes of one batch; OpenAI accepts 200 MB."""
 POLL = 60.0
-"""Seconds between two looks at a batch."""
+"""Seconds between two status queries of a batch."""
 ROUNDS = 3
-"""Batches in which a run sends a request that fails for a reason that can pass."""
+"""Maximum number of batches in which a run retries a request that fails for a transient reason."""
 ENDED = ("completed", "failed", "expired", "cancelled")
 INTENDED, SUBMITTED = "intended", "submitted"
-"""The states of a batch before it is collected: about to be sent, and at the server."""
+"""The states of a batch before it is collected: about to be sent, and submitted to the server."""
 
 
 def complete(
@@ -40,7 +40,7 @@ def complete(
     batch: bool = False,
     status: Callable[[str], None] = lambda said: None,
 ) -> Iterator[Answer[Any, dict[str, Any]]]:
-    """Each request as it ends, or after its batch has ended; one whose reply is stored is not sent."""
+    """Each request as it ends, or after its batch has ended; requests with a stored reply are not sent."""
     if not batch:
         if store.pending:
             raise ValueError(
@@ -74,10 +74,10 @@ class _Batches:
         self._client: OpenAI = endpoint.batch_client()
         self._at = endpoint.base_url or ""
         self.faults: dict[str, Fault] = {}
-        """Why a request has no reply."""
+        """The reason why a request has no reply."""
 
     def run(self) -> None:
-        """Collect what an earlier run sent, then send and collect the others, and those again that may pass."""
+        """Collect the batches of an earlier run, then send and collect other requests, and retry transient failures."""
         self._find_lost()
         self._collect_all()
         self.faults.clear()
@@ -91,9 +91,9 @@ class _Batches:
             self._collect_all()
 
     def _try_one(self, requests: list[Any]) -> list[Any]:
-        """Send one request by itself if the server answered none so far; the others.
+        """Send one request alone if the server has answered none so far; returns the other requests.
 
-        A wrong key, an unknown model and parameters that the server does not take are known before a day has passed.
+        So a wrong key, an unknown model or a refused parameter shows at once, not after a day.
         """
         first = 0 if self._store.replies else 1
         self._store.refuse_over_limit(requests[:first], requests[first:])
@@ -103,11 +103,11 @@ class _Batches:
         return requests[first:]
 
     def _submit(self, part: Sequence[Any]) -> None:
-        """Upload requests and make a batch of them, if the limit holds it."""
+        """Upload requests and create a batch of them, if the cost limit allows it."""
         from openai import APIStatusError
 
         keys = [request.key for request in part]
-        tag = uuid4().hex  # of this batch alone: another folder may ask the same
+        tag = uuid4().hex  # unique to this batch: another folder may send the same requests
         content = b"".join(_line(request, self._store.parameters) for request in part)
         file = self._client.files.create(file=(f"catsofa-{tag[:8]}.jsonl", content), purpose="batch")
         self._store.batch(tag, state=INTENDED, keys=keys, at=self._at)
@@ -116,7 +116,7 @@ class _Batches:
             self.faults |= dict.fromkeys(keys, Fault(reason=OVER_BUDGET))
             return
         create = self._client.with_options(max_retries=0).batches.create
-        try:  # once: where the reply is lost, the next run looks for the batch first
+        try:  # no retry: if the reply is lost, the next run looks for the batch first
             made = create(
                 input_file_id=file.id,
                 endpoint="/v1/chat/completions",
@@ -124,19 +124,22 @@ class _Batches:
                 metadata={"catsofa": tag},
             )
         except APIStatusError as error:
-            if error.status_code < 500 and error.status_code not in (408, 409):  # these may have made it
+            if error.status_code < 500 and error.status_code not in (
+                408,
+                409,
+            ):  # with these, the batch may have been created
                 self._free(tag)
             raise
         self._store.batch(tag, state=SUBMITTED, id=made.id)
         self._status(f"batch {made.id}: {len(part):,} requests sent; a run that is stopped goes on with it")
 
     def _free(self, tag: str) -> None:
-        """Note that a batch was never made."""
+        """Note that a batch was never created."""
         self._store.failed(Fault(reason="never_sent"), *self._store.batches[tag]["keys"])
         self._store.batch(tag, state=COLLECTED)
 
     def _find_lost(self) -> None:
-        """Find batches that were about to be sent when a run was killed; of others, the requests are free again."""
+        """Find batches that a killed run was about to send; the requests of batches not found are free again."""
         lost = {tag: batch for tag, batch in self._store.batches.items() if batch["state"] == INTENDED}
         for batch in self._store.batches.values():
             if batch["state"] != COLLECTED and batch.get("at", self._at) != self._at:
@@ -152,14 +155,14 @@ class _Batches:
             self._free(tag)
 
     def _collect_all(self) -> None:
-        """Collect every batch at the server, and learn which parameters it refuses in the terms they were sent in."""
+        """Collect every submitted batch; `terms` are the parameters with which the requests were sent."""
         terms = Parameters()
         terms.remember(self._store.parameters.known)
         for tag in [tag for tag, batch in self._store.batches.items() if batch["state"] == SUBMITTED]:
             self._collect(tag, terms)
 
     def _collect(self, tag: str, terms: Parameters) -> None:
-        """Wait for a batch to end and store its replies, and why others have none."""
+        """Wait for a batch to end; store its replies, and the reasons why other requests have none."""
         batch = self._ended(self._store.batches[tag]["id"])
         done = batch.status == "completed"
         missing = Fault(reason=f"batch_{batch.status}", again=done or batch.status == "expired", paid=done)
@@ -185,7 +188,7 @@ class _Batches:
             raise ServerRefuses(f"the batch {batch.id} was turned down: {why}")
 
     def _ended(self, name: str) -> "Batch":
-        """A batch once it has ended."""
+        """Wait until a batch has ended, and return it."""
         before = ""
         while (batch := self._client.batches.retrieve(name)).status not in ENDED:
             counts = batch.request_counts
@@ -198,7 +201,7 @@ class _Batches:
         return batch
 
     def _result_lines(self, batch: "Batch") -> Iterator[dict[str, Any]]:
-        """The lines of a batch's output, then of its errors."""
+        """The lines of a batch's output file, then of its error file."""
         for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
             for line in self._client.files.content(file_id).content.split(b"\n"):
                 with suppress(ValueError):
@@ -207,7 +210,7 @@ class _Batches:
                         yield found
 
     def _read(self, key: str, line: dict[str, Any], terms: Parameters) -> dict[str, Any] | Fault:
-        """The reply of a line, or why there is none."""
+        """The reply of a line, or the reason why there is none."""
         response = line.get("response")
         response = response if isinstance(response, dict) else {}
         status, body = response.get("status_code"), response.get("body")
@@ -230,20 +233,20 @@ class _Batches:
                 self._store.learnt()
             if again:
                 return Fault(reason=f"http_{status}", said=str(said)[:300], again=True)
-        # what the error means is what it means for a request that is sent by itself
+        # an error means the same as for a request that is sent alone
         fault = fault_of(Refusal(status, json.dumps(body), {}))
         return filtered(fault.said) if fault.reason == CONTENT_FILTER else fault
 
 
 def _line(request: Any, parameters: Parameters) -> bytes:
-    """A request as the Batch API reads it, in the terms that the server accepts."""
+    """A request as a line for the Batch API, with parameters that the server accepts."""
     body = parameters.accepted(request.body)
     line = {"custom_id": request.key, "method": "POST", "url": "/v1/chat/completions", "body": body}
     return json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _parts(requests: Sequence[Any]) -> Iterator[list[Any]]:
-    """The requests in parts that a batch can hold, each to one model."""
+    """The requests in parts that fit one batch, each for one model."""
     for model in dict.fromkeys(request.body["model"] for request in requests):
         part: list[Any] = []
         size = 0
@@ -261,7 +264,7 @@ def _parts(requests: Sequence[Any]) -> Iterator[list[Any]]:
 
 @contextmanager
 def _in_our_words(endpoint: Endpoint, store: ReplyStore) -> Iterator[None]:
-    """Say in one sentence, without the key, what the server did wrong."""
+    """Turn errors of the Batch API into one sentence that does not contain the key."""
     from openai import NotFoundError, OpenAIError
 
     try:

@@ -1,4 +1,4 @@
-"""JSON to a model server over HTTP, on connections that are kept; what a server refuses, in its own words."""
+"""Sends JSON to a model server over persistent HTTP connections; a refusal keeps the server's own words."""
 
 import json
 import os
@@ -19,11 +19,11 @@ PATHS: Mapping[Side, str] = {
     "embeddings": "/embeddings",
 }
 EXTRA = "extra_body"
-"""The field of a request whose fields are sent beside the others; it stays for the sake of stored replies' keys."""
+"""A field of a request whose content is merged into the request; it stays because keys of stored replies include it."""
 OPENAI = "https://api.openai.com/v1"
-"""The address where none is given."""
+"""The default address."""
 ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-"""Headers, and the environment variables that fill them."""
+"""Maps headers to the environment variables that fill them."""
 
 
 class Refusal(Exception):
@@ -37,18 +37,18 @@ class Refusal(Exception):
         except (ValueError, RecursionError):
             body = None
         self.body: Any = body.get("error", body) if isinstance(body, dict) else body
-        """What the server says: the `error` of its JSON, or all of it; None where it sends no JSON."""
+        """The server's error: the `error` of its JSON, or the whole JSON; None if the reply is not JSON."""
         self.message = str(self.body or text or "no further word")
 
 
 class Client:
-    """Posts JSON to a server; nothing is tried again here."""
+    """Posts JSON to a server, without retries."""
 
     def __init__(self, session: "ClientSession", base_url: str | None) -> None:
         self._session, self._base_url = session, base_url or OPENAI
 
     async def post(self, side: Side, body: Mapping[str, Any]) -> Any:
-        """The JSON of the reply; a Refusal, an error of aiohttp, or a ValueError where it is no JSON."""
+        """The JSON of the reply; raises a Refusal, an error of aiohttp, or a ValueError if the reply is not JSON."""
         sent = {name: value for name, value in body.items() if name != EXTRA} | body.get(EXTRA, {})
         async with self._session.post(self._base_url + PATHS[side], data=json.dumps(sent)) as response:
             content = await response.read()
@@ -59,7 +59,7 @@ class Client:
 
 @asynccontextmanager
 async def connected(base_url: str | None, key: str) -> AsyncGenerator[Client]:
-    """A client with a key, which goes through the proxy that the environment names for the server."""
+    """A client with a key; uses the proxy that the environment names for the server."""
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
     parts = urlsplit(base_url or OPENAI)

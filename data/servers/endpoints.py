@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server: its address, the key that nobody sees, how patient we are, and what its faults mean."""
+"""An OpenAI-compatible server: address, hidden key, time limits and retries, and the meaning of its errors."""
 
 import asyncio
 import json
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 LONGEST_WAIT = 600.0
-"""Seconds a server may ask us to wait; one that asks for more has failed."""
+"""Maximum seconds that a server may ask to wait; a longer wait counts as a failure."""
 
 FILTERED = re.compile(r"content_filter|content_policy|data_inspection_failed|invalid_prompt|content exists risk", re.I)
-"""How the errors of providers name their content filter, in the code or in the sentence."""
+"""Names of the content filter in the errors of providers, in the code or the message."""
 CONTENT_FILTER = "content_filter"
-"""The fault that is an answer: a filter let nothing through, and would not the next time."""
+"""The fault that counts as an answer: a content filter blocked the request, and would do so again."""
 
 UNKNOWN_MODEL = re.compile(
     r"\bmodel\b.{0,80}(not found|not exist|n't exist)|(unknown|no such) model|not a valid model", re.I
 )
-"""How the errors of servers say that they do not know the model, where their code does not."""
+"""Messages of servers that do not know the model, for errors without a code that says so."""
 
 UNREACHABLE = "unreachable"
-"""The fault of a server that no connection reaches."""
+"""The fault of a server that cannot be reached."""
 
 NO_KEY = "no-key"
-"""What a server on this machine gets where no key is set: the protocol wants one."""
+"""The key sent to a local server if none is set, since the protocol requires one."""
 
 
 class ServerRefuses(ValueError):
-    """The server will not serve this run at all: a wrong key, an empty account, one failure after another."""
+    """The server cannot serve this run at all: a wrong key, an empty account, repeated failures."""
 
 
 def is_local(base_url: str) -> bool:
@@ -47,7 +47,7 @@ def is_local(base_url: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where requests go and how; the key comes from an environment variable and stands in no field."""
+    """The address and limits of requests; the key comes from an environment variable and is in no field."""
 
     base_url: str | None = None
     key_name: str = "OPENAI_API_KEY"
@@ -58,9 +58,9 @@ class Endpoint:
     backoff: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse an address that is none, or that carries a password, and limits that let nothing through.
+        """Refuse an invalid address, an address with a password or a query, and limits that are not positive.
 
-        A slash at the end of an address makes no other server.
+        A slash at the end of the address is removed.
         """
         if self.base_url is not None:
             object.__setattr__(self, "base_url", self.base_url.rstrip("/"))
@@ -76,7 +76,7 @@ class Endpoint:
             raise ValueError("concurrency, timeout, attempts and requests a minute must be above zero")
 
     def key(self) -> str:
-        """The key, from the environment; only a server on this machine can do without."""
+        """The key from the environment; only a local server needs none."""
         if key := os.environ.get(self.key_name, "").strip():
             return key
         if self.base_url and is_local(self.base_url):
@@ -84,7 +84,7 @@ class Endpoint:
         raise ValueError(f"no key in the environment variable {self.key_name}; set it, or name another with --key-env")
 
     def hide(self, text: str) -> str:
-        """The text without the key, should a server repeat it."""
+        """The text with the key masked, in case a server repeats the key."""
         key = os.environ.get(self.key_name, "").strip()
         if len(key) < 8:
             return text
@@ -93,37 +93,37 @@ class Endpoint:
         return text
 
     def batch_client(self) -> "OpenAI":
-        """The client for files and batches, whose few calls it may try again."""
+        """The client for files and batches, which retries its few calls."""
         from openai import OpenAI
 
         return OpenAI(api_key=self.key(), base_url=self.base_url, timeout=self.timeout, max_retries=self.attempts)
 
     def delay(self, attempt: int, key: str) -> float:
-        """Seconds before the next attempt: doubling up to half a minute, spread over items by their key."""
+        """Seconds before the next attempt: doubles up to half a minute, with jitter from the request's key."""
         spread = 0.75 + int(key[:4], 16) / 0x20000
         return float(min(self.backoff * 2 ** (attempt - 1), 30.0) * spread)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why an attempt brought no reply, and what to do about it."""
+    """The reason why an attempt had no reply, and how to react."""
 
     reason: str
     said: str = ""
     again: bool = False
-    """Another attempt can help."""
+    """Whether a retry can help."""
     wait: float | None = None
-    """Seconds the server asks for."""
+    """The wait in seconds that the server asks for."""
     everyone: bool = False
-    """The wait is for all requests."""
+    """Whether the wait applies to all requests."""
     paid: bool = False
-    """The server may have worked, and charge for it."""
+    """Whether the server may charge for the attempt."""
     fatal: bool = False
-    """No request of this run can succeed."""
+    """Whether no request of this run can succeed."""
 
 
 def fault_of(error: Exception) -> Fault:
-    """What an error means; one that is neither the server's nor the network's is raised again."""
+    """The fault that an error means; raises errors that come from neither the server nor the network."""
     from aiohttp import ClientConnectorError, ClientError
 
     match error:
@@ -157,7 +157,7 @@ def fault_of(error: Exception) -> Fault:
 
 
 def retry_after(headers: Any, now: datetime | None = None) -> float | None:
-    """Seconds to wait by Retry-After (seconds or a date) or retry-after-ms; None where neither can be read."""
+    """Seconds to wait from Retry-After (seconds or a date) or retry-after-ms; None if neither is readable."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit
@@ -174,23 +174,23 @@ def retry_after(headers: Any, now: datetime | None = None) -> float | None:
 
 
 def _message(body: object, otherwise: str) -> str:
-    """The sentence in an error's JSON, at most 300 characters of it."""
+    """The message in an error's JSON, cut to 300 characters."""
     said = body.get("message") if isinstance(body, dict) else None
     return " ".join(str(said or otherwise).split())[:300]
 
 
 class Pace:
-    """When the next request may start: so many a minute and at once, and none while the server asks for quiet."""
+    """Rate limiter: limits requests per minute and concurrent requests, and pauses when the server asks for it."""
 
     def __init__(self, per_minute: float | None, width: int = 1) -> None:
         self._gap = 60 / per_minute if per_minute else 0.0
         self._free = 0.0
         self._widest, self._narrowed, self._good = width, -inf, 0
         self.width = width
-        """Requests under way at once: halved where the server asks for fewer, one more after as many good replies."""
+        """Maximum concurrent requests: halved if the server asks for fewer, plus one after that many good replies."""
 
     async def turn(self) -> float:
-        """Wait for one's turn; the time at which it came."""
+        """Wait until the next request may start; returns the time of the start."""
         loop = asyncio.get_running_loop()
         while (wait := self._free - loop.time()) > 0:
             await asyncio.sleep(wait)
@@ -198,18 +198,18 @@ class Pace:
         return loop.time()
 
     def hold(self, seconds: float) -> None:
-        """Let nobody start for so long."""
+        """Let no request start for this many seconds."""
         self._free = max(self._free, asyncio.get_running_loop().time() + seconds)
 
     def narrow(self, started: float) -> None:
-        """Halve the requests at once, unless the refused one started before the last halving."""
+        """Halve the number of concurrent requests, unless the refused request started before the last halving."""
         self._good = 0
         if started >= self._narrowed:
             self._narrowed = asyncio.get_running_loop().time()
             self.width = max(1, self.width // 2)
 
     def widen(self) -> None:
-        """Count a good reply; as many of them as run at once make room for one more, up to the width at the start."""
+        """Count a good reply; after `width` good replies, `width` grows by one, up to its initial value."""
         self._good += 1
         if self._good >= self.width < self._widest:
             self.width, self._good = self.width + 1, 0

@@ -1,4 +1,4 @@
-"""What the replies of a run cost, over all its sessions, and the limit that no request goes over."""
+"""The cost of a run's replies over all its sessions, and the cost limit that no request may exceed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,11 +9,11 @@ from catsofa.data.servers.prices import FREE, Price, Tokens, in_dollars, most_pr
 from catsofa.data.servers.reply_store import ReplyStore
 
 SENT, UNPAID, DOUBTFUL = "sent", "unpaid", "doubtful"
-"""The keys of the lines about attempts: before they are sent; failed for nothing; failed, and perhaps charged for."""
+"""The keys of log lines about attempts: before sending; failed without cost; failed, and perhaps charged."""
 
 
 class Sent(NamedTuple):
-    """An attempt that was sent: to which model, how, and the most tokens that it can have."""
+    """A sent attempt: its model, whether in a batch, and its maximum number of tokens."""
 
     model: str
     batch: bool
@@ -21,7 +21,7 @@ class Sent(NamedTuple):
 
 
 class Ledger(ReplyStore):
-    """The store of a run's replies, which knows what they cost, and lets no request go over a limit."""
+    """The store of a run's replies, which also tracks their cost and enforces a cost limit."""
 
     def __init__(
         self,
@@ -33,18 +33,18 @@ class Ledger(ReplyStore):
         most_written: int = 0,
         limit: float | None = None,
     ) -> None:
-        """Open the store at `path`, or begin it; a reply has `most_written` tokens, all together cost `limit` dollars.
+        """Open or create the store; a reply has at most `most_written` tokens, all cost at most `limit` dollars.
 
-        What the server did not count is taken at its most, so that the sum is never too low. So is an attempt that a
-        kill left without an end, but for those in a batch that is not collected.
+        Replies without token counts are charged at their maximum, so that the sum is never too low. So are attempts
+        that a kill left unfinished, except those in a batch that is not collected.
         """
         self.spent, self.tokens, self.uncounted = 0.0, Tokens(0, 0), 0
-        """Dollars and tokens so far, and the number of replies and attempts that the server did not count."""
+        """Dollars and tokens so far, and the number of replies and attempts without token counts."""
         self._price, self._most_written, self._limit = price, most_written, limit
         self._under_way: dict[str, list[Sent]] = {}
-        """The attempts without an end, by their request."""
+        """The unfinished attempts, by request."""
         self._dearest: dict[str, float] = {}
-        """Dollars of the dearest reply of a model: a server that ignores its limits is expected to do so again."""
+        """Dollars of the most expensive reply of a model: a server that ignored its limits may do so again."""
         super().__init__(path, hide, server=server)
         for key in self._under_way.keys() - self.pending:
             for sent in self._under_way.pop(key):
@@ -52,11 +52,11 @@ class Ledger(ReplyStore):
 
     @property
     def spent_in_dollars(self) -> str:
-        """The dollars so far, for people."""
+        """The dollars so far, as text."""
         return f"{'at most ' if self.uncounted else ''}{in_dollars(self.spent)}"
 
     def costs(self, *, priced: bool) -> dict[str, Any] | None:
-        """What all replies cost, and in a sentence; None where nobody counts tokens. Dollars only where `priced`."""
+        """The cost of all replies, with a sentence; None without token counts. Includes dollars only if `priced`."""
         if not self.tokens.prompt:
             return None
         most, dollars = "at most " if self.uncounted else "", self.spent if priced else None
@@ -66,15 +66,15 @@ class Ledger(ReplyStore):
         return {**counts, "uncounted": self.uncounted, "sentence": said}
 
     def most(self, prompt: str, model: str, *, batch: bool = False) -> float:
-        """The most dollars that a request with this prompt can cost."""
+        """The maximum cost in dollars of a request with this prompt."""
         return self._most(Sent(model, batch, Tokens(most_prompt_tokens(prompt), self._most_written)))
 
     def at_once(self, width: int) -> int:
-        """Under a limit one request alone until a reply has shown what a server makes of its limit of tokens."""
+        """Concurrent requests: with a cost limit, one until a reply shows how the server treats its token limit."""
         return width if self._limit is None or self.replies else 1
 
     def refuse_over_limit(self, alone: Sequence[Any], batch: Sequence[Any]) -> None:
-        """A ValueError where requests, some alone and the others in a batch, can cost more than the limit leaves."""
+        """Raise a ValueError if requests (some alone, others in a batch) can exceed the cost limit."""
         attempts = self._attempts(alone, batch=False) | self._attempts(batch, batch=True)
         needed = self._with(attempts)
         if self._is_over(needed):
@@ -86,7 +86,7 @@ class Ledger(ReplyStore):
             )
 
     def reserve(self, *requests: Any, batch: bool = False) -> bool:
-        """Set aside the most that attempts can cost; False if that goes over the limit."""
+        """Reserve the maximum cost of attempts; False if that exceeds the limit."""
         attempts = self._attempts(requests, batch=batch)
         if self._is_over(self._with(attempts)):
             return False
@@ -100,16 +100,16 @@ class Ledger(ReplyStore):
         return True
 
     def failed(self, fault: Fault, *keys: str) -> None:
-        """Free what was set aside; where the server may charge for the attempt, count its most."""
+        """Release the reservation of failed attempts; if the server may charge for them, count their maximum."""
         about = DOUBTFUL if fault.paid else UNPAID
         self._note(*({"key": about, "reply": {"request": key, "reason": fault.reason}} for key in keys))
 
     def _is_over(self, dollars: float) -> bool:
-        """Whether an amount is over the limit, by more than its sum is rounded."""
+        """Whether an amount exceeds the limit by more than a rounding error."""
         return self._limit is not None and dollars > self._limit + 1e-9
 
     def _attempts(self, requests: Sequence[Any], *, batch: bool) -> dict[str, Sent]:
-        """One attempt at each request."""
+        """One attempt for each request."""
         found = {}
         for request in requests:
             prompt = "".join(str(message["content"]) for message in request.body["messages"])
@@ -118,18 +118,18 @@ class Ledger(ReplyStore):
         return found
 
     def _with(self, attempts: Mapping[str, Sent]) -> float:
-        """The most dollars that all cost with these attempts."""
+        """The maximum total cost in dollars, including these attempts."""
         under_way = sum(self._most(one) for several in self._under_way.values() for one in several)
         return self.spent + under_way + sum(map(self._most, attempts.values()))
 
     def _most(self, sent: Sent) -> float:
-        """The most dollars that an attempt can cost."""
+        """The maximum cost in dollars of an attempt."""
         price = self._price(sent.model) or FREE
         plain = max(price.most(sent.most), self._dearest.get(sent.model, 0.0))
         return plain * price.batch if sent.batch else plain
 
     def _remember(self, line: Mapping[str, Any]) -> None:
-        """Keep a line's reply in memory, and its cost."""
+        """Keep the reply of a line in memory, and add its cost."""
         key, reply = line["key"], line["reply"]
         if key == SENT:
             sent = Sent(reply["model"], reply["batch"], Tokens(*reply["at_most"]))
@@ -146,7 +146,7 @@ class Ledger(ReplyStore):
             self._pay(attempt or Sent("", False, Tokens(0, 0)), counted)
 
     def _pay(self, sent: Sent, counted: Tokens | None) -> None:
-        """Count the cost of an attempt by its tokens, or the most that it can have."""
+        """Add the cost of an attempt by its counted tokens, or else by its maximum."""
         price, tokens = self._price(sent.model) or FREE, counted or sent.most
         cost = price.cost_of(tokens) if counted else price.most(tokens)
         if counted:
@@ -157,5 +157,5 @@ class Ledger(ReplyStore):
 
 
 def _counts(sent: Sent) -> list[int]:
-    """The most tokens of an attempt, as JSON."""
+    """The maximum tokens of an attempt, as JSON."""
     return [sent.most.prompt, sent.most.completion]

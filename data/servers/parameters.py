@@ -1,19 +1,19 @@
-"""Which parameters of a chat request a server accepts, learnt from the requests that it refuses."""
+"""Learns from refused requests which parameters of a chat request a server accepts."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 LIMITS = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
-"""The two names of the limit of tokens; servers accept either or both."""
+"""The two names of the token limit, each mapped to the other; servers accept either or both."""
 REFUSALS = (400, 403, 422, 501)
-"""The HTTP statuses of a request whose parameters a server does not accept."""
+"""The HTTP statuses of a request whose parameters a server refuses."""
 FEWEST_TOKENS = 8
-"""A smaller limit of tokens is not tried."""
+"""The smallest token limit to try."""
 FEWEST_ALTERNATIVES = 5
-"""The number of alternatives at a token (`top_logprobs`) that is tried before none."""
+"""The number of alternatives per token (`top_logprobs`) to try before none."""
 EFFORT, EFFORTS = "reasoning_effort", ("none", "minimal", "low")
-"""The parameter that says how long a model reasons, and its least values; the least that a server names is tried."""
+"""The parameter for the reasoning effort, and its smallest values; the smallest one that a server names is tried."""
 _TOO_MUCH = re.compile(
     r"too (large|high|long|many|big)|at most|exceed|(greater|less|larger) than|maximum (allowed|value)|valid range"
     r"|context (length|window|size)|max_model_len",
@@ -23,17 +23,17 @@ _CONTEXT = re.compile(r"context (length|window|size)|max_model_len", re.IGNORECA
 
 
 class Parameters:
-    """What a server was found to accept: names that it renames or refuses, and the largest values that it takes."""
+    """The parameters that a server accepts: renamed and refused names, and maximum values."""
 
     def __init__(self) -> None:
         self._renamed: dict[str, str] = {}
         self._most: dict[str, int | None] = {}
-        """The largest value of a parameter; None for a parameter that is left out."""
+        """The maximum value of a parameter; None for a parameter that is left out."""
         self._effort = ""
-        """The least reasoning that the server accepts, if it refused less."""
+        """The smallest reasoning effort that the server accepts, if it refused a smaller one."""
 
     def accepted(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The body of a request in the server's terms."""
+        """The body of a request, adapted to what the server accepts."""
         sent: dict[str, Any] = {}
         for name, value in body.items():
             now = self._renamed.get(name, name)
@@ -45,19 +45,19 @@ class Parameters:
         return sent
 
     def learn(self, sent: Mapping[str, Any], status: int, error: Any) -> bool:
-        """Learn from a refused request; whether the server may accept it in other terms.
+        """Learn from a refused request; returns whether the server may accept it with other parameters.
 
-        `error` is the error's JSON, or its text. A parameter is learnt only if the server names it.
+        `error` is the error's JSON or text. A parameter changes only if the server's error is about it.
         """
         if status not in REFUSALS:
             return False
         if self.accepted(sent) != sent:
-            return True  # another request has learnt it meanwhile
+            return True  # meanwhile, another request has led to this change
         learnt = [self._learn(name, sent, _text(error)) for name in self._named(sent, error)]
         return any(learnt)
 
     def _named(self, sent: Mapping[str, Any], error: Any) -> list[str]:
-        """The parameters that an error is about: by its own field, by the place of each fault, or by its sentence."""
+        """The parameters that an error is about: from its `param` field, the place of each fault, or its text."""
         optional = [name for name in sent if name not in ("model", "messages")]
         if isinstance(error, Mapping) and error.get("param") in optional:
             return [str(error["param"])]
@@ -69,11 +69,11 @@ class Parameters:
         return [name for name in LIMITS if name in sent and _CONTEXT.search(text)]
 
     def _learn(self, name: str, sent: Mapping[str, Any], text: str) -> bool:
-        """Rename, lower or leave out one parameter; False where nothing is left to try."""
+        """Rename, lower or leave out one parameter; False if nothing is left to try."""
         if name in LIMITS:
             if _TOO_MUCH.search(text):
                 self._most[name] = half = int(sent[name]) // 2
-                if half < FEWEST_TOKENS:  # the prompt leaves no room, which says nothing about other requests
+                if half < FEWEST_TOKENS:  # this prompt is too long, which says nothing about other requests
                     del self._most[name]
                 return half >= FEWEST_TOKENS
             asked = name if name not in self._renamed.values() else ""
@@ -91,17 +91,17 @@ class Parameters:
 
     @property
     def known(self) -> dict[str, Any]:
-        """What was learnt, as JSON."""
+        """The learnt changes, as JSON."""
         effort = {"effort": self._effort} if self._effort else {}
         return {"renamed": self._renamed, "most": self._most, **effort}
 
     def remember(self, known: Mapping[str, Any]) -> None:
-        """Take over what an earlier run learnt."""
+        """Restore what an earlier run learnt."""
         self._renamed, self._most = dict(known["renamed"]), dict(known["most"])
         self._effort = str(known.get("effort", ""))
 
     def sentences(self) -> list[str]:
-        """What was changed, each in a sentence for people."""
+        """One sentence for each learnt change."""
         renamed = [f"the server takes {new} in place of {name}" for name, new in self._renamed.items()]
         lowered = [f"the server takes {name} up to {most:,}" for name, most in self._most.items() if most is not None]
         return [
@@ -113,7 +113,7 @@ class Parameters:
 
 
 def _places(error: Any) -> Iterator[str]:
-    """The last part of each `loc` in an error's JSON: the field that a validation refused."""
+    """The last part of each `loc` in an error's JSON, which is the field that validation refused."""
     if isinstance(error, Mapping):
         if isinstance(place := error.get("loc"), list) and place:
             yield str(place[-1])
@@ -125,6 +125,6 @@ def _places(error: Any) -> Iterator[str]:
 
 
 def _text(error: Any) -> str:
-    """The sentence of an error; all of its JSON where it has none."""
+    """The message of an error, or the whole JSON if there is no message."""
     said = error.get("message") if isinstance(error, Mapping) else None
     return said if isinstance(said, str) else str(error)

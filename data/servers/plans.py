@@ -1,4 +1,4 @@
-"""What requests will cost, before they are sent."""
+"""Estimates the cost of requests before they are sent."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -8,7 +8,7 @@ from catsofa.data.servers.prices import FREE, Price, Tokens, in_dollars, most_pr
 
 
 class Coming(NamedTuple):
-    """A request that is not sent: to which model, and about how many tokens its reply has, if that is known."""
+    """A request that is not sent yet: its model, its prompt, and the expected tokens of its reply, if known."""
 
     model: str
     prompt: str
@@ -17,26 +17,26 @@ class Coming(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a run has still to send, at most; and as expected, if that is known."""
+    """The remaining requests of a run, with maximum cost and, if known, expected cost."""
 
     requests: int
     prompt_tokens: int
     most_tokens: int
-    """Tokens to write if every reply takes its whole budget."""
+    """Tokens to write if every reply uses its whole budget."""
     most_cost: float | None
-    """Dollars for that; None if the price of a model is unknown."""
+    """Maximum cost in dollars; None if the price of a model is unknown."""
     tokens: int | None = None
-    """Tokens to write as expected."""
+    """Expected tokens to write."""
     cost: float | None = None
     seconds: float | None = None
-    """Time at the rate so far."""
+    """Time in seconds at the rate so far."""
     batch: bool = False
-    """Whether requests are sent, and priced, as a batch."""
+    """Whether requests are sent and priced as a batch."""
     under_way: int = 0
-    """Further requests, in batches that are not collected."""
+    """Further requests in batches that are not collected."""
 
     def __str__(self) -> str:
-        """The sentence that people read before they pay."""
+        """The sentence that users read before they pay."""
         unknown = "at an unknown price (write it into a table and give that with --prices)"
         most = unknown if self.most_cost is None else "for nothing"
         if self.most_cost:
@@ -54,7 +54,7 @@ class Plan:
 
 
 def duration(seconds: float) -> str:
-    """A time for people."""
+    """A duration as text."""
     if seconds < 90:
         return f"{seconds:.0f} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
@@ -69,7 +69,7 @@ def plan(
     seconds: float | None = None,
     under_way: int = 0,
 ) -> Plan:
-    """The sum over requests, whose replies have `most_written` tokens at most; `seconds` is the time for one."""
+    """The plan for requests whose replies have at most `most_written` tokens; `seconds` is the time per request."""
     requests = list(coming)
     read = [prompt_tokens(len(one.prompt)) for one in requests]
     prices = {model: price(model) for model in {one.model for one in requests}}
@@ -94,7 +94,7 @@ def plan(
 
 
 def together(several: Sequence[Plan]) -> Plan:
-    """What several runs have still to send; a number that one of them does not know is unknown."""
+    """The sum of the plans of several runs; a number that one plan does not know is unknown."""
 
     def total(name: str) -> Any:
         values = [getattr(one, name) for one in several]

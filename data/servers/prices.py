@@ -1,4 +1,4 @@
-"""What tokens cost: a price table that users extend, and about how many tokens a text has."""
+"""Token prices from a table that users can extend, and estimates of the number of tokens of a text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,32 +12,32 @@ from catsofa.data.files import BadInput, toml_files
 from catsofa.data.servers.endpoints import is_local
 
 PROMPT_CHARS, REPLY_CHARS = 4.2, 4.5
-"""Characters in a token, measured with cl100k on 2,092 prompts and replies of the StereoSet paraphrase study."""
+"""Characters per token, measured with cl100k on 2,092 prompts and replies of the StereoSet paraphrase study."""
 FRAME_TOKENS = 8
-"""Tokens a chat format puts around one message."""
+"""Tokens that a chat format adds around one message."""
 MOST_FRAME_TOKENS = 128
-"""The most of them: some formats add a system prompt of their own."""
+"""Maximum of these tokens: some formats add their own system prompt."""
 NAMES = (("prompt", "input"), ("completion", "output"))
-"""How servers name tokens read and tokens written."""
+"""Servers' names for tokens read and tokens written."""
 EXPECTED = 'lines such as "gpt-4o" = { prompt = 2.50, completion = 10.00, cached = 1.25 } under [models]'
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for a million tokens read and written; `batch` is the Batch API's share of the plain price."""
+    """Dollars per million tokens read and written; `batch` is the factor for the Batch API."""
 
     prompt: float
     completion: float
     batch: float = 0.5
     cached: float | None = None
-    """Tokens read from the provider's cache; as dear as `prompt` if not given."""
+    """The price of tokens read from the provider's cache; by default the price of `prompt`."""
     reasoning: float | None = None
-    """Tokens of reasoning, a part of those written; as dear as `completion` if not given."""
+    """The price of reasoning tokens, which are part of those written; by default the price of `completion`."""
 
     def cost(
         self, prompt: float, completion: float, *, cached: float = 0, reasoning: float = 0, batch: bool = False
     ) -> float:
-        """Dollars for tokens read and written, of which so many were cached or reasoning."""
+        """Dollars for tokens read and written; `cached` and `reasoning` are parts of these."""
         read = (prompt - cached) * self.prompt + cached * (self.prompt if self.cached is None else self.cached)
         thought = reasoning * (self.completion if self.reasoning is None else self.reasoning)
         plain = (read + (completion - reasoning) * self.completion + thought) / 1e6
@@ -48,7 +48,7 @@ class Price:
         return self.cost(tokens.prompt, tokens.completion, cached=tokens.cached, reasoning=tokens.reasoning)
 
     def most(self, tokens: "Tokens") -> float:
-        """The most dollars for so many tokens: none is cached, and all are written at the dearer price."""
+        """The maximum cost in dollars: no token is cached, and all written tokens have the higher price."""
         return (tokens.prompt * self.prompt + tokens.completion * max(self.completion, self.reasoning or 0.0)) / 1e6
 
 
@@ -57,7 +57,7 @@ FREE = Price(0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens read and written, of which so many were cached or reasoning."""
+    """Tokens read and written; `cached` and `reasoning` are parts of these."""
 
     prompt: int
     completion: int
@@ -66,9 +66,9 @@ class Tokens:
 
 
 def tokens_of(usage: Any) -> Tokens | None:
-    """The tokens of a chat completion by its `usage`; None where the server gives no sensible counts.
+    """The tokens of a chat completion from its `usage`; None if the server gives no valid counts.
 
-    Reasoning that a server counts beside `completion_tokens`, as its total tells, is added to what was written.
+    If the total shows that a server counts reasoning outside `completion_tokens`, reasoning is added to them.
     """
     counts = usage if isinstance(usage, Mapping) else {}
     prompt, completion = (_count(counts, f"{one}_tokens", f"{other}_tokens") for one, other in NAMES)
@@ -84,7 +84,7 @@ def tokens_of(usage: Any) -> Tokens | None:
 
 
 def _count(counts: Mapping[str, Any], *names: str) -> int | None:
-    """The first number of tokens that has one of these names; None if it is not a whole number from 0 up."""
+    """The first token count under one of these names; None if it is not an integer from 0 up."""
     value: Any = next((counts[name] for name in names if counts.get(name) is not None), None)
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < inf:
         return None
@@ -92,7 +92,7 @@ def _count(counts: Mapping[str, Any], *names: str) -> int | None:
 
 
 def in_dollars(amount: float, *, up: bool = False) -> str:
-    """An amount for people: cents, and below one dollar three significant digits; `up` rounds up."""
+    """An amount as text: cents, and below one dollar three significant digits; `up` rounds up."""
     digits = 2 if not 0 < amount < 1 else max(2, 2 - floor(log10(amount)))
     scaled = amount * 10**digits
     rounded = (ceil(scaled - 1e-6) if up else round(scaled)) / 10**digits
@@ -101,22 +101,22 @@ def in_dollars(amount: float, *, up: bool = False) -> str:
 
 
 def most_prompt_tokens(text: str) -> int:
-    """The most tokens that a prompt can have: tokenizers make no more of a text than it has bytes."""
+    """The maximum tokens of a prompt: tokenizers produce at most one token per byte."""
     return len(text.encode("utf-8", "surrogatepass")) + MOST_FRAME_TOKENS
 
 
 def prompt_tokens(characters: float) -> int:
-    """About how many tokens a prompt of so many characters has."""
+    """The estimated tokens of a prompt with this many characters."""
     return round(characters / PROMPT_CHARS) + FRAME_TOKENS
 
 
 def reply_tokens(characters: float) -> int:
-    """About how many tokens a reply of so many characters has."""
+    """The estimated tokens of a reply with this many characters."""
     return round(characters / REPLY_CHARS)
 
 
 def price_of(model: str, base_url: str | None, table: Path | str | None = None) -> Price | None:
-    """The price of a model by the user's table, then by ours; else None, but a local server without a table is free."""
+    """The price of a model from the user's table, then catsofa's; otherwise a local server without a table is free."""
     ours = Path(str(files("catsofa.data").joinpath("prices.toml")))
     for path in (table, ours) if table else (ours,):
         prices = _read(path)
@@ -127,7 +127,7 @@ def price_of(model: str, base_url: str | None, table: Path | str | None = None) 
 
 
 def _read(table: Path | str) -> dict[str, Price]:
-    """The models of a price table."""
+    """The prices of the models in a price table."""
     path = Path(table)
     found = toml_files.read(path, EXPECTED)
     try:
@@ -143,7 +143,7 @@ def _read(table: Path | str) -> dict[str, Price]:
 
 
 def _price(entry: Mapping[str, Any], batch: float) -> Price:
-    """One entry of a table; an unknown field is an error, since a misspelt price would be left out in silence."""
+    """One entry of a table; an unknown field is an error, since a misspelt price would be silently ignored."""
     if unknown := entry.keys() - {"prompt", "completion", "cached", "reasoning", "batch"}:
         raise ValueError(f"unknown field {min(unknown)!r}")
     given = {name: _dollars(value) for name, value in entry.items()}
@@ -151,7 +151,7 @@ def _price(entry: Mapping[str, Any], batch: float) -> Price:
 
 
 def _dollars(value: Any) -> float:
-    """A price; a ValueError for one with which no budget can be kept."""
+    """A price; raises a ValueError for a negative, infinite or undefined one."""
     number = float(value)
     if not 0 <= number < inf:
         raise ValueError(str(value)[:40])

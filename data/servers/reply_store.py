@@ -1,4 +1,4 @@
-"""The replies of model servers: stored before they are used, so that no request is sent or paid for twice."""
+"""Stores the replies of model servers before use, so that no request is sent or paid for twice."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,30 +11,30 @@ from catsofa.data.servers.parameters import Parameters
 
 EXPECTED = "the replies of a model server"
 PARAMETERS = "parameters"
-"""The key of the lines that say which parameters the server accepts."""
+"""The key of log lines about the parameters that the server accepts."""
 BATCH, COLLECTED = "batch", "collected"
-"""The key of the lines about batches, and the last state of a batch."""
+"""The key of log lines about batches, and the last state of a batch."""
 
 
 class ReplyStore(Closing):
-    """The replies by the keys of their requests, in memory and, with a path, in a log that the next run reads."""
+    """The replies by request key, in memory and, with a path, in a log that the next run reads."""
 
     expected = EXPECTED
     needed: tuple[str, ...] = ("key", "reply")
     """The fields of each line of the log."""
 
     def __init__(self, path: Path | str | None = None, hide: Callable[[str], str] = str, *, server: str = "") -> None:
-        """Open the log, or begin it; `hide` takes secrets out of replies, `server` is the address they are bound to."""
+        """Open or create the log; `hide` removes secrets from replies, `server` is the address bound to checksums."""
         self.replies: dict[str, Any] = {}
         self.parameters = Parameters()
-        """Which parameters the server accepts."""
+        """The parameters that the server accepts."""
         self.batches: dict[str, dict[str, Any]] = {}
         """The state of each batch by its tag."""
         self._log = AppendLog(path, self.expected, hide, bound_to=server) if path else None
         for line in self._log.read(*self.needed) if self._log else ():
             self._remember(line)
         self.unchecked = self._log.unchecked if self._log else 0
-        """Lines from before lines had a checksum."""
+        """The number of lines of earlier versions without a checksum."""
 
     @property
     def pending(self) -> set[str]:
@@ -42,14 +42,14 @@ class ReplyStore(Closing):
         return {key for batch in self.batches.values() if batch["state"] != COLLECTED for key in batch["keys"]}
 
     def at_once(self, width: int) -> int:
-        """The number of requests that may be under way, of so many at most."""
+        """The number of concurrent requests allowed, at most `width`."""
         return width
 
     def refuse_over_limit(self, alone: Sequence[Any], batch: Sequence[Any]) -> None:
-        """Requests may cost anything."""
+        """Does nothing: this store has no cost limit."""
 
     def reserve(self, *requests: Any, batch: bool = False) -> bool:
-        """Every attempt may be sent."""
+        """Always True: this store has no cost limit."""
         return True
 
     def answered(self, key: str, reply: Any, *, sync: bool = True) -> Any:
@@ -63,23 +63,23 @@ class ReplyStore(Closing):
             self._log.sync()
 
     def failed(self, fault: Fault, *keys: str) -> None:
-        """Failures are not stored: the next run asks again."""
+        """Does nothing: failures are not stored, so the next run retries."""
 
     def learnt(self) -> None:
-        """Store which parameters the server accepts; the next run begins with them."""
+        """Store the parameters that the server accepts, for the next run."""
         self._note({"key": PARAMETERS, "reply": self.parameters.known})
 
     def batch(self, tag: str, **state: Any) -> None:
-        """Store a step in the life of a batch."""
+        """Store a new state of a batch."""
         self._note({"key": BATCH, "reply": {"tag": tag, **state}})
 
     def _note(self, *lines: dict[str, Any], sync: bool = True) -> None:
-        """Write lines, synced or with the next ones, and remember them as written."""
+        """Write lines, synced now or with later ones, and remember them as written."""
         for written in self._log.append(*lines, sync=sync) if self._log else lines:
             self._remember(written)
 
     def _remember(self, line: Mapping[str, Any]) -> None:
-        """Keep a line's reply in memory."""
+        """Keep the content of a line in memory."""
         match line["key"]:
             case "parameters":
                 self.parameters.remember(line["reply"])
@@ -89,6 +89,6 @@ class ReplyStore(Closing):
                 self.replies[key] = line["reply"]
 
     def close(self) -> None:
-        """Close the log, which lets go of its lock."""
+        """Close the log, which releases its lock."""
         if self._log:
             self._log.close()

@@ -1,4 +1,4 @@
-"""Requests to an OpenAI-compatible server: a few at a time, paced, retried, each reply stored before it is used."""
+"""Sends requests to an OpenAI-compatible server: concurrent, rate-limited, retried; stores each reply before use."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
@@ -14,18 +14,18 @@ from catsofa.data.servers.endpoints import CONTENT_FILTER, UNREACHABLE, Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 
 FAILURES_IN_A_ROW = 10
-"""After so many requests in a row without a reply the server is out of order, and no more is sent."""
+"""Number of consecutive requests without a reply after which no more are sent."""
 FIRST_ATTEMPTS = 3
-"""Attempts at a server that was never there, so that a wrong address is said within seconds."""
+"""Attempts at a server that was never reached, so that a wrong address is reported within seconds."""
 KEPT = ("choices", "usage", "model", "system_fingerprint")
 """The fields of a completion that are stored."""
 OVER_BUDGET = "over_budget"
-"""The reason of a request that its store does not let through."""
+"""The reason of a request that its store refuses because of the cost limit."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A question that is identified by its JSON."""
+    """A request that is identified by its JSON."""
 
     side: Side
     body: Mapping[str, Any]
@@ -42,7 +42,7 @@ Q = TypeVar("Q")
 
 @dataclass(frozen=True, kw_only=True)
 class Answer(Generic[Q, A]):
-    """How a request ended: with a reply, or with the reason why there is none."""
+    """The outcome of a request: a reply, or the reason why there is none."""
 
     request: Q
     reply: A | None = None
@@ -51,12 +51,12 @@ class Answer(Generic[Q, A]):
 
     @property
     def failure(self) -> str:
-        """The reason and what the server said."""
+        """The reason and the server's message."""
         return f"{self.reason}: {self.said}" if self.said else self.reason
 
 
 def completion(body: Any) -> dict[str, Any]:
-    """The fields of a completion that count; a ValueError if the JSON is none."""
+    """The fields of a completion to store; raises a ValueError if the JSON is not a completion."""
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list):
         raise ValueError("the server's JSON is no completion: it has no choices")
@@ -66,7 +66,7 @@ def completion(body: Any) -> dict[str, Any]:
 
 
 def filtered(said: str) -> dict[str, Any]:
-    """The error of a content filter as a completion."""
+    """A completion that represents the error of a content filter."""
     message = {"content": None}
     return {"choices": [{"finish_reason": CONTENT_FILTER, "message": message}], "said": said}
 
@@ -78,10 +78,10 @@ def fetch(
     parse: Callable[[Any], A],
     filtered: Callable[[str], A] | None = None,
 ) -> Iterator[Answer[Any, A]]:
-    """Each request as it ends; requests of one key are sent once, and not at all where the store has the reply.
+    """Each request as it ends; requests with equal keys are sent once, or not at all if the store has the reply.
 
-    A request has a `key` that names everything the reply depends on, a `side` of the server, and a JSON `body`.
-    `parse` reads a reply's JSON; `filtered` makes a reply of the message of a content filter, else that is a failure.
+    A request has a `key` for everything that the reply depends on, a `side` of the server, and a JSON `body`.
+    `parse` reads a reply's JSON; `filtered` turns a content filter's message into a reply; without it, that fails.
     """
     twins: dict[str, list[Any]] = {}
     for request in requests:
@@ -96,12 +96,12 @@ def fetch(
 
 
 def ask(request: Request, endpoint: Endpoint) -> Answer[Request, dict[str, Any]]:
-    """One request sent now, whatever is known."""
+    """Send one request now, without a store."""
     return next(fetch([request], endpoint, ReplyStore(), completion))
 
 
 class _Pool:
-    """A bounded number of requests under way, which share their pace and their store."""
+    """A bounded number of concurrent requests, which share a rate limiter and a store."""
 
     def __init__(
         self, endpoint: Endpoint, store: ReplyStore, parse: Callable[[Any], Any], filtered: Callable[[str], Any] | None
@@ -110,13 +110,13 @@ class _Pool:
         self._pace = Pace(endpoint.per_minute, endpoint.concurrency)
         self._failed_in_a_row = 0
         self._reached = False
-        """Whether the server was there for any request."""
+        """Whether the server was reachable for any request."""
         self._written = self._on_disk = 0
-        """Replies that were stored, and those of them that are synced to disk."""
+        """The number of replies stored, and the number of those synced to disk."""
         self._syncing: asyncio.Task[None] | None = None
 
     async def run(self, requests: Iterable[Any]) -> AsyncGenerator[Answer[Any, Any]]:
-        """Each request as it ends; those under way are let go when the caller stops listening."""
+        """Each request as it ends; running requests are cancelled when the caller stops iterating."""
         async with connected(self._endpoint.base_url, self._endpoint.key()) as client:
 
             def width() -> int:
@@ -138,9 +138,9 @@ class _Pool:
                 )
 
     def _watch(self, ended: Answer[Any, Any]) -> None:
-        """Stop at one failure too many in a row.
+        """Raise ServerRefuses after too many consecutive failures.
 
-        A request that is turned down for itself (HTTP 4xx) says nothing about a server that has answered others.
+        A refusal of a single request (HTTP 4xx) does not count if the server has answered others.
         """
         turned_down = ended.reason.startswith("http_4") and ended.reason not in ("http_408", "http_425", "http_429")
         if ended.reply is not None:
@@ -154,10 +154,10 @@ class _Pool:
             )
 
     async def _one(self, client: Client, request: Any) -> Answer[Any, Any]:
-        """One request to its end: retried where that can help, each attempt noted before it is sent.
+        """Complete one request: retried if that can help, each attempt noted before it is sent.
 
-        By hand, not with tenacity: a wait that the server asks for holds all requests, and each attempt is paced,
-        paid for and noted.
+        The retries do not use tenacity: a wait that the server asks for pauses all requests, and each attempt is
+        rate-limited, paid for and noted.
         """
         fault = Fault(reason=OVER_BUDGET)
         for attempt in range(1, self._endpoint.attempts + 1):
@@ -191,7 +191,7 @@ class _Pool:
         return Answer(request=request, reason=fault.reason, said=self._endpoint.hide(fault.said))
 
     async def _synced(self) -> None:
-        """Wait until the replies so far are on disk: one sync serves all that came during the one before."""
+        """Wait until the replies so far are on disk; one sync serves all replies that came during the previous sync."""
         self._written = mine = self._written + 1
         while self._on_disk < mine:
             if self._syncing is None:
@@ -199,7 +199,7 @@ class _Pool:
             await asyncio.shield(self._syncing)
 
     async def _sync(self) -> None:
-        """Sync what is written by now, while other requests go on."""
+        """Sync the written replies, while other requests continue."""
         written = self._written
         try:
             await asyncio.to_thread(self._store.sync)
@@ -208,9 +208,9 @@ class _Pool:
             self._syncing = None
 
     async def _attempt(self, client: Client, request: Any) -> Any:
-        """What sending a request once brings; JSON that is cut or that cannot be parsed is a fault.
+        """The result of one attempt; truncated or invalid JSON is a fault.
 
-        A chat request whose parameters the server refuses is sent again in the terms that the refusal teaches.
+        A chat request with refused parameters is sent again with the parameters learnt from the refusal.
         """
         from aiohttp import ClientError
 

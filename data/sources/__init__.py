@@ -1,4 +1,4 @@
-"""Every released set by name, and where it lies on this machine; a local path always wins.
+"""Finds and reads released sets by name; an existing local path takes precedence.
 
 A set used by name is checked against its published SHA-256 at every use; a local path is the user's own file.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 HUB = "hf:"
-"""How the address of a data set on the Hugging Face Hub begins."""
+"""The prefix of addresses of data sets on the Hugging Face Hub."""
 
 
 def find_checked(source: Source) -> Path | None:
-    """Where a source lies on this machine; a file without the released SHA-256 is refused."""
+    """The local path of a source, or None; refuses a file without the released SHA-256."""
     if root := root_of(source):
         refuse_wrong(source, root)
         return source.below(root)
@@ -32,7 +32,7 @@ def find_checked(source: Source) -> Path | None:
 
 
 def path(name: str) -> Path:
-    """Where a source lies on this machine, checked; if it is not here, an error says what to put where."""
+    """The checked local path of a source; if it is missing, the error says how to get it."""
     source = named(name)
     if found := find_checked(source):
         return prepared(source, found)
@@ -40,15 +40,15 @@ def path(name: str) -> Path:
 
 
 def resolve(name_or_path: str | Path, progress: "Progress | None" = None) -> Path:
-    """The path to read: an existing file or folder, else a checked source or a set on the Hub, fetched if need be."""
+    """The path to read: an existing file or folder, otherwise a checked source or a Hub set, fetched if missing."""
     if Path(name_or_path).exists() or isinstance(name_or_path, Path):
         return Path(name_or_path)
     if name_or_path.startswith(HUB):
-        from catsofa.data.sources.hub import path_of  # a library that few uses need
+        from catsofa.data.sources.hub import path_of  # few uses need this library
 
         return path_of(name_or_path)
     if name_or_path in table():
-        from catsofa.data.sources.fetch import fetch  # TLS and archives, which few uses need
+        from catsofa.data.sources.fetch import fetch  # imports TLS and archives, which few uses need
 
         source = table()[name_or_path]
         return prepared(source, find_checked(source) or fetch(name_or_path, progress=progress).path)
@@ -58,7 +58,7 @@ def resolve(name_or_path: str | Path, progress: "Progress | None" = None) -> Pat
 
 
 def read(name_or_path: str | Path | Iterable[Any]) -> Iterator[Any]:
-    """The records of a source, of a file in any format, or of the rows of a data frame or a Dataset."""
+    """The records of a source, of a file in any format, or of a data frame or a Dataset."""
     from catsofa.data import formats
 
     if not isinstance(name_or_path, str | Path):

@@ -1,4 +1,4 @@
-"""Whether the files of a released set on this machine have the released SHA-256."""
+"""Checks the local files of a released set against the released SHA-256."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +12,13 @@ State = Literal["verified", "no published checksum", "wrong checksum"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileCheck:
-    """A file of a released set, with the SHA-256 it has and the one it must have; both empty if none is known."""
+    """A file of a released set with its found and its expected SHA-256; both empty if no checksum is known."""
 
     path: Path
     found: str
     expected: str
     published: bool
-    """Whether the expected checksum is a published one; if not, it is that of the first download."""
+    """Whether the expected checksum is published; otherwise it comes from the first download."""
 
     @property
     def state(self) -> State:
@@ -29,12 +29,12 @@ class FileCheck:
 
 
 def note_of(target: Path) -> Path:
-    """Where the checksum of a first download is kept if none is published, in the format of sha256sum."""
+    """The file that keeps the checksum of a first download, in the format of sha256sum, if none is published."""
     return target.with_name(f"{target.name}.sha256")
 
 
 def expected_of(target: Path, file: SourceFile) -> str:
-    """The SHA-256 a file must have: the published one, else that of its first download, else empty."""
+    """The expected SHA-256 of a file: the published one, or else that of its first download, or else empty."""
     note = note_of(target)
     if file.sha256 or not note.is_file():
         return file.sha256
@@ -42,26 +42,26 @@ def expected_of(target: Path, file: SourceFile) -> str:
 
 
 def check_file(target: Path, file: SourceFile) -> FileCheck:
-    """One file held against the checksum it must have; a file for which none is known is not read."""
+    """Check one file against its expected checksum; a file without a known checksum is not read."""
     expected = expected_of(target, file)
     found = checked_sha256_of(target, expected) if expected else ""
     return FileCheck(path=target, found=found, expected=expected, published=bool(file.sha256))
 
 
 def check_source(source: Source, root: Path) -> list[FileCheck]:
-    """Every file of a source in a data folder held against its checksum."""
+    """Check every file of a source in a data folder."""
     return [check_file(root / source.folder / file.name, file) for file in source.files]
 
 
 def state_of(checks: list[FileCheck]) -> State:
-    """The worst result of a source's files."""
+    """The worst state of a source's files."""
     found = {check.state for check in checks}
     order: tuple[State, ...] = ("wrong checksum", "no published checksum", "verified")
     return next(state for state in order if state in found)
 
 
 def refuse_wrong(source: Source, root: Path) -> None:
-    """A ValueError that names the first file of a source without the SHA-256 it must have."""
+    """Raise a ValueError that names the first file of a source with a wrong SHA-256."""
     for check in check_source(source, root):
         if check.state == "wrong checksum":
             raise ValueError(wrong(source.name, check))

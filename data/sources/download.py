@@ -1,4 +1,4 @@
-"""Download one file over HTTP: verified, resumed where it was cut, in place whole or not at all."""
+"""Downloads one file over HTTP: verified, resumed after interruptions, and moved into place atomically."""
 
 import os
 import time
@@ -17,26 +17,26 @@ from catsofa.data.files.checksums import sha256_of
 from catsofa.data.servers.endpoints import retry_after
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes that are there and, where it is known, how many there will be."""
+"""Called with the bytes so far and the total bytes, if known."""
 
 TRIES = 5
-"""Failures in a row after which we give up; an attempt that brings a byte starts the count again."""
+"""Consecutive failures before giving up; an attempt that receives data resets the count."""
 PATIENCE = 120.0
-"""Seconds to wait at most because a server asks for it."""
+"""Maximum seconds to wait when a server asks for it."""
 TIMEOUT = 30.0
 CHUNK = 1 << 20
 AGAIN = {408, 425, 429, 500, 502, 503, 504}
-"""Answers that another attempt may better."""
+"""HTTP statuses that a retry may fix."""
 CLOSED = {401, 403, 407, 451}
-"""Answers that say the file is not for everybody."""
+"""HTTP statuses of a file that is not public."""
 
 
 class Unreachable(ValueError):
-    """No answer came from the host: no network, no such name, nobody listens."""
+    """The host did not answer: no network, unknown name, or connection refused."""
 
 
 class _Failed(Exception):
-    """An attempt that another one may better, after a pause the server may ask for."""
+    """A failed attempt that a retry may fix, after the pause that the server asks for, if any."""
 
     def __init__(self, why: object, pause: float | None = None, answered: bool = True) -> None:
         super().__init__(str(why) or type(why).__name__)
@@ -45,7 +45,7 @@ class _Failed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is to be downloaded: where from, where to, and what is known of it."""
+    """A file to download: address, target, and known checksum and size."""
 
     url: str
     target: Path
@@ -54,24 +54,24 @@ class _Wanted:
 
     @property
     def partial(self) -> Path:
-        """The beginning of the file, as far as it came."""
+        """The partially downloaded file."""
         return self.target.with_name(f".{self.target.name}.partial")
 
     @property
     def version(self) -> Path:
-        """Holds what the server calls the version that `partial` is the beginning of."""
+        """The file with the server's version (ETag or date) of the partial file."""
         return self.target.with_name(f".{self.target.name}.version")
 
     def there(self) -> int:
-        """How many bytes of a beginning there are that can be gone on with.
+        """The number of bytes of the partial file that a download can resume from.
 
-        Without a checksum to come and without a version to ask for, two halves need not be of one file.
+        Without an expected checksum or a known version, two parts may come from different files, so the result is 0.
         """
         usable = self.partial.is_file() and (self.sha256 or self.version.is_file())
         return self.partial.stat().st_size if usable else 0
 
     def forget(self) -> None:
-        """Remove what an attempt left."""
+        """Remove the partial file and its version."""
         self.partial.unlink(missing_ok=True)
         self.version.unlink(missing_ok=True)
 
@@ -85,7 +85,7 @@ def download(
     progress: Progress | None = None,
     wait: Callable[[float], None] = time.sleep,
 ) -> str:
-    """Download `url` to `target` and return its SHA-256; a file with another one than expected is not kept."""
+    """Download `url` to `target` and return its SHA-256; a file with a wrong checksum is not kept."""
     if urlsplit(url).scheme not in ("http", "https"):
         raise ValueError(f"{url} is no http or https address")
     wanted = _Wanted(url, Path(target), sha256, size)
@@ -98,11 +98,11 @@ def download(
 
 
 def _download(wanted: _Wanted, progress: Progress | None, wait: Callable[[float], None]) -> str:
-    """Bring the file, compare it with what was expected, and move it into place."""
+    """Fetch the file, verify its checksum, and move it into place."""
     url, sha256, resumed = wanted.url, wanted.sha256, wanted.there() > 0
     found = _bring(wanted, progress, wait)
     if sha256 and found != sha256 and resumed:
-        wanted.forget()  # the fault may lie in the half that an earlier run left
+        wanted.forget()  # the part left by an earlier run may be at fault
         found = _bring(wanted, progress, wait)
     if sha256 and found != sha256:
         wanted.forget()
@@ -115,7 +115,7 @@ def _download(wanted: _Wanted, progress: Progress | None, wait: Callable[[float]
 
 
 def _bring(wanted: _Wanted, progress: Progress | None, wait: Callable[[float], None]) -> str:
-    """Fill `partial` up to the end, in as many attempts as it takes, and return its SHA-256."""
+    """Complete the partial file, with retries, and return its SHA-256."""
     failures = 0
     while True:
         before = wanted.there()
@@ -134,14 +134,14 @@ def _bring(wanted: _Wanted, progress: Progress | None, wait: Callable[[float], N
 
 
 def _attempt(wanted: _Wanted, before: int, progress: Progress | None) -> None:
-    """Ask for what is missing and append it, or for the whole file and begin again."""
+    """Request the missing part and append it, or start again if the server sends the whole file."""
     answer = _ask(wanted, before)
     if answer is None:
         return
     with answer:
         if answer.status == 200:
             before = 0
-            # a weak ETag is not good enough to go on with
+            # a weak ETag does not allow to resume
             etag = answer.headers.get("ETag", "")
             version = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
             wanted.partial.unlink(missing_ok=True)
@@ -167,7 +167,7 @@ def _attempt(wanted: _Wanted, before: int, progress: Progress | None) -> None:
 
 
 def _ask(wanted: _Wanted, before: int) -> HTTPResponse | None:
-    """The server's answer, or None if it says that nothing is missing."""
+    """The server's response, or None if nothing is missing."""
     headers = {"User-Agent": "catsofa", "Accept-Encoding": "identity"}
     if before:
         headers["Range"] = f"bytes={before}-"
@@ -194,7 +194,7 @@ def _ask(wanted: _Wanted, before: int) -> HTTPResponse | None:
 
 
 def _accept_or_refuse(error: HTTPError, wanted: _Wanted, before: int) -> None:
-    """Say what an answer that is no file means; that nothing is missing is accepted."""
+    """Raise the error that an HTTP error status means; accepts the status which says that nothing is missing."""
     if error.code == 416:
         if error.headers.get("Content-Range", "").endswith(f"/{before}"):
             return
@@ -210,14 +210,14 @@ def _accept_or_refuse(error: HTTPError, wanted: _Wanted, before: int) -> None:
 
 
 def _start(answer: HTTPResponse) -> int | None:
-    """The first byte of a partial answer: `bytes 100-199/200` starts at 100."""
+    """The first byte position of a partial response: `bytes 100-199/200` starts at 100."""
     unit, _, span = answer.headers.get("Content-Range", "").partition(" ")
     first = span.partition("-")[0]
     return int(first) if answer.status == 206 and unit == "bytes" and first.isdecimal() else None
 
 
 def _read(answer: HTTPResponse) -> bytes:
-    """Some bytes of the body; a broken connection is a failure that another attempt may better."""
+    """Some bytes of the body; a broken connection is a failure that a retry may fix."""
     try:
         return answer.read1(CHUNK)
     except (OSError, HTTPException) as error:

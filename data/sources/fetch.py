@@ -1,4 +1,4 @@
-"""Bring a released set onto this machine: download it or copy it from a file, and check every byte."""
+"""Fetches a released set: downloads it or copies it from a local file, and verifies the checksum."""
 
 import os
 import shutil
@@ -16,24 +16,24 @@ from catsofa.data.sources.download import Unreachable, download
 from catsofa.data.sources.released import Source, SourceFile, home, how_to_bring, named
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with a file's name, the bytes that are there and, where it is known, how many there will be."""
+"""Called with a file's name, the bytes so far and the total bytes, if known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedFile:
-    """A file as it lies here now."""
+    """A local file of a fetched source."""
 
     path: Path
     sha256: str
     how: str
-    """`downloaded`, `copied`, `unpacked`, or `there` if it was."""
+    """`downloaded`, `copied`, `unpacked`, or `there` if the file existed before."""
     published: bool
-    """Whether the checksum was held against a published one; if not, it is the first one seen."""
+    """Whether the checksum was compared with a published one; otherwise it comes from the first download."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A source as it lies here now."""
+    """A fetched source with its local files."""
 
     name: str
     path: Path
@@ -41,9 +41,9 @@ class Fetched:
 
 
 def fetch(name: str, given: Path | str | None = None, progress: Progress | None = None) -> Fetched:
-    """Bring a source into the data folder, from the net or from a `given` file or folder; what is there stays.
+    """Fetch a source into the data folder, from the network or a `given` file or folder; existing files are kept.
 
-    Two at a time do not clash: the second waits, and finds what the first brought.
+    Concurrent calls are safe: the second waits, and then uses the files of the first.
     """
     source, root = named(name), home()
     with _alone(root, source):
@@ -56,7 +56,7 @@ def fetch(name: str, given: Path | str | None = None, progress: Progress | None 
 
 @contextmanager
 def _alone(root: Path, source: Source) -> Iterator[None]:
-    """Hold the lock of a source's folder; the system lets go of it if we are killed."""
+    """Hold the lock of a source's folder; the system releases the lock if the process is killed."""
     from filelock import FileLock
 
     lock = FileLock(root / ".locks" / f"{source.folder.replace('/', '-')}.lock")
@@ -73,7 +73,7 @@ def _alone(root: Path, source: Source) -> Iterator[None]:
 
 
 def _file(source: Source, file: SourceFile, root: Path, given: Path | None, progress: Progress | None) -> FetchedFile:
-    """Bring one file, unless it is there, and hold it against its checksum."""
+    """Fetch one file unless it exists, and check its checksum."""
     target = root / source.folder / file.name
     if target.exists():
         check = check_file(target, file)
@@ -91,7 +91,7 @@ def _file(source: Source, file: SourceFile, root: Path, given: Path | None, prog
 
 
 def _from_net(source: Source, file: SourceFile, target: Path, expected: str, progress: Progress | None) -> str:
-    """Download one file; without a network, say what to put where."""
+    """Download one file; without a network, the error says how to get it by hand."""
     if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
         raise ValueError(f"{source.name} is not on this machine and HF_HUB_OFFLINE is set: {how_to_bring(source)}")
     report = (lambda done, total: progress(file.name, done, total)) if progress else None
@@ -102,7 +102,7 @@ def _from_net(source: Source, file: SourceFile, target: Path, expected: str, pro
 
 
 def _copy(given: Path, target: Path, expected: str, file: SourceFile) -> str:
-    """Copy a local file if it is the released one."""
+    """Copy a local file; refuses a file that is not the released one."""
     existing_file(given, f"the released {file.name}")
     found, size = sha256_of(given), given.stat().st_size
     if (expected and found != expected) or (not expected and file.bytes not in (None, size)):
@@ -114,7 +114,7 @@ def _copy(given: Path, target: Path, expected: str, file: SourceFile) -> str:
 
 
 def _member(source: Source, file: SourceFile, root: Path, given: Path | None, progress: Progress | None) -> FetchedFile:
-    """Bring one member of an archive: unpack it from the archive, which is brought first, or copy it."""
+    """Fetch one member of an archive: fetch and unpack the archive, or copy the given member."""
     assert source.archive is not None
     target = root / source.folder / file.name
     if target.exists() or (given and not _is_archive(given, source.archive)):
@@ -127,12 +127,12 @@ def _member(source: Source, file: SourceFile, root: Path, given: Path | None, pr
 
 
 def _is_archive(given: Path, archive: SourceFile) -> bool:
-    """Whether what was given is the archive, or a folder that holds it, and not a member."""
+    """Whether the given path is the archive, or a folder with the archive, and not a member."""
     return (given / archive.name).is_file() if given.is_dir() else given.is_file() and tarfile.is_tarfile(given)
 
 
 def _unpack(archive: Path, file: SourceFile, target: Path) -> None:
-    """Copy a member of an archive to its place; nothing else of the archive is written."""
+    """Copy one member of an archive to its place; no other member is written."""
     try:
         with tarfile.open(archive) as members:
             for member in members:
@@ -148,6 +148,6 @@ def _unpack(archive: Path, file: SourceFile, target: Path) -> None:
 
 
 def _remember(target: Path, sha256: str) -> None:
-    """Keep the checksum beside the file, so that the next download is held against it."""
+    """Store the checksum beside the file, so that the next download is compared with it."""
     with atomic_write(note_of(target)) as file:
         file.write(f"{sha256}  {target.name}\n".encode())

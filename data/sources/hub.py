@@ -9,17 +9,17 @@ from catsofa.data.files import BadInput, short
 PREFIX = "hf://datasets/"
 EXPECTED = f"{PREFIX}OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME/FILE"
 PATIENCE = 1.5
-"""Seconds to wait for an answer; the library asks twice, a second apart, and whoever waits learns it within five."""
+"""Seconds to wait for an answer; the library tries twice, one second apart, so a failure shows within five seconds."""
 RELEASE = ("README.md", "SHA256SUMS", "data/*.parquet")
-"""The files of a release, which is read as a folder."""
+"""The files of a release, which is read as one folder."""
 _ADDRESS = re.compile(rf"{PREFIX}([\w.-]+/[\w.-]+)(?:@([\w.-]+))?(?:/(.+))?")
 _DATA = re.compile(r"(?!.*README)(?!(?:dataset_infos|croissant)\.json$).+\.(?:csv|tsv|jsonl?|txt)(?:\.gz)?")
 
 
 def path_of(address: str) -> Path:
-    """Where the file or the release at an address lies on this machine, fetched if need be.
+    """The local path of the file or release at an address, fetched if missing.
 
-    Without a network, what an earlier use brought is taken.
+    Without a network, the copy from an earlier use is taken.
     """
     found = _ADDRESS.fullmatch(address)
     if not found:
@@ -28,7 +28,7 @@ def path_of(address: str) -> Path:
     from huggingface_hub import HfApi, hf_hub_download, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
-    # the client under it has had three names: its errors are known by their own base
+    # the HTTP client of the library has had three names, so its errors are found by their base class
     client_error: type[Exception] = HfHubHTTPError.__bases__[0]
     where: dict[str, Any] = {"repo_id": repo, "repo_type": "dataset", "revision": revision}
     try:
@@ -56,7 +56,7 @@ def path_of(address: str) -> Path:
 
 
 def _wanted(address: str, file: str | None, names: list[str]) -> list[str]:
-    """The files of a repository that are meant: the one named, the only one with data, or those of a release."""
+    """The files of a repository to fetch: the named one, those of a release, or the only data file."""
     if file:
         if file not in names:
             raise BadInput(address, f"no such file among {short(', '.join(names))}", EXPECTED)

@@ -1,4 +1,4 @@
-"""Data in memory: records, data frames, and data sets of the library `datasets`, whose rows become records."""
+"""Data in memory: records, data frames, and data sets of the library `datasets`, converted to records."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,9 +11,9 @@ EXPECTED = "records, a data frame, or a Dataset with the columns of a format"
 
 
 def records_in(data: Iterable[Any]) -> list[Any]:
-    """The records of a list, or those that the rows of a table become.
+    """The records of a list, or the records from the rows of a table.
 
-    An iterator is refused: somebody may have read a part of it, and nobody could read it again.
+    An iterator is refused: a part of it may be consumed already, and it cannot be read again.
     """
     kind = type(data).__name__
     if isinstance(data, Iterator):
@@ -36,7 +36,7 @@ def records_in(data: Iterable[Any]) -> list[Any]:
 
 
 def _named(feature: Any, value: Any) -> Any:
-    """A value of a Dataset, its class labels by their names."""
+    """A value of a Dataset, with class labels replaced by their names."""
     if hasattr(feature, "int2str"):
         return "" if value is None or value < 0 else feature.int2str(value)
     inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)

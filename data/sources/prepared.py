@@ -1,4 +1,4 @@
-"""Released sets whose files are not UTF-8 or do not say their language: a copy that says both, beside the file."""
+"""Makes UTF-8 copies with a language column of released sets that state no language."""
 
 import csv
 import io
@@ -13,14 +13,14 @@ from catsofa.data.sources.checks import note_of
 from catsofa.data.sources.released import Source, folders
 
 LANGUAGE = "language"
-"""The column of the copy that names the language of each row."""
+"""The column of the copy with the language of each row."""
 
 
 def prepared(source: Source, file: Path) -> Path:
-    """The file to read: the released one, or its copy in UTF-8 with the language of the table in each row.
+    """The file to read: the released one, or its UTF-8 copy with the source's language in each row.
 
-    The copy is made once: a note beside it has the checksums of both files, and a copy that differs is made again. It
-    lies in the cache where the folder of the released file cannot be written to.
+    The copy is made once: a note beside it has the checksums of both files, and a copy that differs is remade. If
+    the folder of the released file is not writable, the copy is in the cache folder.
     """
     if not source.language:
         return file
@@ -45,7 +45,7 @@ def prepared(source: Source, file: Path) -> Path:
 
 
 def _write(place: Path, content: bytes, recipe: str) -> Path:
-    """Write the copy, then the note that vouches for it."""
+    """Write the copy, then the note with its checksum."""
     place.parent.mkdir(parents=True, exist_ok=True)
     for path, data in ((place, content), (note_of(place), f"{recipe}{hex_digest(content)}  {place.name}\n".encode())):
         with atomic_write(path) as out:

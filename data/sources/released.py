@@ -1,7 +1,7 @@
-"""The table of released sets: what each holds, its files with their checksums, and the folders it may lie in.
+"""The table of released sets: contents, files with checksums, and the folders that may hold them.
 
-Data is looked for in the folder that CATSOFA_DATA names and then in the user's cache folder. What is fetched goes
-into CATSOFA_DATA where that is set, else into the cache.
+Data is searched in the folder that CATSOFA_DATA names, then in the user's cache folder. Fetched files go into
+CATSOFA_DATA if it is set, otherwise into the cache.
 """
 
 import os
@@ -19,56 +19,56 @@ TABLE = Path(__file__).with_name("sources.toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """One file of a source; an empty checksum is one that nobody has published."""
+    """One file of a source; an empty checksum means that none is published."""
 
     path: str
     url: str
     sha256: str = ""
     bytes: int | None = None
     megabytes: int | None = None
-    """The size where only a round one is published."""
+    """The size if only an approximate one is published."""
 
     @property
     def name(self) -> str:
-        """What the file is called on this machine."""
+        """The local name of the file."""
         return PurePosixPath(self.path).name
 
     @property
     def size(self) -> int | None:
-        """The bytes, exact or about."""
+        """The size in bytes, exact or approximate."""
         return self.megabytes * 1_000_000 if self.bytes is None and self.megabytes else self.bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A released set: what it holds, its files, its licence and whom to cite."""
+    """A released set: contents, files, licence and citation."""
 
     name: str
     holds: str
     format: str
-    """The name of the format that reads it."""
+    """The name of the format that reads the set."""
     folder: str
     origin: str
-    """Where people look at it."""
+    """The web page of the set."""
     revision: str
     licence: str
     citation: str
     paper: str
     files: tuple[SourceFile, ...]
     archive: SourceFile | None = None
-    """What is downloaded where the files are members of an archive."""
+    """The archive to download, if the files are members of one."""
     encoding: str = ""
-    """The encoding of its file; empty for UTF-8."""
+    """The encoding of the file; empty for UTF-8."""
     language: str = ""
-    """The language of its records, where its file does not say it; empty for English."""
+    """The language of the records if the file does not state it; empty for English."""
 
     @property
     def downloads(self) -> tuple[SourceFile, ...]:
-        """The files that lie on the server."""
+        """The files to download."""
         return (self.archive,) if self.archive else self.files
 
     def below(self, root: Path) -> Path:
-        """Where the set lies in a data folder: a file, or the folder of several."""
+        """The path of the set in a data folder: its file, or a folder if there are several."""
         folder = root / self.folder
         return folder / self.files[0].name if len(self.files) == 1 else folder
 
@@ -79,12 +79,12 @@ class Source:
 
 @cache
 def table() -> Mapping[str, Source]:
-    """Every source by name, in the order of the table."""
+    """All sources by name, in the order of the table."""
     return {name: _source(name, entry) for name, entry in tomllib.loads(TABLE.read_text("utf-8")).items()}
 
 
 def _source(name: str, entry: dict[str, Any]) -> Source:
-    """One entry of the table, its addresses spelled out."""
+    """One entry of the table, with full addresses."""
     where = {key: entry.pop(key, "") for key in ("github", "hub", "url")}
     revision, archive = entry.pop("revision", ""), entry.pop("archive", None)
     files = entry.pop("members" if archive else "files")
@@ -99,7 +99,7 @@ def _source(name: str, entry: dict[str, Any]) -> Source:
 
 
 def _url(where: Mapping[str, str], revision: str, path: str) -> str:
-    """The address of a file's bytes; the Hub's may be a mirror, as its own tools have it."""
+    """The download address of a file; HF_ENDPOINT may name a mirror of the Hub, as for the Hub's own tools."""
     if where["github"]:
         return f"https://raw.githubusercontent.com/{where['github']}/{revision}/{quote(path)}"
     if where["hub"]:
@@ -109,7 +109,7 @@ def _url(where: Mapping[str, str], revision: str, path: str) -> str:
 
 
 def _origin(where: Mapping[str, str], revision: str) -> str:
-    """The address people can look at."""
+    """The address of the source's web page."""
     if where["github"]:
         return f"https://github.com/{where['github']}/tree/{revision}"
     if where["hub"]:
@@ -118,7 +118,7 @@ def _origin(where: Mapping[str, str], revision: str) -> str:
 
 
 def named(name: str) -> Source:
-    """The source of this name."""
+    """The source with this name."""
     if name in table():
         return table()[name]
     close = get_close_matches(name, table(), n=1)
@@ -127,12 +127,12 @@ def named(name: str) -> Source:
 
 
 def home() -> Path:
-    """The data folder that is written to: CATSOFA_DATA, or the user's cache folder."""
+    """The data folder to write to: CATSOFA_DATA, or the user's cache folder."""
     return folders()[0]
 
 
 def folders() -> list[Path]:
-    """The data folders that are looked into, in their order."""
+    """The data folders to search, in order."""
     from platformdirs import user_cache_path
 
     asked = os.environ.get("CATSOFA_DATA")
@@ -141,18 +141,18 @@ def folders() -> list[Path]:
 
 
 def find(source: Source) -> Path | None:
-    """Where a source lies on this machine, if all of it does; its bytes are not looked at."""
+    """The local path of a complete source, or None; the content is not checked."""
     root = root_of(source)
     return source.below(root) if root else None
 
 
 def root_of(source: Source) -> Path | None:
-    """The first data folder that holds every file of a source."""
+    """The first data folder with every file of a source, or None."""
     return next((root for root in folders() if source.is_whole_in(root)), None)
 
 
 def how_to_bring(source: Source) -> str:
-    """What to download by hand and where to put it."""
+    """Instructions to download a source by hand."""
     if source.archive:
         file = source.archive
         return f"bring {file.url} (SHA-256 {file.sha256}) and run 'catsofa data fetch {source.name} --from {file.name}'"

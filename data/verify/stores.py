@@ -19,14 +19,14 @@ JOURNALS = {
     "history.jsonl": "the history of a leaderboard",
     "raw.jsonl": "the answers of a study",
 }
-"""The logs that can be checked by themselves."""
+"""The logs that can be checked alone, with their descriptions."""
 
 
 MAKE_SHARDS = "run the same `catsofa build probes` again, or fetch the folder again"
 
 
 def is_shards(folder: Path) -> bool:
-    """Whether a folder holds the manifest of probe shards, which begins unlike that of a run."""
+    """Whether a folder has the manifest of probe shards, which begins differently from that of a run."""
     place = folder / MANIFEST
     if not place.is_file():
         return False
@@ -37,7 +37,7 @@ def is_shards(folder: Path) -> bool:
 
 
 def check_release(folder: Path) -> Verdict | None:
-    """The verdict on a release, of which every part must be there; None for anything else."""
+    """The verdict on a release, whose parts must all exist; None for another store."""
     from catsofa.data.release import has_card
 
     if (folder / MANIFEST).exists() or not _is_written(folder) or (_sharded(folder) and not has_card(folder)):
@@ -49,7 +49,7 @@ def check_release(folder: Path) -> Verdict | None:
 
 
 def check_shards(folder: Path) -> Verdict | None:
-    """The verdict on a folder of probe shards, whose manifest and list must agree; None for anything else."""
+    """The verdict on a folder of probe shards, whose manifest and list must agree; None for another store."""
     if not (folder / MANIFEST).is_file():
         if not _is_written(folder) or not _sharded(folder):
             return None
@@ -70,7 +70,7 @@ def check_shards(folder: Path) -> Verdict | None:
             faults.append(Fault(folder / LIST, _missing("the checksums of the shards", MAKE_SHARDS)))
         else:
             unchecked.append(f"the shards that are not made yet ({len(set(made)):,} of {wanted or 'unknown'} are)")
-            # the manifest names a shard before its file is there
+            # the manifest names a shard before its file exists
             if made and not (folder / made[-1]).exists():
                 digests.pop(made[-1])
     verdict = _check_list(folder, "probe shards", digests, MAKE_SHARDS, faults)
@@ -78,7 +78,7 @@ def check_shards(folder: Path) -> Verdict | None:
 
 
 def _is_written(folder: Path) -> bool:
-    """Whether catsofa wrote the Parquet of a folder, as its card, its list or the columns of its first file say."""
+    """Whether catsofa wrote the Parquet files of a folder, by its card, its list or the columns of its first file."""
     from catsofa.data.release import has_card, holds_records
 
     listed = any(name.endswith(".parquet") for name in _listed(folder))
@@ -86,27 +86,27 @@ def _is_written(folder: Path) -> bool:
 
 
 def _sharded(folder: Path) -> bool:
-    """Whether the Parquet files of a folder, or those that it lists, are numbered shards."""
+    """Whether a Parquet file of a folder, or of its list, has the name of a numbered shard."""
     names = [*(file.name for file in (folder / "data").glob("*.parquet")), *_listed(folder)]
     return any(SHARD.search(Path(name).stem) for name in names)
 
 
 def _listed(folder: Path) -> Mapping[str, str]:
-    """The files that a folder lists; none if its list is no list of catsofa, which may be that of another program."""
+    """The files that a folder lists; empty if the list is not catsofa's, such as a list of another program."""
     with suppress(BadInput):
         return read_list(folder) or {}
     return {}
 
 
 def _missing(what: str, remedy: str) -> str:
-    """Says that a part is missing that catsofa always writes."""
+    """The error for a missing part that catsofa always writes."""
     return f"found no such file; expected {what}, which catsofa always writes: {remedy}"
 
 
 def _check_list(
     folder: Path, kind: str, digests: Mapping[str, str] | None, remedy: str, missing: Sequence[Fault]
 ) -> Verdict:
-    """The verdict on the files that a folder holds and lists; `missing` are the faults known before."""
+    """The verdict on the files of a folder and of its list; `missing` are faults found before."""
     files = {*(folder / "data").glob("*.parquet"), *(folder / name for name in digests or ())}
     if digests is None:
         return Verdict(path=folder, kind=kind, faults=tuple(missing))
@@ -124,7 +124,7 @@ def _check_list(
 
 
 def check_released_set(path: Path) -> Verdict | None:
-    """The verdict on a released set in a data folder, by the file or folder it lies in; None for anything else."""
+    """The verdict on a released set at its file or folder in a data folder; None for another path."""
     for source in released.table().values():
         for root in released.folders():
             if source.is_whole_in(root) and source.below(root).resolve() == path.resolve():
@@ -143,7 +143,7 @@ def check_released_set(path: Path) -> Verdict | None:
 
 
 def check_journal(path: Path) -> Verdict | None:
-    """The verdict on a journal, a leaderboard's history or scores of similarity; None for anything else."""
+    """The verdict on one of the JOURNALS; None for another file."""
     if path.name not in JOURNALS or not path.is_file() or not path.stat().st_size:
         return None
     chained = path.name == "raw.jsonl"

@@ -1,4 +1,4 @@
-"""Verdicts of `catsofa verify`: which store was checked, what was checked in it, and what is wrong with which file."""
+"""Verdicts of `catsofa verify`: the store, the checked parts, and the faults of its files."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A file that is not what was written, with one sentence that says what is wrong and what to do."""
+    """A file that differs from what was written, with one sentence that says what is wrong and what to do."""
 
     path: Path
     wrong: str
@@ -16,7 +16,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The outcome of checking one store; without faults the store is all right."""
+    """The result of checking one store, which is right if there are no faults."""
 
     path: Path
     kind: str
@@ -24,12 +24,12 @@ class Verdict:
     checked: tuple[str, ...] = ()
     """Parts that were checked: `manifest`, `12,687 scores`."""
     unchecked: tuple[str, ...] = ()
-    """Parts that could not be checked, each with its reason: an old store has no checksums."""
+    """Parts that could not be checked, each with its reason (an old store has no checksums)."""
     faults: tuple[Fault, ...] = ()
 
     @property
     def right(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no faults."""
         return not self.faults
 
     def to_dict(self) -> dict[str, Any]:
@@ -39,9 +39,9 @@ class Verdict:
 
 
 Check = Callable[[Path], Verdict | None]
-"""Checks the store at a path; None if the path holds another kind of store. Faults of files may also be raised as
+"""Checks the store at a path; returns None for another kind of store. A check may also raise a fault of a file as
 `BadInput`, which becomes a fault of the file that it names."""
 
 
 class NotChecked(ValueError):
-    """The store cannot be checked now, and nothing is known to be wrong: another process holds it."""
+    """The store cannot be checked now because another process holds it; no fault is known."""

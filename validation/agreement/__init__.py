@@ -1,6 +1,6 @@
-"""How far people agree: percent, Fleiss' kappa, Krippendorff's alpha, the unanimous share, with intervals.
+"""Inter-annotator agreement: percent, Fleiss' kappa, Krippendorff's alpha, unanimous share, with intervals.
 
-Every statistic here is a function of sums over items, so the sums are taken once and a bootstrap is one
+Every statistic here is a function of sums over items, so the sums are computed once. A bootstrap is then one
 matrix product of weights and sums.
 """
 
@@ -24,49 +24,49 @@ from catsofa.validation.judgements import answers, questions_of
 
 STATISTICS = ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")
 CORRECTED = STATISTICS[:2]
-"""Those that compare with what chance would give."""
+"""The chance-corrected statistics."""
 PREVALENT = 0.8
-"""From this share of one label on, chance agreement is so high that kappa says little about people."""
+"""From this share of one label on, chance agreement is so high that kappa says little about the annotators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement(Tabular):
-    """The four statistics of a set of items, with the ends of their 95 % intervals; NaN where undefined."""
+    """The four statistics of a set of items, with their 95 % confidence intervals; NaN if undefined."""
 
     fleiss_kappa: float
     krippendorff_alpha: float
     percent: float
     unanimous: float
     items: int
-    """Items that two people or more judged; the others can show no agreement."""
+    """Items that at least two people judged; other items cannot show agreement."""
     judged: int
-    """Items that anybody judged."""
+    """Items that at least one person judged."""
     annotations: int
     prevalence: float
     """The share of the most frequent label."""
     chance: float
-    """The agreement to be expected if people answered at random with the shares these labels have."""
+    """The agreement expected if people answered at random with the observed shares of the labels."""
     units: int = 0
-    """What is resampled: the items, or the CATs or whole items that they belong to."""
+    """The number of resampled units: the items, or the CATs or whole items that they belong to."""
     questions: int = 1
-    """The questions that were asked about these items; of several, kappa and alpha are undefined."""
+    """The number of questions asked about these items; with several, kappa and alpha are undefined."""
     low: Mapping[str, float] = field(default_factory=dict)
     high: Mapping[str, float] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Any]]:
-        """One flat row: the statistics with their limits, and what they rest on."""
+        """One flat row: the statistics with their limits, and the counts behind them."""
         row: dict[str, Any] = {}
         for name in STATISTICS:
             row |= {name: getattr(self, name), f"{name}_low": self.low.get(name), f"{name}_high": self.high.get(name)}
         return [{**row, "items": self.items, "judged": self.judged, "annotations": self.annotations}]
 
     def heading(self) -> str:
-        """What a reader must know before reading kappa, and why there is no interval."""
+        """The note on kappa, and the reason for a missing interval."""
         return "; ".join(filter(None, (self.note, self.withheld)))
 
     @property
     def withheld(self) -> str:
-        """Why a statistic that is known has no interval, or nothing."""
+        """The reason why a known statistic has no interval; empty if it has one."""
         if not self.items:
             return ""
         if self.units < FEWEST:
@@ -80,7 +80,7 @@ class Agreement(Tabular):
 
     @property
     def note(self) -> str:
-        """What a reader must know before reading kappa, or nothing."""
+        """A note that readers need before they read kappa; empty if there is none."""
         if self.items == 0:
             return "no item was judged by two people"
         if self.questions > 1:
@@ -105,7 +105,7 @@ class Agreement(Tabular):
 def agreement(
     annotations: Iterable[Annotation], *, unit: Mapping[str, str] | None = None, resamples: int = 1000, seed: int = 0
 ) -> Agreement:
-    """Agreement over all items, with intervals over items, or the units they belong to."""
+    """Agreement over all items, with confidence intervals over items, or over the units they belong to."""
     given = answers(annotations)
     ratings, questions = Ratings.of(given), len(questions_of(given))
     sums = item_sums(ratings)
@@ -144,7 +144,7 @@ def agreement_by(
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> dict[str, Agreement]:
-    """Agreement within each value of a column; one that describes annotators groups judgements, not items."""
+    """Agreement within each value of a column; a column about annotators groups judgements, not items."""
     groups: dict[str, list[Annotation]] = {}
     for annotation in answers(annotations):
         if (value := column.value(annotation)) is not None:
@@ -155,7 +155,7 @@ def agreement_by(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agrees:
-    """The share of other people's answers to the same items that one person's answers agree with."""
+    """The share of other people's answers to the same items that agree with one person's answers."""
 
     percent: float
     items: int
@@ -164,7 +164,7 @@ class Agrees:
 
 
 def agreement_of_annotators(annotations: Iterable[Annotation]) -> dict[str, Agrees]:
-    """How far each person agrees with the others on the items they share; the interval is over these items."""
+    """Each person's agreement with the others on shared items; the confidence interval is over these items."""
     ratings = Ratings.of(answers(annotations))
     counts = ratings.counts()
     others = counts.sum(axis=1)[ratings.item] - 1
@@ -183,7 +183,7 @@ def agreement_of_annotators(annotations: Iterable[Annotation]) -> dict[str, Agre
 
 
 def item_sums(ratings: Ratings) -> Floats:
-    """One row an item, zero where fewer than two people judged; the columns are the sums all statistics need.
+    """One row per item, zero if fewer than two people judged; the columns are the sums that all statistics need.
 
     1 | percent agreement | unanimous | share of each label | count of each label | agreeing pairs / (n - 1)
     """
@@ -197,11 +197,11 @@ def item_sums(ratings: Ratings) -> Floats:
 
 
 def statistics_of(sums: Floats) -> Floats:
-    """The statistics in the order of STATISTICS, one column each, from one row of summed item rows each.
+    """One row of statistics, in the order of STATISTICS, for each row of summed item rows.
 
     Fleiss: (P - Pe) / (1 - Pe), P the mean percent of the items, Pe the sum of squares of the mean label
-    shares; with equal numbers of judges it is Fleiss 1971, with unequal ones Gwet's extension of it.
-    Krippendorff: 1 - observed / expected disagreement, every answer weighed by its pairs.
+    shares; equal numbers of judges give Fleiss 1971, unequal ones Gwet's extension.
+    Krippendorff: 1 - observed / expected disagreement, with every answer weighted by its pairs.
     """
     labels = (sums.shape[1] - 4) // 2
     items, percent, unanimous = sums[:, 0], sums[:, 1], sums[:, 2]
@@ -213,14 +213,14 @@ def statistics_of(sums: Floats) -> Floats:
         n = counts.sum(axis=1)
         expected = (n**2 - (counts**2).sum(axis=1)) / (n * (n - 1))
         alpha = 1 - (1 - agreeing / n) / expected
-    # one label alone leaves nothing to be expected: undefined, not perfect, and rounding must not hide it
+    # with one label alone the statistic is undefined, not perfect; rounding must not hide this
     alone = (counts > 0).sum(axis=1) < 2
     kappa[alone] = alpha[alone] = np.nan
     return np.column_stack([kappa, alpha, percent, unanimous])
 
 
 def _limits(totals: Floats, resamples: int, seed: int) -> dict[str, Limits]:
-    """The ends of the 95 % intervals; NaN without resamples or from fewer than `FEWEST` units."""
+    """The limits of the 95 % intervals; NaN without resamples or with fewer than `FEWEST` units."""
     if resamples < 1 or len(totals) < FEWEST:
         return dict.fromkeys(STATISTICS, (nan, nan))
     of_shares = (share_limits(totals[:, column], totals[:, 0]) for column in (1, 2))

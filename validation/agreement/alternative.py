@@ -1,7 +1,7 @@
-"""The alternative annotator test (Calderon, Reichart and Dror 2025): may a judge stand in for human raters?
+"""The alternative annotator test (Calderon, Reichart and Dror 2025): tests whether a judge may replace human raters.
 
 Each rater is left out in turn. On every item that the rater and others rated, the judge wins if its label agrees with
-the others at least as well as the rater's. The judge passes if it is good enough for half of the raters.
+the others at least as well as the rater's label. The judge passes if it is good enough against half of the raters.
 """
 
 __all__ = ["AltTest", "alt_test"]
@@ -22,36 +22,36 @@ from catsofa.validation.agreement import item_sums, statistics_of
 from catsofa.validation.judgements import answers
 
 LEAST_ITEMS = 30
-"""A rater who shares fewer items with others is left out: the t test needs about so many."""
+"""A rater who shares fewer items with others is left out: the t test needs about this many items."""
 LEAST_RATERS = 3
-"""With fewer raters the winning rate says little of others."""
+"""With fewer raters, the winning rate says little about other raters."""
 LEAST_RATE = 0.5
-"""The winning rate from which on a judge passes."""
+"""The minimum winning rate of a judge that passes."""
 LOW_KAPPA = 0.2
-"""Below this agreement of the raters, a judge wins easily: a pass says little."""
+"""Below this kappa of the raters, a judge wins easily, so a pass says little."""
 FDR = 0.05
 """The expected share of wrong rejections (Benjamini and Yekutieli 2001)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duel:
-    """One rater against the judge."""
+    """The comparison of one rater with the judge."""
 
     rater: str
     items: int
     judge: float
-    """The share of items on which the judge agrees with the others at least as well (rho f)."""
+    """The share of items on which the judge agrees with the others at least as well as the rater (rho f)."""
     human: float
-    """The share on which the rater does (rho h); ties count for both."""
+    """The share of items on which the rater does so (rho h); ties count for both."""
     p: float
-    """Of the hypothesis that the judge is worse by epsilon or more."""
+    """The p value of the hypothesis that the judge is worse by epsilon or more."""
     won: bool = False
     """Whether the hypothesis is rejected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """Of the items that most raters gave a label, the share that the judge gave it."""
+    """The judge's recall of one label: its share of hits among the items to which most raters gave this label."""
 
     items: int
     share: float
@@ -69,7 +69,7 @@ class AltTest(Tabular):
     items: int
     """Items of the raters who were tested."""
     unjudged: int
-    """Items rated by two people or more that the judge gave no label."""
+    """Items rated by at least two people that have no label of the judge."""
     left_out: int
     """Raters with fewer than 30 such items."""
     kappa: float
@@ -78,22 +78,22 @@ class AltTest(Tabular):
 
     @property
     def winning_rate(self) -> float:
-        """The share of raters against whom the judge is good enough (omega); NaN without any rater."""
+        """The share of raters against whom the judge is good enough (omega); NaN without raters."""
         return sum(duel.won for duel in self.duels) / len(self.duels) if self.duels else nan
 
     @property
     def advantage(self) -> float:
-        """The mean over raters of the share of items on which the judge does as well or better (rho)."""
+        """The mean over raters of the share of items on which the judge is at least as good (rho)."""
         return sum(duel.judge for duel in self.duels) / len(self.duels) if self.duels else nan
 
     @property
     def passed(self) -> bool:
-        """Whether the judge may stand in for raters of these items."""
+        """Whether the judge may replace raters of these items."""
         return self.winning_rate >= LEAST_RATE
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the result weak."""
+        """The reasons why the result is weak."""
         found = []
         if len(self.duels) < LEAST_RATERS:
             found.append(f"{self.judge}: only {len(self.duels)} raters have {LEAST_ITEMS} items or more")
@@ -120,13 +120,13 @@ class AltTest(Tabular):
 def alt_test(
     people: Iterable[Annotation], judged: Mapping[str, str], *, judge: str, epsilon: float, ordinal: bool = False
 ) -> AltTest:
-    """Test the labels that a judge gave to items against those of people; `ordinal` labels are numbers."""
+    """Test a judge's labels of items against those of people; `ordinal` labels are numbers."""
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon is a share from 0 to 1, not {epsilon}; use .2 for experts, .1 for crowds")
     given: dict[str, dict[str, str]] = defaultdict(dict)
     counted = []
     for one in answers(people):
-        if one.annotator not in given[one.item]:  # of two judgements of one person the first counts
+        if one.annotator not in given[one.item]:  # if one person judged twice, the first judgement counts
             given[one.item][one.annotator] = one.label
             counted.append(one)
     shared = {item: labels for item, labels in given.items() if len(labels) >= 2}
@@ -166,7 +166,7 @@ def alt_test(
 
 
 def p_value(differences: Sequence[float], epsilon: float) -> float:
-    """One-sided t test that the mean difference is below epsilon; without variance the mean alone decides."""
+    """The p value of a one-sided t test that the mean difference is below epsilon; 0 or 1 without variance."""
     n = len(differences)
     mean = sum(differences) / n
     variance = sum((value - mean) ** 2 for value in differences) / (n - 1)
@@ -176,7 +176,7 @@ def p_value(differences: Sequence[float], epsilon: float) -> float:
 
 
 def benjamini_yekutieli(p_values: Sequence[float], level: float) -> set[int]:
-    """The places of the rejected hypotheses at a false discovery rate, whatever their dependence."""
+    """The positions of the rejected hypotheses at a false discovery rate, under any dependence."""
     tests = len(p_values)
     harmonic = sum(1 / rank for rank in range(1, tests + 1))
     order = sorted(range(tests), key=lambda place: p_values[place])
@@ -203,7 +203,7 @@ def _nearness(label: str, others: Sequence[str]) -> float:
 
 
 def _recall(given: Mapping[str, Mapping[str, str]], judged: Mapping[str, str]) -> dict[str, Recall]:
-    """For each label, how many of the items that a strict majority gave it the judge finds."""
+    """For each label, the judge's recall on the items to which a strict majority gave this label."""
     majority: dict[str, list[bool]] = defaultdict(list)
     for item, labels in given.items():
         label, votes = Counter(labels.values()).most_common(1)[0]

@@ -1,4 +1,4 @@
-"""Each annotator's accuracy, speed and habits, whom to exclude by stated limits, and what that would change."""
+"""Each annotator's accuracy, speed and habits; exclusions by stated limits, and their effect on decisions."""
 
 __all__ = ["annotators"]
 
@@ -23,62 +23,62 @@ from catsofa.validation.judgements import GoldResult, Rule, answers, gold_result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """From where on an annotator is to be excluded; each limit is one reason."""
+    """The limits beyond which an annotator is to be excluded; each limit is one reason."""
 
     consensus: float | None = None
-    """Least agreement with the others' majority; none is midway between chance and the crowd's median."""
+    """Minimum agreement with the others' majority; None means midway between chance and the crowd's median."""
     gold_pass: float = 0.75
-    """Least share of attention items answered rightly."""
+    """Minimum share of attention items answered correctly."""
     speed: float = 1 / 3
-    """Least median time per item, as a share of the crowd's median."""
+    """Minimum median time per item, as a share of the crowd's median."""
     luck: float = 0.001
-    """Greatest probability at which a row of equal answers may still be luck."""
+    """A run of equal answers less probable than this is not luck."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """What one annotator's answers show; NaN where the data do not say."""
+    """The results for one annotator; NaN if the data do not tell."""
 
     name: str
     answers: int
     consensus: float
-    """The share of answers that are the others' majority label (two others at least, and no tie)."""
+    """The share of answers that equal the others' majority label (at least two others, and no tie)."""
     low: float
     high: float
     judged: int
-    """How many answers `consensus` rests on."""
+    """The denominator of `consensus`."""
     expected_accuracy: float
     """The mean Dawid-Skene posterior of the answers given."""
     spam: float
-    """0 if the answers do not depend on the truth (by the Dawid-Skene estimate), 1 if they always are it."""
+    """0 if the answers do not depend on the true label (by the Dawid-Skene estimate), 1 if they always equal it."""
     gold: GoldResult | None
     seconds: float
     """Median time per item."""
     longest_run: int
-    """Most equal answers in a row in the order of time; 0 where there are no times."""
+    """Longest run of equal answers in order of time; 0 without times."""
     commonest: float
-    """The share of the answer given most often, of several questions that to each."""
+    """The share of the most frequent answer; with several questions, the most frequent answer to each."""
     exclude: tuple[str, ...] = ()
-    """Why to exclude this annotator; empty if there is no reason."""
+    """The reasons to exclude this annotator; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exclusion:
-    """What leaving people out would change in the decisions."""
+    """The effect on the decisions of leaving people out."""
 
     excluded: Sequence[str]
     annotations: int
     lost: Sequence[str] = field(default_factory=list)
     """Items that would no longer be decided."""
     gained: Sequence[str] = field(default_factory=list)
-    """Items that would be decided only then."""
+    """Items that would be decided only without these people."""
     changed: Sequence[str] = field(default_factory=list)
     """Items that would get another label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Crowd:
-    """What everybody did, against which each person is seen."""
+    """Statistics of all annotators, with which each person is compared."""
 
     shares: dict[tuple[str, str], float]
     """The share of each label among the answers to its question."""
@@ -88,7 +88,7 @@ class _Crowd:
 
 
 def annotators(annotations: Iterable[Annotation], limits: Limits | None = None) -> list[Annotator]:
-    """A report on each person: those to exclude first, then by agreement with the others, least first."""
+    """A report on each person, sorted: exclusions first, then by agreement with the others, lowest first."""
     limits, everything = limits or Limits(), list(annotations)
     given = answers(everything)
     if not given:
@@ -128,7 +128,7 @@ def annotators(annotations: Iterable[Annotation], limits: Limits | None = None) 
 
 
 def without(collected: Collected, excluded: Iterable[str], rule: Rule | None = None) -> Exclusion:
-    """What the decisions would lose, gain and change if these people's annotations were not there."""
+    """The decisions that would be lost, gained or changed without the annotations of these people."""
     everything, out = collected.annotations, set(excluded)
     rest = [a for a in everything if a.annotator not in out]
     after = {item: decision.label for item, decision in vote(rest, rule, collected.grouping).decisions.items()}
@@ -145,7 +145,7 @@ def without(collected: Collected, excluded: Iterable[str], rule: Rule | None = N
 
 
 def agrees_with_others(ratings: Ratings) -> Floats:
-    """1 where an answer is the majority label of the item's other judges, 0 where not, NaN without a majority."""
+    """1 if an answer is the majority label of the item's other judges, 0 if not, NaN without a majority."""
     others = ratings.counts()[ratings.item]
     rows = np.arange(len(ratings))
     others[rows, ratings.label] -= 1
@@ -161,9 +161,9 @@ def _places(ratings: Ratings) -> list[Indices]:
 
 
 def _estimated(given: Sequence[Annotation], ratings: Ratings) -> tuple[Floats, Floats]:
-    """The posterior of each answer, and the spam score of each person, by Dawid and Skene.
+    """The Dawid-Skene posterior of each answer, and the spam score of each person.
 
-    It is estimated for each question apart, which has labels of its own; a score is the mean over a person's answers.
+    Each question has its own labels and is estimated separately; a score is the mean over a person's answers.
     """
     asked = np.array([question_of(annotation) for annotation in given], dtype=object)
     likely, spam = np.empty(len(given)), np.zeros(len(ratings.annotators))
@@ -179,7 +179,7 @@ def _estimated(given: Sequence[Annotation], ratings: Ratings) -> tuple[Floats, F
 
 
 def _crowd(given: Sequence[Annotation], people: Sequence[Annotator], limits: Limits) -> _Crowd:
-    """The crowd's label shares and pace, and the least agreement with others that is asked of a person."""
+    """The crowd's label shares and pace, and the minimum agreement with others."""
     answers_to, counts = Counter(map(question_of, given)), Counter((question_of(a), a.label) for a in given)
     shares = {(question, label): n / answers_to[question] for (question, label), n in counts.items()}
     chance = sum(n * shares[each] for each, n in counts.items()) / len(given)
@@ -195,7 +195,7 @@ def _crowd(given: Sequence[Annotation], people: Sequence[Annotator], limits: Lim
 
 
 def _reasons(person: Annotator, own: Sequence[Annotation], crowd: _Crowd) -> Iterator[str]:
-    """Why to exclude a person; agreement only where even the upper end of its interval is too low."""
+    """The reasons to exclude a person; low agreement counts only if the upper limit of its interval is too low."""
     limits = crowd.limits
     if person.gold and not person.gold.passed:
         yield f"{person.gold.right} of {person.gold.answered} attention items right"
@@ -222,14 +222,14 @@ def _duration(annotation: Annotation) -> float:
 
 
 def _longest(own: Sequence[Annotation]) -> tuple[tuple[str, str], int]:
-    """The question and the answer to it that was given most often in a row, and how often."""
+    """The question and answer of the longest run of equal answers, and the length of the run."""
     in_time = sorted(own, key=lambda a: (question_of(a), a.at))
     runs = [(same, len(list(row))) for same, row in groupby(in_time, key=lambda a: (question_of(a), a.label))]
     return max(runs, key=lambda run: run[1])
 
 
 def _commonest(own: Sequence[Annotation]) -> float:
-    """The share of the answer given most often to each question."""
+    """The share of answers that are the most frequent answer to their question."""
     most = Counter[str]()
     for (question, _), n in Counter((question_of(a), a.label) for a in own).items():
         most[question] = max(n, most[question])

@@ -1,4 +1,4 @@
-"""Whether people of one group agree more with each other than with people of other groups."""
+"""Tests whether people of one group agree more with each other than with people of other groups."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from catsofa.validation.judgements import answers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """The shares of pairs of answers that agree, of two people of one group and of two groups."""
+    """The shares of agreeing pairs of answers, within one group and between two groups."""
 
     within: float
     between: float
     p: float
-    """The share of permutations of the people over the groups in which the difference is as large, one-sided."""
+    """One-sided p value: the share of permutations of people over groups with at least this difference."""
     people: int
     permutations: int
 
@@ -26,7 +26,7 @@ class Difference:
 def difference(
     annotations: Iterable[Annotation], column: Column, *, permutations: int = 999, seed: int = 0
 ) -> Difference | None:
-    """The difference of the groups of a column that describes annotators; None if there are no such pairs."""
+    """The difference between the groups of a column about annotators; None without pairs of both kinds."""
     ratings = Ratings.of(a for a in answers(annotations) if column.value(a) is not None)
     group = numbered(column.values[person] for person in ratings.annotators)[1]
     one, other, pairs, agreeing = _pairs(ratings)
@@ -49,7 +49,7 @@ def difference(
 
 
 def _pairs(ratings: Ratings) -> tuple[Indices, Indices, Floats, Floats]:
-    """The pairs of people who judged an item both: how many items, and on how many they gave one label."""
+    """The pairs of people with common items, the number of these items, and the number with equal labels."""
     order = np.argsort(ratings.item, kind="stable")
     item, person, label = ratings.item[order], ratings.annotator[order], ratings.label[order]
     keys, agrees, people = [np.empty(0, np.intp)], [np.empty(0, bool)], max(1, len(ratings.annotators))

@@ -1,4 +1,4 @@
-"""95 % intervals of agreement, over items or over the units (CATs) that items belong to."""
+"""95 % confidence intervals of agreement, over items or over the units (CATs) that items belong to."""
 
 from collections.abc import Callable, Iterator
 from math import nan
@@ -9,13 +9,13 @@ from catsofa.data.judging.ratings import Floats
 from catsofa.data.statistics import LEVEL, score_limits, students
 
 Statistics = Callable[[Floats], Floats]
-"""The statistics of summed rows: (sets, sums) to (sets, statistics)."""
+"""A function from summed rows (sets, sums) to statistics (sets, statistics)."""
 Limits = tuple[float, float]
 
 FEWEST = 30
-"""Units below which no interval is given: it would miss the truth too often."""
+"""Minimum units for an interval; with fewer, the interval would miss the true value too often."""
 EDGE = 1 - 1e-6
-"""Kappas beyond it, or below its negative, count as this one on the scale of the intervals."""
+"""Kappas are clipped to this absolute value on Fisher's scale."""
 STEP = 1e-5
 """Relative step of the numerical derivatives."""
 BLOCK = 100
@@ -23,10 +23,10 @@ BLOCK = 100
 
 
 def share_limits(won: Floats, out_of: Floats) -> Limits:
-    """Limits of the share sum(won) / sum(out_of), both with one value for each unit.
+    """Limits of the share sum(won) / sum(out_of), both with one value per unit.
 
-    Wilson's score interval with Student's t, for as many independent yes-or-no answers as have the variance of the
-    share over units (Korn and Graubard 1998); for as many as there are units where these have one and the same share.
+    Wilson's score interval with Student's t and an effective sample size: the number of independent binary answers
+    with the same variance over units (Korn and Graubard 1998), or the number of units if all have the same share.
     """
     units, total = len(won), float(out_of.sum())
     if units < 2 or not total:
@@ -39,17 +39,17 @@ def share_limits(won: Floats, out_of: Floats) -> Limits:
 
 
 def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: int) -> tuple[Limits, Limits]:
-    """Limits of kappa and alpha, the first two statistics, from one row of sums for each unit.
+    """Limits of kappa and alpha, the first two statistics, from one row of sums per unit.
 
-    On Fisher's scale, atanh, the hull of two intervals: Student's t around the jackknife's bias-corrected value, which
-    holds where few units disagree, and the bootstrap-t, which holds where a label is rare.
+    On Fisher's scale (atanh), the hull of two intervals: Student's t around the jackknife's bias-corrected value,
+    which is valid if few units disagree, and the bootstrap-t, which is valid if a label is rare.
     """
     whole = totals.sum(axis=0, keepdims=True)
     found, without = statistics(whole)[0, :2], statistics(whole - totals)[:, :2]
     if np.isnan(found).any() or np.isnan(without).any():
         return (nan, nan), (nan, nan)
     if (totals[:, 1] > totals[:, 0] - 1e-12).all():
-        # disagreement is at most Wilson's share of units, over that of chance
+        # disagreement is at most Wilson's limit of the share, divided by chance disagreement
         labels = (totals.shape[1] - 4) // 2
         shares = totals[:, 3 : 3 + labels].sum(axis=0) / totals[:, 0].sum()
         low, _ = share_limits(totals[:, 1], totals[:, 0])
@@ -58,7 +58,7 @@ def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: i
     units = len(totals)
     own = _errors(np.ones((1, units)), totals, statistics)[0] / (1 - np.minimum(found**2, EDGE**2))
     if (own < 1e-12).any():
-        return (nan, nan), (nan, nan)  # units that are all alike say nothing of how others may differ
+        return (nan, nan), (nan, nan)  # if all units are alike, the variance of others is unknown
     corrected = found - (units - 1) * (without.mean(axis=0) - found)
     middle, corrected = _fisher(found), _fisher(corrected)
     studentised = np.concatenate(list(_studentised(middle, totals, statistics, resamples, seed)))
@@ -74,10 +74,10 @@ def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: i
 
 
 def _studentised(middle: Floats, totals: Floats, statistics: Statistics, resamples: int, seed: int) -> Iterator[Floats]:
-    """How far kappa and alpha of resampled units lie from the observed ones, in their own standard errors."""
+    """Studentised differences of kappa and alpha between resampled units and the observed ones."""
     rng, units = np.random.default_rng(seed), len(totals)
     for start in range(0, resamples, BLOCK):
-        # the intervals of earlier versions were drawn so; data.statistics.draw_counts has the same distribution
+        # drawn as in earlier versions, to keep their intervals; data.statistics.draw_counts has the same distribution
         weights = rng.multinomial(units, np.full(units, 1 / units), size=min(BLOCK, resamples - start)).astype(float)
         drawn = statistics(weights @ totals)[:, :2]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -86,7 +86,7 @@ def _studentised(middle: Floats, totals: Floats, statistics: Statistics, resampl
 
 
 def _errors(weights: Floats, totals: Floats, statistics: Statistics) -> Floats:
-    """Standard errors of kappa and alpha of weighted units, from their derivatives: (sets, 2)."""
+    """Standard errors of kappa and alpha of weighted units, by the delta method: (sets, 2)."""
     sums, units = weights @ totals, len(totals)
     slopes = np.empty((2, *sums.shape))
     for column in range(sums.shape[1]):
@@ -100,5 +100,5 @@ def _errors(weights: Floats, totals: Floats, statistics: Statistics) -> Floats:
 
 
 def _fisher(values: Floats) -> Floats:
-    """The values on Fisher's scale."""
+    """The values on Fisher's scale (atanh)."""
     return np.arctanh(np.clip(values, -EDGE, EDGE))

@@ -1,1 +1,1 @@
-"""Decisions about items from the judgements of several people."""
+"""Decides items from the judgements of several people."""

@@ -1,4 +1,4 @@
-"""What groups of annotators decide: votes, label and difficulty of each item by group, and where the labels differ."""
+"""Decisions by group of annotators: votes, label and difficulty of each item, and items with differing labels."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,61 +16,61 @@ from catsofa.validation.columns import Column
 from catsofa.validation.judgements import answers
 
 Share = tuple[float, Limits]
-"""A share with its 95 % limits."""
+"""A share with the limits of its 95 % confidence interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What one group said of one item."""
+    """The judgements of one group on one item."""
 
     people: int
     votes: Mapping[str, int]
     shares: Mapping[str, Share]
-    """The share of each label, with the limits of Wilson."""
+    """The share of each label, with Wilson limits."""
     label: str | None
-    """What more than half of its judgements say."""
+    """The label of more than half of the judgements, or None."""
     difficulty: float
-    """The share of its pairs of judgements that differ; NaN of one judgement."""
+    """The share of pairs of judgements that differ; NaN for one judgement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """What one group said of all items."""
+    """The judgements of one group on all items."""
 
     people: int
     judgements: int
     items: int
     decided: int
-    """The items with a label of more than half of its judgements."""
+    """The number of items with a label from more than half of the judgements."""
     shares: Mapping[str, Share]
-    """The share of each label; the limits are over its people, as if others like them were asked."""
+    """The share of each label; the limits treat the people of the group as a sample."""
     difficulty: Share
-    """The mean difficulty of the items that it judged twice or more often; the limits are over its people too."""
+    """The mean difficulty of the items with at least two judgements; the limits are over the people too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByGroup:
-    """Groups, their cells that may be shown, and how far what they decide differs."""
+    """The groups, their cells that may be shown, and the differences between their decisions."""
 
     groups: Mapping[str, Group]
     items: Mapping[str, Mapping[str, Cell]]
-    """By item and group; cells of fewer than `k` people, and those that would give them away, are left out."""
+    """Cells by item and group; cells of fewer than `k` people, and cells that would reveal these, are left out."""
     k: int
     hidden: int
-    """Cells with judgements that are not shown."""
+    """The number of cells with judgements that are not shown."""
     differing: tuple[str, ...]
-    """Items that k people or more of two groups or more give different labels, where the cells are shown."""
+    """Items to which at least two shown groups give different labels."""
     differ: int
-    """All items that k people or more of two groups or more give different labels."""
+    """The number of all items to which at least two groups, each of at least k people, give different labels."""
     by_chance: float
-    """How many would, if the same people were divided into the groups at random: the mean of permutations."""
+    """The expected `differ` if the same people were assigned to groups at random: the mean over permutations."""
     difference: Difference | None
 
 
 def by_group(
     annotations: Iterable[Annotation], column: Column, *, k: int = LEAST, permutations: int = 999, seed: int = 0
 ) -> ByGroup:
-    """What each group of a column that describes annotators decides; nothing of fewer than `k` people about an item."""
+    """The decisions of each group of a column about annotators; hides cells of fewer than `k` people."""
     if column.describes != "annotators":
         raise ValueError(
             f"the column {column.name!r} describes items; expected one that describes annotators: constant for each "
@@ -96,7 +96,7 @@ def by_group(
                 difficulty=float(unlike[item, name]),
             )
     rng = np.random.default_rng(seed)
-    drawn = (rng.permutation(group) for _ in range(min(permutations, 199)))  # of a mean fewer are enough
+    drawn = (rng.permutation(group) for _ in range(min(permutations, 199)))  # fewer permutations are enough for a mean
     chance = [int(_differ(ratings, each, len(names), k).sum()) for each in drawn]
     differ = _differ(ratings, group, len(names), k)
     shown = {item: {cell.label for cell in row.values()} - {None} for item, row in cells.items()}
@@ -113,14 +113,14 @@ def by_group(
 
 
 def _people(ratings: Ratings, group: Indices, groups: int) -> Indices:
-    """How many different people of each group judged each item: items by groups."""
+    """The number of different people of each group who judged each item: items by groups."""
     pairs = np.unique(ratings.item * len(group) + ratings.annotator)
     places = pairs // len(group) * groups + group[pairs % len(group)]
     return np.bincount(places, minlength=len(ratings.items) * groups).reshape(-1, groups)
 
 
 def _counts(ratings: Ratings, group: Indices, groups: int) -> Indices:
-    """How often each group gave each label to each item: items by groups by labels."""
+    """The number of times that each group gave each label to each item: items by groups by labels."""
     places = (ratings.item * groups + group[ratings.annotator]) * len(ratings.labels) + ratings.label
     size = len(ratings.items) * groups * len(ratings.labels)
     return np.bincount(places, minlength=size).reshape(-1, groups, len(ratings.labels))
@@ -133,14 +133,14 @@ def _labels(counts: Indices) -> Indices:
 
 
 def _unlike(counts: Indices) -> Floats:
-    """The share of pairs of judgements that differ, NaN of fewer than two judgements: items by groups."""
+    """The share of pairs of judgements that differ, NaN for fewer than two judgements: items by groups."""
     n = counts.sum(axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(1 - (counts * (counts - 1)).sum(axis=2) / (n * (n - 1)), np.float64)
 
 
 def _differ(ratings: Ratings, group: Indices, groups: int, k: int) -> NDArray[np.bool_]:
-    """Whether k people or more of two groups give different labels, by item."""
+    """For each item, whether at least two groups, each of at least k people, give different labels."""
     label = _labels(_counts(ratings, group, groups))
     known = (label >= 0) & (_people(ratings, group, groups) >= k)
     least = np.where(known, label, len(ratings.labels)).min(axis=1)
@@ -148,7 +148,7 @@ def _differ(ratings: Ratings, group: Indices, groups: int, k: int) -> NDArray[np
 
 
 def _group(ratings: Ratings, member: NDArray[np.bool_], counts: Indices) -> Group:
-    """One group over all items, given which people are its members, and how often it gave each label to each item."""
+    """The Group of these members; `counts` is the number of times they gave each label to each item."""
     mine = member[ratings.annotator]
     places = ratings.annotator[mine] * len(ratings.labels) + ratings.label[mine]
     given = np.bincount(places, minlength=len(member) * len(ratings.labels)).reshape(len(member), -1)[member]
@@ -167,11 +167,11 @@ def _group(ratings: Ratings, member: NDArray[np.bool_], counts: Indices) -> Grou
 
 
 def _difficulty(ratings: Ratings, mine: NDArray[np.bool_], counts: Indices) -> Share:
-    """The mean difficulty of a group's items, with Student's limits of the jackknife over its people."""
+    """The mean difficulty of a group's items, with Student's t limits from the jackknife over its people."""
     unlike, n = _unlike(counts[:, None])[:, 0], counts.sum(axis=1)
     known = n > 1
     whole, items = float(unlike[known].sum()), int(known.sum())
-    # what each judgement changes where its person is left out: its item is less difficult, more, or no item any more
+    # effect of leaving out a judgement's person: its item gets less or more difficult, or drops out
     item, label, person = ratings.item[mine], ratings.label[mine], numbered(map(str, ratings.annotator[mine]))[1]
     left = n[item] - 1
     alike = (counts * (counts - 1)).sum(axis=1)[item] - 2 * (counts[item, label] - 1)

@@ -1,8 +1,8 @@
-"""What people confirmed: items with the label they decided, CATs with their three associations, paraphrases and probes.
+"""Confirms items by judgements: items with decided labels, CATs with three associations, reviewed whole items.
 
-An annotation names its item under `of` and what was asked under `question`, as `annotate pull` writes it. A
-question of ACCEPTED must be answered as it says there; any other (how hurtful a probe is) is noted and decides
-nothing.
+An annotation of a review names its item under `of` and the question under `question`, as `annotate pull` writes
+them. A question in ACCEPTED must have the accepted answer. Other questions (how hurtful a probe is) are noted
+and decide nothing.
 """
 
 from collections import Counter, defaultdict
@@ -24,29 +24,29 @@ from catsofa.validation.judgements import Rule, Seats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmed:
-    """The decisions, and the CATs they confirm or refuse where items make CATs."""
+    """The decisions, and the CATs that they confirm or refuse if items form CATs."""
 
     votes: Votes
     cats: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The items of each CAT, where items make CATs."""
+    """The items of each CAT, if items form CATs."""
     refused: Sequence[Refused] = ()
     kept: Sequence[Cat] = ()
-    """The CATs not refused, relabelled as people decided, where CATs were given."""
+    """The CATs that are not refused, with the decided labels, if CATs were given."""
 
     @property
     def by(self) -> str:
-        """Who a decision is by, where it stands as an annotation."""
+        """The annotator of a decision that is written as an annotation."""
         return self.votes.by
 
     @property
     def seats(self) -> dict[str, Seats]:
-        """The judgements of each CAT, or of each item alone, that count and are asked for; those of no CAT too."""
+        """The counted and wanted judgements of each CAT or item, including CATs without judgements."""
         wanted, counted = self.votes.rule.of, self.votes.counted.seats
         nobody = {name: Seats(taken=0, wanted=wanted, items=len(items)) for name, items in self.cats.items()}
         return nobody | dict(counted)
 
     def decided(self) -> Iterator[Cat | Annotation]:
-        """What was confirmed: the CATs, or the label of each item as an annotation by `majority` or `dawid-skene`."""
+        """The confirmed CATs, or the label of each item as an annotation by `majority` or `dawid-skene`."""
         yield from self.kept
         if self.kept:
             return
@@ -59,7 +59,7 @@ class Confirmed:
                 yield Annotation(item=decision.item, annotator=self.by, label=decision.label, extra=extra)
 
     def not_decided(self) -> Iterator[Refused]:
-        """What was not confirmed, with the reason: CATs where items make CATs, else items."""
+        """The CATs, or items without CATs, that were not confirmed, with the reason."""
         if self.cats:
             yield from self.refused
             return
@@ -67,7 +67,7 @@ class Confirmed:
 
 
 Rulings = Mapping[str, Adjudicated]
-"""What the owner of a study decided about items that votes left undecided."""
+"""The decisions of a study's owner on items that votes left undecided."""
 
 
 def confirm(
@@ -76,10 +76,10 @@ def confirm(
     posterior: float | None = None,
     rulings: Rulings = MappingProxyType({}),
 ) -> Confirmed:
-    """Decide every item; items of one CAT are judged and kept together.
+    """Decide every item; items of one CAT are counted and kept together.
 
-    With `posterior`, Dawid-Skene decides instead of the votes: the label whose posterior is above it. `rulings`
-    complete CATs of which votes leave an item undecided; they change no vote and no decision by votes.
+    With `posterior`, Dawid-Skene decides instead of votes: the label with a posterior above `posterior`. `rulings`
+    complete CATs with an undecided item; they change no vote and no decision by votes.
     """
     rule = rule or Rule()
     annotations = [*written(collected), *collected.annotations] if rule.writer_counts else collected.annotations
@@ -102,7 +102,7 @@ def confirm(
 
 
 def written(collected: Collected) -> Iterator[Annotation]:
-    """The labels that CATs were written with, as their writers' judgements, where those did not judge them again."""
+    """The labels that CATs were written with, as judgements by their writers, unless a writer judged the item again."""
     said = {(annotation.item, annotation.annotator) for annotation in collected.annotations}
     for cat in collected.cats:
         writer = str(cat.source.get("writer", "")) or f"the writer of {cat.id}"
@@ -112,7 +112,7 @@ def written(collected: Collected) -> Iterator[Annotation]:
 
 
 def with_rulings(decisions: Mapping[str, Decision], rulings: Rulings) -> dict[str, Decision]:
-    """The decisions, with the label that the owner gave where the votes gave none."""
+    """The decisions, with the owner's label for items without a label by votes."""
     return {
         item: replace(decision, label=rulings[item].label) if decision.label is None and item in rulings else decision
         for item, decision in decisions.items()
@@ -120,7 +120,7 @@ def with_rulings(decisions: Mapping[str, Decision], rulings: Rulings) -> dict[st
 
 
 def refused_cats(decisions: Mapping[str, Decision], cats: Mapping[str, Sequence[str]]) -> list[Refused]:
-    """The CATs, given by the ids of their associations, that these decisions do not confirm, with the reason."""
+    """The CATs that these decisions do not confirm, with the reason; `cats` maps a CAT to its associations' ids."""
     refused = []
     for cat, associations in cats.items():
         decided = [decisions.get(association) for association in associations]
@@ -134,9 +134,9 @@ def refused_cats(decisions: Mapping[str, Decision], cats: Mapping[str, Sequence[
 
 
 def relabelled(cat: Cat, decisions: Mapping[str, Decision], soft: Mapping[str, Soft], rulings: Rulings) -> Cat:
-    """The CAT with the labels that people decided, and their soft labels; what it was written as, if that differs.
+    """The CAT with decided labels and soft labels; a different original label is under `written_as`.
 
-    What the owner decided is under ADJUDICATED, with the reason.
+    The owner's decision is under ADJUDICATED, with the reason.
     """
     candidates = []
     for candidate in cat.candidates:
@@ -152,19 +152,19 @@ def relabelled(cat: Cat, decisions: Mapping[str, Decision], soft: Mapping[str, S
 
 
 def as_said(ruling: Adjudicated) -> dict[str, str]:
-    """A ruling as the `extra` of a record holds it, without who decided."""
+    """A ruling in the form for `extra`, without the name of the person who decided."""
     return {"label": ruling.label} | ({"cause": ruling.cause} if ruling.cause else {}) | {"reason": ruling.reason}
 
 
 Item = Cat | Probe | Association
-"""What people can review as a whole."""
+"""The record types that people can review as a whole."""
 REVIEW = "review"
-"""Where in its `extra` an item carries what people said of it."""
+"""The key in an item's `extra` of its reviews."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:
-    """The items that people confirmed, with what they said under REVIEW in their `extra`, and the others."""
+    """The confirmed items, with their reviews under REVIEW in `extra`, and the refused items."""
 
     kept: Sequence[Item]
     refused: Sequence[Refused]
@@ -172,7 +172,7 @@ class Reviewed:
 
 
 def is_review(annotations: Iterable[Annotation]) -> bool:
-    """Whether these are answers to questions about whole items."""
+    """Whether an annotation answers a question about a whole item."""
     return any(annotation.extra.get("question") for annotation in annotations)
 
 
@@ -182,9 +182,9 @@ def reviewed(
     rule: Rule | None = None,
     rulings: Rulings = MappingProxyType({}),
 ) -> Reviewed:
-    """Keep the items of which enough people said everything that confirms them; say of the others what is missing.
+    """Keep the items for which people gave every accepted answer; refuse the others with what is missing.
 
-    `rulings` confirm what votes leave undecided; they change no vote and no decision by votes.
+    `rulings` settle what votes leave undecided; they change no vote and no decision by votes.
     """
     known, asked = {item.id for item in items}, defaultdict[str, dict[str, str]](dict)
     judged = list(annotations)
@@ -210,7 +210,7 @@ def reviewed(
             ratings = sorted(float(SEVERITY.index(vote["label"])) for vote in rated)
             if isinstance(item, Association):
                 item = replace(item, votes=(*item.votes, _counted(said["association"]["votes"])))
-                if ratings and not item.offensiveness:  # never beside ratings on another scale
+                if ratings and not item.offensiveness:  # never mix ratings of two scales
                     item = replace(item, offensiveness=tuple(ratings))
             elif isinstance(item, Probe) and ratings:
                 item = replace(item, extra={**item.extra, OFFENSIVENESS: ratings})
@@ -219,7 +219,7 @@ def reviewed(
 
 
 def _missing(item: Item, asked: Mapping[str, str], decisions: Mapping[str, Decision]) -> Iterator[str]:
-    """What was not confirmed, in words."""
+    """The questions without the accepted answer, each as text."""
     for question, accepted in ACCEPTED[type(item)].items():
         if question not in asked:
             yield f"{question}: nobody was asked"
@@ -228,15 +228,15 @@ def _missing(item: Item, asked: Mapping[str, str], decisions: Mapping[str, Decis
 
 
 def _counted(votes: Iterable[Mapping[str, str]]) -> RaterVotes:
-    """How many people of the region made an association, did not, or were not sure."""
+    """The counts of the answers yes, no and unsure, as votes of raters of the region."""
     labels = Counter(vote["label"] for vote in votes)
     return RaterVotes(raters="region", yes=labels["yes"], no=labels["no"], unsure=labels["unsure"])
 
 
 def _said(asked: Mapping[str, str], votes: Votes, soft: Mapping[str, Soft], rulings: Rulings) -> dict[str, Any]:
-    """Each question with the label that votes decided, if they did, those that count, and how sure people were.
+    """Each question with its label decided by votes (or None), the counted votes, and the soft labels.
 
-    What the owner decided is under ADJUDICATED, with the reason.
+    The owner's decision is under ADJUDICATED, with the reason.
     """
     return {
         question: {

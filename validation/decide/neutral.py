@@ -1,4 +1,4 @@
-"""What people say of sentences that were written as neutral, beside the three sentences of a CAT."""
+"""Evaluates judgements of sentences written as neutral, beside the three sentences of a CAT."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,12 +14,12 @@ from catsofa.validation.judgements import Rule
 
 UNDECIDED = "undecided"
 BY_SEVERAL = "two or more"
-"""Items of which two judges or more say stereotype or anti-stereotype."""
+"""Items with at least two votes for stereotype or anti-stereotype."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A share of the items, with its limits over target terms."""
+    """A share of the items, with confidence limits over target terms."""
 
     count: int
     share: float
@@ -29,22 +29,22 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What people say of the sentences that were written as one label."""
+    """The judgements of the sentences that were written as one label."""
 
     written: str
     items: int
-    """The denominator: items that have all their judgements, decided or not."""
+    """The denominator: items with all their judgements, decided or not."""
     short: int
-    """Items with fewer judgements; they are in no share, not even where votes decide them already."""
+    """Items with fewer judgements; they are in no share, even if votes already decide them."""
     targets: int
     decided: dict[str, Share]
-    """By the label that votes decide, UNDECIDED and BY_SEVERAL."""
+    """Shares by decided label, UNDECIDED and BY_SEVERAL."""
     judgements: dict[str, Share]
-    """By label, the shares of single judgements of these items."""
+    """Shares of single judgements of these items, by label."""
 
 
 def written_as(annotations: Iterable[Annotation], rule: Rule) -> tuple[list[Written], Votes]:
-    """One row for each label that sentences were written as, the neutral ones first."""
+    """One row for each label that sentences were written as, neutral first, and the votes."""
     judged = list(annotations)
     meant = {one.item: (str(one.extra.get(WRITTEN, "")), str(one.extra.get("target", ""))) for one in judged}
     if not any(label == NEUTRAL for label, _ in meant.values()):
@@ -65,7 +65,7 @@ def written_as(annotations: Iterable[Annotation], rule: Rule) -> tuple[list[Writ
 
 
 def _row(written: str, items: int, targets: Sequence[Sequence[Decision]]) -> Written:
-    """The shares of these items, given by target term."""
+    """The row for these items, which are grouped by target term."""
     coloured = [label for label in LABELS if label != "unrelated"]
 
     def shared(won: list[int], out_of: list[int]) -> Share:

@@ -1,4 +1,4 @@
-"""What people confirm of proposed associations: per prompt and model that proposed them, and per answer of a jury."""
+"""The yield of proposed associations: shares confirmed by people, per model and prompt, and per answer of a jury."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,24 +14,24 @@ from catsofa.validation.judgements import Rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Yield:
-    """How many of the associations of one origin people confirmed."""
+    """The number of associations of one origin that people confirmed."""
 
     origin: str
     proposed: int
     judged: int
-    """Associations with all the judgements that were asked for."""
+    """Associations with all wanted judgements."""
     confirmed: int
     share: float
-    """Confirmed by judged."""
+    """`confirmed` divided by `judged`."""
     low: float
     high: float
-    """Limits over groups: associations of one group are not independent."""
+    """Confidence limits over groups, since associations of one group are not independent."""
 
 
 def yields(
     associations: Sequence[Association], annotations: Iterable[Annotation], rule: Rule
 ) -> tuple[list[Yield], Reviewed]:
-    """One row for all, for each model and prompt, and for each answer of each juror; they overlap."""
+    """One row for all, for each model and prompt, and for each answer of each juror (these overlap); and the review."""
     judged = list(annotations)
     known = {one.extra.get("of") for one in judged}
     asked = [one for one in associations if one.id in known]

@@ -1,4 +1,4 @@
-"""Soft labels: for every label of an item the share of its judges, its interval and posteriors; how hard an item is."""
+"""Soft labels: for each label of an item, its share of judges, interval and posteriors; and the item's difficulty."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -12,37 +12,37 @@ from catsofa.validation.decide.votes import Votes
 from catsofa.validation.judgements import question_of
 
 SOFT, DIFFICULTY = "soft", "difficulty"
-"""Where in `extra` the soft labels and the difficulty of an item are."""
+"""The keys in `extra` of the soft labels and the difficulty of an item."""
 DIGITS = 4
 Probable = dict[tuple[str, str], float]
-"""The posterior of each item and label."""
+"""Maps item and label to the posterior."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftLabel:
-    """How sure the judges of an item were of one label."""
+    """The certainty of an item's judges about one label."""
 
     share: float
     low: float
     high: float
-    """The limits of the share, 95 % (Wilson 1927), as if other judges like these were asked."""
+    """The 95 % limits of the share (Wilson 1927), with the judges as a sample."""
     posterior: float | None
-    """The probability by Dawid and Skene; None where a judge may name several labels."""
+    """The probability by Dawid and Skene; None if judges may name several labels."""
     glad: float | None
-    """The probability by GLAD; None as above."""
+    """The probability by GLAD; None if judges may name several labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Soft:
-    """What the judges of an item say about its labels."""
+    """The soft labels and the difficulty of an item."""
 
     labels: Mapping[str, SoftLabel] = field(default_factory=dict)
     difficulty: float | None = None
-    """By GLAD: a person of ability a is right with probability σ(a / difficulty); None as above."""
+    """By GLAD: a person with ability a is right with probability σ(a / difficulty); None if there is no estimate."""
 
 
 def soft_labels(votes: Votes) -> dict[str, Soft]:
-    """The soft labels of each item, by every label that its question had; posteriors rest on all its items."""
+    """The soft labels of each item, for every label of its question; posteriors use all items of the question."""
     questions: dict[str, list[Annotation]] = defaultdict(list)
     for judged in votes.counted.votes.values():
         for annotation in judged:
@@ -73,7 +73,7 @@ def soft_labels(votes: Votes) -> dict[str, Soft]:
 
 
 def as_extra(soft: Soft) -> dict[str, Any]:
-    """The soft labels and the difficulty of an item, as the `extra` of a record holds them."""
+    """The soft labels and the difficulty of an item, in the form for `extra`."""
     labels = {
         label: {"share": one.share, "interval": [one.low, one.high], "posterior": one.posterior, "glad": one.glad}
         for label, one in soft.labels.items()
@@ -82,6 +82,6 @@ def as_extra(soft: Soft) -> dict[str, Any]:
 
 
 def _probable(estimate: Estimate) -> Probable:
-    """The posterior of each item and label, rounded so that a file does not depend on the machine."""
+    """The posterior of each item and label, rounded so that files do not depend on the machine."""
     rows = zip(estimate.ratings.items, estimate.posterior.round(DIGITS).tolist(), strict=True)
     return {(item, label): p for item, row in rows for label, p in zip(estimate.ratings.labels, row, strict=True)}

@@ -1,4 +1,4 @@
-"""The vote rule: a label that enough of the counted judges gave; ties and gaps are named, never resolved."""
+"""The vote rule: a label needs enough counted votes; ties and missing votes are reported, never resolved."""
 
 __all__ = ["vote"]
 
@@ -15,36 +15,36 @@ from catsofa.data.tables import Tabular
 from catsofa.validation.judgements import Counted, Grouping, Rule, count
 
 SURE = 0.9
-"""The posterior above which Dawid-Skene names a label."""
+"""The posterior above which Dawid-Skene decides a label."""
 Outcome = Literal["decided", "split", "tie", "short", "unsure"]
-"""`split`: nobody has `need` votes; `tie`: two labels have; `short`: too few judged yet to say; `unsure`: the
-posterior is too low, where Dawid-Skene decides."""
+"""`split`: no label has `need` votes; `tie`: two labels are equal with `need` votes; `short`: too few judgements
+so far; `unsure`: the Dawid-Skene posterior is too low."""
 
 BY_VOTES, BY_POSTERIOR = "majority", "dawid-skene"
-"""What decided: enough equal votes, or a posterior above a limit."""
+"""The method of a decision: enough equal votes, or a posterior above a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the judges of one item decided, or why they did not."""
+    """The decision on one item, or the reason why there is none."""
 
     item: str
     label: str | None
     outcome: Outcome
     votes: Mapping[str, int]
     judges: int
-    """How many judgements count for the item."""
+    """The number of counted judgements of the item."""
 
     @property
     def reason(self) -> str:
-        """The votes in words, the most frequent first."""
+        """The outcome and the votes as text, most frequent label first."""
         cast = ", ".join(f"{n} {label}" for label, n in self.votes.items()) or "no vote"
         return f"{self.outcome}: {cast}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Votes(Tabular):
-    """The decision on each item, and which judgements it rests on."""
+    """The decision on each item, and the judgements behind it."""
 
     rule: Rule
     decisions: Mapping[str, Decision]
@@ -52,7 +52,7 @@ class Votes(Tabular):
     by: str = BY_VOTES
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each item: its label, or why it has none."""
+        """A flat row for each item: its label or None, the outcome and the votes."""
         return [
             {
                 "item": d.item,
@@ -65,7 +65,7 @@ class Votes(Tabular):
         ]
 
     def heading(self) -> str:
-        """How many items are decided, by which rule; `3 of 5` only where five judgements count for every item."""
+        """The number of decided items and the rule; `3 of 5` only if five judgements count for every item."""
         decided, rule = len(self.decisions) - len(self.undecided), f"{self.rule.need} of {self.rule.of} judgements"
         if self.by == BY_POSTERIOR:
             rule = "Dawid-Skene"
@@ -77,7 +77,7 @@ class Votes(Tabular):
 
     @property
     def shares(self) -> dict[str, int]:
-        """How many items were decided by how many of the judgements that count: `3 of 4`."""
+        """The number of decided items by votes out of counted judgements: `3 of 4`."""
         decided = [d for d in self.decisions.values() if d.label is not None]
         shares = Counter((d.judges, d.votes.get(d.label or "", 0)) for d in decided)
         return {f"{votes} of {judges}": n for (judges, votes), n in sorted(shares.items(), reverse=True)}
@@ -89,17 +89,17 @@ class Votes(Tabular):
 
     @property
     def labels(self) -> Counter[str]:
-        """How many items were decided for each label."""
+        """The number of decided items by label."""
         return Counter(d.label for d in self.decisions.values() if d.label is not None)
 
     @property
     def set_aside(self) -> Counter[str]:
-        """How many annotations did not count, by reason."""
+        """The number of annotations that did not count, by reason."""
         return Counter(annotation.extra["set_aside"] for annotation in self.counted.set_aside)
 
     @property
     def hang_on_repeats(self) -> list[str]:
-        """The items that one person's second judgement decides: without it they have no label, or another."""
+        """The items whose label depends on one person's second judgement."""
         hanging = []
         for repeat in self.counted.repeats:
             judged = self.counted.votes[repeat.item]
@@ -110,7 +110,7 @@ class Votes(Tabular):
 
 
 def vote(annotations: Iterable[Annotation], rule: Rule | None = None, group: Grouping | None = None) -> Votes:
-    """Decide each item by the judgements that count."""
+    """Decide each item by its counted judgements."""
     rule = rule or Rule()
     counted = count(annotations, rule, group)
     decisions = {
@@ -121,7 +121,7 @@ def vote(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gro
 
 
 def decide(item: str, cast: Sequence[str], rule: Rule) -> Decision:
-    """The label with at least `need` votes and more than any other; a judge may name several with `|`."""
+    """Decide for the label with at least `need` votes and more than any other; `|` joins several labels of a judge."""
     votes = dict(Counter(label for answer in cast for label in dict.fromkeys(answer.split("|"))).most_common())
     ranked = list(votes.items())
     label: str | None = None
@@ -136,9 +136,9 @@ def decide(item: str, cast: Sequence[str], rule: Rule) -> Decision:
 
 
 def decide_by_posterior(votes: Votes, sure: float = SURE) -> Votes:
-    """The same judgements decided by Dawid-Skene: the label whose posterior is above `sure`, if there is one.
+    """The same judgements decided by Dawid-Skene: the label with a posterior above `sure`, if any.
 
-    It is estimated for each question apart: how a person errs in one says nothing of the labels of another.
+    Each question is estimated separately: a person's errors on one question say nothing about another's labels.
     """
     estimates = votes.counted.by_question(dawid_skene)
     found = {item: label for each in estimates for item, label in each.labels(sure).items()}
@@ -153,20 +153,20 @@ def decide_by_posterior(votes: Votes, sure: float = SURE) -> Votes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Where a model (posterior above `sure`) says what the votes do not."""
+    """A comparison of a model's labels (posterior above `sure`) with the votes."""
 
     agrees: int
     differs: Mapping[str, str]
-    """Decided items for which it has another label."""
+    """Decided items for which the model has another label."""
     settles: Mapping[str, str]
-    """Undecided items for which it has one."""
+    """Undecided items for which the model has a label."""
     sure: float
 
 
 def compare(votes: Votes, model: Literal["dawid-skene", "glad"] = "dawid-skene") -> Compared | None:
-    """A model beside the votes, item by item; None where nothing counts, or a judge names several labels.
+    """Compare a model with the votes, item by item; None without counted votes, or if a judge names several labels.
 
-    Both are estimated for each question apart, which has labels of its own.
+    Each question has its own labels, so each model is estimated for each question separately.
     """
     cast = [annotation for judged in votes.counted.votes.values() for annotation in judged]
     if not cast or any("|" in annotation.label for annotation in cast):

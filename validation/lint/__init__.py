@@ -1,4 +1,4 @@
-"""Lint: every rule over a set of records; which rules ran, and which could not for want of something."""
+"""Lint: runs rules over a set of records, and reports which rules ran and which lacked a resource."""
 
 __all__ = ["RULES", "lint", "rules"]
 
@@ -34,7 +34,7 @@ RULES: dict[str, Rule] = {
     rule.code: rule
     for rule in sorted(chain.from_iterable(module.RULES for module in _MODULES), key=lambda rule: int(rule.code[1:]))
 }
-"""Every rule of catsofa by its code, L1 to L24. Add your own by its code, or register it in a package."""
+"""The rules of catsofa by code, L1 to L24. Add your own by code, or register them in a package."""
 
 
 @cache
@@ -44,20 +44,20 @@ def plugins() -> Plugins:
 
 
 def rules() -> dict[str, Rule]:
-    """Every rule by its code, those of other packages last."""
+    """All rules by code, those of other packages last."""
     return RULES | dict(plugins().parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report(Tabular):
-    """What was found, the worst first, and what could not be looked for."""
+    """The findings, worst first, and the rules that did not run."""
 
     findings: Sequence[Finding]
     ran: Sequence[str]
     missing: dict[str, str]
-    """Rules that did not run, or not whole, with what they need."""
+    """Rules that did not run, or ran only in part, with the missing resources."""
     not_applied: Sequence[NotApplied] = ()
-    """Rules that do not read the language of some records."""
+    """Rules that do not support the language of some records."""
 
     offensive: ClassVar[bool] = True
 
@@ -66,15 +66,15 @@ class Report(Tabular):
         return [asdict(finding) for finding in self.findings]
 
     def heading(self) -> str:
-        """How much was found by how many rules."""
+        """The number of findings and of rules."""
         return f"{len(self.findings):,} findings by {len(self.ran)} rules"
 
     def counts(self) -> Counter[str]:
-        """Findings by rule."""
+        """The number of findings by rule."""
         return Counter(finding.rule for finding in self.findings)
 
     def items(self) -> Counter[str]:
-        """Items with a finding by rule; a finding about the set is of no item."""
+        """The number of items with a finding, by rule; findings about the whole set do not count."""
         places = {(finding.rule, finding.item) for finding in self.findings if finding.item != WHOLE_SET}
         return Counter(rule for rule, _ in places)
 
@@ -87,7 +87,7 @@ def lint(
     ignore: Iterable[str] = (),
     progress: Progress = SILENT,
 ) -> Report:
-    """Run the selected rules, all of them by default, but those that need something that is not given."""
+    """Run the selected rules (by default all), except those whose required resource is not given."""
     given, records = given or Given(), list(records)
     findings: list[Finding] = []
     ran: list[str] = []
@@ -112,7 +112,7 @@ def lint(
 
 
 def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
-    """The rules of these codes, or all, without the ignored ones; an unknown code is an error."""
+    """The rules with these codes, or all, without the ignored ones; an unknown code is an error."""
     select, ignore, every = [code.upper() for code in select], [code.upper() for code in ignore], rules()
     if unknown := [code for code in (*select, *ignore) if code not in every]:
         why = [plugins().broken[code] for code in unknown if code in plugins().broken]
@@ -121,14 +121,14 @@ def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """The findings as plain values, without their empty fields; the rules that ran, and what others need."""
+    """The findings as plain values without empty fields, the rules that ran, and what other rules need."""
     found = [{name: value for name, value in asdict(finding).items() if value} for finding in report.findings]
     rest = {"not_applied": list(map(asdict, report.not_applied))} if report.not_applied else {}
     return {"findings": found, "ran": list(report.ran), "missing": report.missing, **rest}
 
 
 def write_sarif(report: Report, file: str, path: Path) -> None:
-    """Write the findings in a file as SARIF."""
+    """Write the findings about `file` to `path` as SARIF."""
     with atomic_write(path) as out:
         out.write(json.dumps(as_sarif(report, file), ensure_ascii=False, indent=1).encode())
 
@@ -137,7 +137,7 @@ _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": 
 
 
 def as_sarif(report: Report, file: str) -> dict[str, Any]:
-    """The findings in SARIF 2.1.0, which code hosts show beside a file; an item stands as a logical location."""
+    """The findings in SARIF 2.1.0, which code hosts show beside a file; an item is a logical location."""
     described = [
         {
             "id": rule.code,

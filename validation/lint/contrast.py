@@ -1,4 +1,4 @@
-"""Lint of contrasts: L5 unequal options, L7 several changes, L8 mere negation, L16 a rare word against a common one."""
+"""Lint of contrasts: L5 unequal options, L7 several changes, L8 mere negation, L16 rare word against common word."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,11 +14,11 @@ from catsofa.data.records import BLANK, Candidate, Cat, Pair
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule, Word
 
 LONGER = 2
-"""How many words one option may be longer than the other."""
+"""Maximum difference of two options in words."""
 SHARE_LONGER = 2.0
-"""How many times longer one following sentence may be than the other."""
+"""Maximum ratio of the lengths of two sentences that follow a context."""
 ZIPF_GAP = 2.0
-"""Zipf points (a hundredfold frequency) between the words contrasted."""
+"""Minimum gap in Zipf points (a hundredfold frequency) between contrasted words."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _NEGATORS = frozenset(
@@ -41,12 +41,12 @@ Span = tuple[str, str]
 
 
 def spans(more: str, less: str) -> list[Span]:
-    """The runs of words in which two sentences differ, as (more, less), case and punctuation aside."""
+    """The runs of words in which two sentences differ, as (more, less), ignoring case and punctuation."""
     a, b = _tokens(more), _tokens(less)
     steps = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     found = [(a[i:j], b[k:m]) for step, i, j, k, m in steps if step != "equal"]
     if len(a) == len(b):
-        # words that change places look like an insertion and a deletion: word for word may say it in less
+        # swapped words look like an insertion and a deletion; a word-by-word alignment may be shorter
         runs = groupby(zip(a, b, strict=True), key=lambda pair: pair[0] != pair[1])
         aligned = [[list(side) for side in zip(*run, strict=True)] for differs, run in runs if differs]
         if sum(len(one) for one, _ in aligned) < sum(max(len(one), len(other)) for one, other in found):
@@ -60,9 +60,9 @@ def _tokens(text: str) -> list[str]:
 
 
 def changes(pair: Pair) -> list[Span]:
-    """The different changes of a pair; one made twice is one, and gender that agrees with another is part of it.
+    """The distinct changes of a pair; a repeated change counts once, and gender agreement is part of its change.
 
-    In other languages words that agree with another change, by the folder of the language, are part of that change.
+    In other languages, words that agree with another change, by the language's folder, are part of that change.
     """
     if (code := language_of(pair)) != ENGLISH:
         different = list(dict.fromkeys(spans(pair.more, pair.less)))
@@ -78,32 +78,32 @@ def changes(pair: Pair) -> list[Span]:
 
 
 def _gendered(span: Span) -> bool:
-    """Whether every word changes its gender alone: his wife / her husband."""
+    """Whether every word changes only its gender: his wife / her husband."""
     one, other = ([word.split("'")[0] for word in side.split()] for side in span)
     return len(one) == len(other) and all(pair in _SAME_CHANGE for pair in zip(one, other, strict=True))
 
 
 def _agrees(span: Span, code: str) -> bool:
-    """Whether every word of a change is or agrees with the word in its place."""
+    """Whether every word of a change equals or agrees with the word at its position."""
     one, other = (tokens(side, code) for side in span)
     same = len(one) == len(other)
     return same and all(a == b or agree(a, b, code) for a, b in zip(one, other, strict=True))
 
 
 def _one_change(span: Span, other: Span, code: str) -> bool:
-    """Whether two changes are one in other forms (noir/blanc, noirs/blancs), or there and back."""
+    """Whether two changes differ only in agreement (noir/blanc, noirs/blancs) or direction."""
     return any(all(_agrees((a, b), code) for a, b in zip(span, seen, strict=True)) for seen in (other, other[::-1]))
 
 
 def _same(span: Span, other: Span) -> bool:
-    """Whether two changes are one in singular and plural, or there and back (x/y, y/x)."""
+    """Whether two changes differ only in number (singular, plural) or direction (x/y, y/x)."""
     return any(
         all(singulars(a) & singulars(b) for a, b in zip(span, seen, strict=True)) for seen in (other, other[::-1])
     )
 
 
 def unequal_options(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Stereotype and anti-stereotype are alike in length, and with a parser in part of speech."""
+    """L5: stereotype and anti-stereotype should be alike in length and, with a parser, in part of speech."""
     for cat in corpus.cats:
         stereotype, anti = cat["stereotype"], cat["anti-stereotype"]
         lengths = [len(_tokens(c.text if cat.kind == "intersentence" else c.fill or "")) for c in (stereotype, anti)]
@@ -121,13 +121,13 @@ def unequal_options(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _unequal(lengths: Sequence[int], sentences: bool) -> bool:
-    """Whether the longer is too long: by words for fills, by times for whole sentences."""
+    """Whether the longer option is too long: by a difference in words, for sentences also by a ratio."""
     short, long = sorted(lengths)
     return long - short > LONGER and (not sentences or long > SHARE_LONGER * short)
 
 
 def _unequal_parts(cats: Sequence[Cat], given: Given) -> Iterator[Found]:
-    """CATs whose one-word fills are parsed as different parts of speech."""
+    """Findings for CATs whose one-word fills are parsed as different parts of speech."""
     assert given.parser is not None
     asked = [
         (cat, candidate)
@@ -146,13 +146,13 @@ def _unequal_parts(cats: Sequence[Cat], given: Given) -> Iterator[Found]:
 
 
 def _never_alike(one: str, other: str) -> bool:
-    """Whether a dictionary knows both words, and no part of speech that both can be."""
+    """Whether the dictionary knows both words, and they share no part of speech."""
     return bool(possible(one) and possible(other)) and not possible(one) & possible(other)
 
 
 @cache
 def possible(word: str) -> frozenset[str]:
-    """What a dictionary says a word can be, participles as adjectives too; the tagger alone guesses at rare words."""
+    """A word's parts of speech in the dictionary (participles also as adjectives); taggers only guess rare words."""
     from lemminflect import getAllLemmas
 
     participle = {"ADJ"} if word.endswith(("ing", "ed")) else set()
@@ -160,7 +160,7 @@ def possible(word: str) -> frozenset[str]:
 
 
 def _part(start: int, candidate: Candidate, parsed: Iterable[Word]) -> str:
-    """The part of speech of the fill: names are nouns, participles stand for adjectives; nothing if it was cut up."""
+    """The part of speech of the fill: names are nouns, participles are adjectives; empty if no token starts there."""
     found = {word.idx: word.pos_ for word in parsed}.get(start, "")
     if found == "VERB" and (candidate.fill or "").endswith(("ing", "ed")):
         return "ADJ"
@@ -168,7 +168,7 @@ def _part(start: int, candidate: Candidate, parsed: Iterable[Word]) -> str:
 
 
 def several_changes(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """The sentences of a minimal pair differ in one thing: a second change confounds the first."""
+    """L7: the sentences of a minimal pair should differ in one change; a second change is a confounder."""
     for pair in corpus.pairs:
         if len(found := changes(pair)) > 1:
             said = "; ".join(f"{more or 'nothing'} / {less or 'nothing'}" for more, less in found)
@@ -176,7 +176,7 @@ def several_changes(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def mere_negation(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """An anti-stereotype that only denies the stereotype says nothing of its own."""
+    """L8: an anti-stereotype should not only negate the stereotype."""
     yield from _denials(corpus)
     for cat in corpus.cats:
         if language_of(cat) != ENGLISH:
@@ -198,7 +198,7 @@ def mere_negation(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _denials(corpus: Corpus) -> Iterator[Found]:
-    """CATs and pairs in other languages whose two sides differ in a negation of the language's list alone."""
+    """Findings for CATs and pairs in other languages whose sides differ only in a negation of the language's list."""
     records: list[Any] = [*corpus.cats, *corpus.pairs]
     for record in records:
         code = language_of(record)
@@ -221,7 +221,7 @@ def _denials(corpus: Corpus) -> Iterator[Found]:
 
 
 def _without(text: str, dropped: Iterable[str], code: str) -> str:
-    """The words of a text without some of them."""
+    """A text without the `dropped` words."""
     if spaced(code):
         return " ".join(word for word in tokens(text, code) if word not in dropped)
     said = text
@@ -236,19 +236,19 @@ def _negative(text: str) -> bool:
 
 
 def _negates(span: Span) -> bool:
-    """Whether one side of a change is the other with a negation: can / cannot, nothing / not."""
+    """Whether one side of a change is the other side with a negation: can / cannot, nothing / not."""
     sides = [[word for word in side.split() if word not in _NEGATORS | _SUPPORT] for side in span]
     return sides[0] == sides[1] and _negative(span[0]) != _negative(span[1])
 
 
 def _prefixed(one: str, other: str) -> bool:
-    """Whether one word is the other with un-, in-, dis-, non- before it."""
+    """Whether one word is the other with a negating prefix such as un-, in-, dis-, non-."""
     short, long = sorted((one, other), key=len)
     return any(long == prefix + short for prefix in _PREFIXES)
 
 
 def rare_against_common(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """The words contrasted are about equally frequent: else a model may prefer the common one for that alone."""
+    """L16: contrasted words should be about equally frequent; otherwise a model may prefer the common one."""
     for cat in corpus.intrasentence:
         yield from _gap(cat.id, cat["stereotype"].fill or "", cat["anti-stereotype"].fill or "", given)
     for pair in corpus.pairs:
@@ -257,7 +257,7 @@ def rare_against_common(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _gap(item: str, one: str, other: str, given: Given) -> Iterator[Found]:
-    """A finding if the rarest words of two wordings are too far apart in Zipf frequency."""
+    """A finding if the rarest words of two wordings differ too much in Zipf frequency."""
     assert given.frequency is not None
     if not (words(one) and words(other)):
         return

@@ -1,4 +1,4 @@
-"""Lint of groups: L9 names as proxies, L10 what cannot be compared, L11 offensive words, L23 the parts of a probe."""
+"""Lint of groups: L9 names as proxies, L10 incomparable groups, L11 offensive words, L23 parts of a probe."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ from catsofa.validation.lint.wording import texts
 
 PLACE, NATIONALITY, ORIGIN = "a place", "nationality", "origin"
 NO_PRESENT = ("past_tense", "gerund_only", "participle_only", "future_or_conditional")
-"""Readings of a first word that is no verb in the present, in languages with rules for it."""
+"""Readings of a first word that is not a present verb, in languages with rules for readings."""
 
 _GERUND = re.compile(
     r"(?!(?:bring|sing|ring|cling|sting|swing|fling|spring|string|wring|sling|king|ping|ding)\b)\w+ing\b"
@@ -34,7 +34,7 @@ _NOT_PLURALS = frozenset({"deafs", "blinds", "disableds", "elderlies", "mutes", 
 
 @cache
 def kinds() -> dict[str, frozenset[str]]:
-    """What each known term names: kinds of people, or the kind of thing that is no people."""
+    """Maps each known term to the kinds that it names: kinds of people, or kinds of things."""
     lists = wordlist("kinds.toml")
     found: dict[str, set[str]] = {}
     for nation in nations():
@@ -50,12 +50,12 @@ def kinds() -> dict[str, frozenset[str]]:
 
 @cache
 def things() -> frozenset[str]:
-    """The kinds that are no people."""
+    """The kinds that are not people."""
     return frozenset(kind for its in kinds().values() for kind in its if kind.startswith(("a ", "an ", "one ")))
 
 
 def names_as_proxies(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A given name stands for a group only to those who know which names are whose."""
+    """L9: a given name should not represent a group, since not all readers know whose name it is."""
     for pair in corpus.pairs:
         sides = [
             {w for side in change for w in words(side) if w not in kinds()} & given.names for change in changes(pair)
@@ -69,7 +69,7 @@ def names_as_proxies(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def not_comparable(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A target is a group of people, and a pair contrasts two groups of one kind."""
+    """L10: a target should be a group of people, and a pair should contrast two groups of one kind."""
     for (target, code), n in Counter((cat.target, language_of(cat)) for cat in corpus.cats).items():
         place = code != ENGLISH and target.lower() in _places(code)
         its = kinds().get(target.lower(), frozenset()) if code == ENGLISH else frozenset({PLACE} if place else ())
@@ -88,13 +88,13 @@ def not_comparable(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _replaced(pair: Pair, code: str) -> Iterator[tuple[str, str]]:
-    """The groups that only one sentence of a pair names, beside those that only the other names."""
+    """The groups named only in the first sentence of a pair, and those named only in the second."""
     more, less = ({noun.term for noun in groups(text, code)} for text in (pair.more, pair.less))
     yield " ".join(sorted(more - less)), " ".join(sorted(less - more))
 
 
 def _category(wording: str, code: str) -> frozenset[str]:
-    """The kinds of the groups of a wording by the tables of its language; origin is one kind, of a place or not."""
+    """The kinds of the groups in a wording, by the tables of its language; race and nationality are one kind."""
     return frozenset(
         ORIGIN if noun.category in ("race", NATIONALITY) else noun.category for noun in groups(wording, code)
     )
@@ -102,13 +102,13 @@ def _category(wording: str, code: str) -> frozenset[str]:
 
 @cache
 def _places(code: str) -> frozenset[str]:
-    """The places whose people the tables of a language name."""
+    """The places whose people are in the tables of a language."""
     language = known(code)
     return frozenset(noun.place.lower() for noun in language.nouns if noun.place) if language else frozenset()
 
 
 def _kind(wording: str) -> frozenset[str]:
-    """What a wording names; an article, `people` and the like say nothing."""
+    """The kinds that a wording names, ignoring articles, `people` and similar words."""
     bare = re.sub(
         r"\b(?:an?|the|people|person|persons|folks?|man|men|woman|women|guys?|boys?|girls?|kids?)\b", "", wording
     )
@@ -118,7 +118,7 @@ def _kind(wording: str) -> frozenset[str]:
 
 
 def offensive_words(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """An offensive word measures offence, which is not stereotype."""
+    """L11: texts should have no offensive word, which would measure offence, not stereotype."""
     languages = {record.id: language_of(record) for record in corpus.records}
     for item, text in texts(corpus):
         if spaced(languages[item]):
@@ -130,7 +130,7 @@ def offensive_words(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def probe_parts(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A probe's predicate names no group and begins with a finite verb; its identity is a real plural."""
+    """L23: a probe's predicate should have a finite verb and not name the identity, which should be a real plural."""
     for stereotype in corpus.stereotypes:
         yield from _predicate(stereotype.id, stereotype.text, "", language_of(stereotype))
     for probe in corpus.probes:
@@ -140,7 +140,7 @@ def probe_parts(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _predicate(item: str, text: str, identity: str, code: str) -> Iterator[Found]:
-    """What is wrong with the predicate."""
+    """The findings for a predicate."""
     start = text.lower()
     if code != ENGLISH:
         yield from _predicate_in(item, text, identity, code)
@@ -155,7 +155,7 @@ def _predicate(item: str, text: str, identity: str, code: str) -> Iterator[Found
 
 
 def _predicate_in(item: str, text: str, identity: str, code: str) -> Iterator[Found]:
-    """What is wrong with a predicate in another language, by its tables and its rules for the first word."""
+    """The findings for a predicate in another language, by its tables and its rules for the first word."""
     own = {noun.term for noun in groups(identity, code)}
     if named := sorted(own & {noun.term for noun in groups(text, code)}):
         yield Found(item=item, message=f"the stereotype names the identity {named[0]!r} again", text=text)
@@ -172,7 +172,7 @@ def _predicate_in(item: str, text: str, identity: str, code: str) -> Iterator[Fo
 
 @cache
 def _false_plurals() -> frozenset[str]:
-    """Adjectives with a plural ending that is not the noun's."""
+    """Adjectives with a plural ending that are not real plural nouns."""
     real = {name.lower() for nation in nations() for name in nation.names[1:]}
     made = {f"{nation.adjective.lower()}{ending}" for nation in nations() if nation.adjective for ending in ("s", "es")}
     return frozenset(made - real) | _NOT_PLURALS

@@ -1,4 +1,4 @@
-"""Lint that asks a model: L15 improbable groups, L17 preferred without the target too, L18 unequal sentiment."""
+"""Lint with a model: L15 improbable groups, L17 preferred also without the target, L18 unequal sentiment."""
 
 import re
 from collections import defaultdict
@@ -13,13 +13,13 @@ from catsofa.validation.lint.rule import WHOLE_SET, Corpus, Found, Given, Rule
 from catsofa.validation.siblings import domain_of, term_of
 
 ANYBODY, EVERYBODY = "person", "people"
-"""What stands for the target where a sentence is to be about nobody in particular."""
+"""The words that replace the target to make a sentence about nobody in particular."""
 CERTAIN = 0.05
-"""The probability below which a difference in sentiment is no accident."""
+"""The p value below which a difference in sentiment is significant."""
 
 
 def improbable_groups(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A group whose name alone is far less probable than the others' of its domain (above Q3 + 1.5 IQR)."""
+    """L15: a group's name is far less probable than others of its domain (surprise above Q3 + 1.5 IQR)."""
     assert given.likelihood is not None
     terms: dict[str, dict[str, str]] = defaultdict(dict)
     for record in corpus.records:
@@ -35,12 +35,12 @@ def improbable_groups(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def without_target(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """The stereotype is preferred with the target, and as well without it: the item does not measure the group.
+    """L17: the stereotype is preferred with and without the target, so the item does not measure the group.
 
-    The control of Pikuliak et al. 2023: an intrasentence target becomes `person`, an intersentence context goes.
+    The control of Pikuliak et al. 2023: an intrasentence target becomes `person`; an intersentence context is removed.
     """
     assert given.likelihood is not None
-    # `person` stands for an intrasentence target in English alone
+    # `person` can replace an intrasentence target only in English
     cats = [cat for cat in corpus.cats if cat.kind == "intersentence" or language_of(cat) == ENGLISH]
     texts = [text for cat in cats for text in _four(cat)]
     scores = np.asarray(given.likelihood(texts) if texts else [], dtype=np.float64).reshape(-1, 4)
@@ -65,7 +65,7 @@ def _four(cat: Cat) -> Iterator[str]:
 
 
 def about_anybody(text: str, target: str) -> str:
-    """A sentence with `person` for its target, and `people` for its plural."""
+    """A sentence with its target replaced by `person`, or `people` for a plural."""
 
     def neutral(match: re.Match[str]) -> str:
         word = EVERYBODY if match["plural"] else ANYBODY
@@ -75,7 +75,7 @@ def about_anybody(text: str, target: str) -> str:
 
 
 def unequal_sentiment(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Stereotypes and anti-stereotypes are positive about equally often (exact McNemar test over the items)."""
+    """L18: stereotypes and anti-stereotypes should be equally often positive (exact McNemar test over the items)."""
     from scipy.stats import binomtest
 
     assert given.sentiment is not None

@@ -1,4 +1,4 @@
-"""Lint of the people behind a set: L13 weak agreement, L14 power, L19 related unrelated, L21 who judged, L22 harm."""
+"""Lint of judges and metadata: L13 weak agreement, L14 power, L19 related "unrelated" options, L21 judges, L22 harm."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,18 +10,18 @@ from catsofa.validation.annotation_files import CHOSEN, type_chosen
 from catsofa.validation.lint.rule import WHOLE_SET, Corpus, Found, Given, Rule
 
 STRONG = 0.8
-"""The share of judges, four of five, from which on a label is beyond doubt."""
+"""Minimum share of judges (four of five) for a label without a finding."""
 DOMINATES = 0.1
-"""The share of a set from which on one writer dominates it."""
+"""Share of a set above which one writer dominates the set."""
 SIMILAR = 0.4
-"""The cosine from which on a sentence that is to be unrelated is on the topic of its context."""
+"""Cosine above which an "unrelated" sentence may be on the topic of its context."""
 POWER = frozenset({"power", "direction", "advantaged", "disadvantaged", "group_status"})
 HARM = frozenset({"harm", "severity"})
 WRITER = ("writer", "anon_writer")
 
 
 def weak_agreement(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Fewer than four of five judges behind the label, where people judged at all."""
+    """L13: fewer than four of five judges gave the label; items without judgements are skipped."""
     for cat in corpus.cats:
         for candidate in cat.candidates:
             cast = [vote.label for vote in candidate.votes if vote.label]
@@ -31,7 +31,7 @@ def weak_agreement(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _weak(item: str, cast: Sequence[str], label: str, text: str) -> Iterator[Found]:
-    """A finding if the label has too small a share of the votes, or none has more than another."""
+    """A finding if the label has too small a share of the votes; the message names a tie."""
     if not cast or (behind := Counter(cast)[label]) >= STRONG * len(cast):
         return
     (_, most), *others = Counter(cast).most_common()
@@ -40,7 +40,7 @@ def _weak(item: str, cast: Sequence[str], label: str, text: str) -> Iterator[Fou
 
 
 def related_after_all(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Two judges or more found a meaning in the option that is to have none; with an encoder, the context does too."""
+    """L19: at least two judges call the unrelated option related, or an encoder finds it closest to the context."""
     for cat in corpus.cats:
         unrelated = cat["unrelated"]
         others = [vote.label for vote in unrelated.votes if vote.label and vote.label != "unrelated"]
@@ -64,25 +64,25 @@ def related_after_all(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def no_power(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Nothing says which group is the historically disadvantaged one; CrowS-Pairs says it by the direction."""
+    """L14: no item says which group is historically disadvantaged; CrowS-Pairs says so by the direction."""
     concerned = [record for record in corpus.records if not isinstance(record, Pair | Annotation)]
     if concerned and not any(POWER & _carried(record) for record in concerned):
         yield Found(item=WHOLE_SET, message=f"none of {len(concerned):,} items says which group holds power")
 
 
 def no_harm(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Nothing says how much harm each stereotype does, so that all count alike."""
+    """L22: no item says how harmful each stereotype is, so all count equally."""
     if corpus.records and not any(HARM & _carried(record) for record in corpus.records):
         yield Found(item=WHOLE_SET, message=f"none of {len(corpus.records):,} items says how harmful it is")
 
 
 def _carried(record: Any) -> set[str]:
-    """The names of what a record carries beside its own fields."""
+    """The keys of a record's `source` and `extra`."""
     return {*getattr(record, "source", ()), *getattr(record, "extra", ())}
 
 
 def who_judged(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Somebody judged an item twice, or their own; one writer wrote more than a tenth of the set."""
+    """L21: a person judged an item twice, or their own item; or one writer wrote more than a tenth of the set."""
     for record in corpus.records:
         votes = _votes(record)
         for person, times in Counter(vote.annotator for vote in votes).items():
@@ -100,7 +100,7 @@ def who_judged(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _votes(record: Any) -> Sequence[Annotation]:
-    """The votes on a pair, or on one association of a CAT: the one with the most repeated judges."""
+    """The votes on a pair, or on the association of a CAT with the most repeated judges."""
     if isinstance(record, Pair):
         return record.votes
     if isinstance(record, Cat):
@@ -109,7 +109,7 @@ def _votes(record: Any) -> Sequence[Annotation]:
 
 
 def _writer(record: Any) -> str:
-    """Who wrote a record, where it says so."""
+    """The writer of a record, or empty."""
     carried: Mapping[str, Any] = {**getattr(record, "extra", {}), **getattr(record, "source", {})}
     return next((str(carried[name]) for name in WRITER if carried.get(name)), "")
 

@@ -1,4 +1,4 @@
-"""Lint rules of other packages, which register them under an entry point."""
+"""Lint rules of other packages, registered under an entry point."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -12,18 +12,18 @@ from catsofa.validation.lint.rule import NEEDS, SEVERITIES, Corpus, Found, Given
 
 GROUP = "catsofa.lint_rules"
 CODE = re.compile(r"L[1-9]\d{2,}")
-"""The codes that catsofa leaves to others: L100 and above."""
+"""The codes reserved for other packages: L100 and above."""
 
 
 def load(codes: Collection[str]) -> Plugins:
-    """Every registered rule by its code, each checked; `codes` are those of catsofa's own."""
+    """All registered rules by code, checked; `codes` are the codes of catsofa's own rules."""
     found = plugins.load(GROUP, "lint rule", dict.fromkeys(codes, "a rule"), _faults)
     in_order = sorted(found.parts.items(), key=lambda part: int(part[0][1:]))
     return replace(found, parts={code: _guarded(rule) for code, rule in in_order})
 
 
 def _faults(code: str, found: Any) -> Iterator[str]:
-    """Why what an entry point gives is no rule that can be used."""
+    """The reasons why the object of an entry point is not a usable rule."""
     if not isinstance(found, Rule):
         yield f"found {short(found)}; expected an instance of catsofa.validation.lint.rule.Rule"
         return
@@ -40,7 +40,7 @@ def _faults(code: str, found: Any) -> Iterator[str]:
 
 
 def _guarded(rule: Rule) -> Rule:
-    """The rule, with a check that names it in the exceptions that it raises."""
+    """The rule with a wrapped check, whose exceptions name the rule."""
 
     def check(corpus: Corpus, given: Given) -> Iterator[Found]:
         try:

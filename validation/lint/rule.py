@@ -1,4 +1,4 @@
-"""What a lint rule is: a function from a set of records to findings, with its code, severity and an example."""
+"""The definition of a lint rule: a function from records to findings, with code, severity and example."""
 
 __all__ = ["WHOLE_SET", "Corpus", "Finding", "Found", "Given", "NotApplied", "Rule"]
 
@@ -20,7 +20,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 def at_least(severity: str) -> tuple[Severity, ...]:
-    """This severity and the worse ones."""
+    """This severity and all worse ones."""
     for place, one in enumerate(SEVERITIES):
         if one == severity:
             return SEVERITIES[: place + 1]
@@ -28,24 +28,24 @@ def at_least(severity: str) -> tuple[Severity, ...]:
 
 
 WHOLE_SET = "*"
-"""The item of a finding that is about the set, not one of its records."""
+"""The item of a finding about the whole set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a rule found in one item; `fix` is the text as it should be, only where that is safe."""
+    """A rule's finding in one item; `fix` is the corrected text, only if the correction is safe."""
 
     item: str
     message: str
     text: str = ""
     fix: str = ""
     severity: Severity | None = None
-    """Where it differs from the rule's own."""
+    """The severity, if it differs from the rule's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What was found, by which rule, and how bad it is."""
+    """A finding with its rule and severity."""
 
     rule: str
     severity: Severity
@@ -56,24 +56,24 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """The item, or the set, for people."""
+        """The item or "the set", as text for users."""
         return "the set" if self.item == WHOLE_SET else self.item
 
 
 class Word(Protocol):
-    """A word of a parsed text, as spaCy has it."""
+    """A word of a parsed text, with spaCy's attributes."""
 
     @property
     def idx(self) -> int:
-        """Where it begins in the text."""
+        """The word's start position in the text."""
 
     @property
     def pos_(self) -> str:
-        """Its part of speech (NOUN, ADJ, VERB, …)."""
+        """The word's part of speech (NOUN, ADJ, VERB, …)."""
 
 
 class Parser(Protocol):
-    """A spaCy pipeline, or what reads like one."""
+    """A spaCy pipeline, or an object with the same interface."""
 
     def pipe(self, texts: Iterable[str]) -> Iterable[Iterable[Word]]:
         """The words of each text."""
@@ -83,18 +83,18 @@ class Encoder(Protocol):
     """A sentence encoder."""
 
     def encode(self, texts: Sequence[str], /) -> NDArray[np.floating[Any]]:
-        """One vector a text."""
+        """One vector per text."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What a rule may need beside the records; a rule whose need is missing does not run, and is named."""
+    """The resources that rules may need; a rule without its required resource does not run, and is reported."""
 
     parser: Parser | None = None
     frequency: Callable[[str], float] | None = None
     """The Zipf frequency of a word: log10 of its occurrences in a billion words, 0 for an unknown one."""
     frequency_language: str = ENGLISH
-    """The language of the words that have a frequency."""
+    """The language of the frequencies."""
     likelihood: Callable[[Sequence[str]], Sequence[float]] | None = None
     """The mean log-probability per token of each text."""
     sentiment: Callable[[Sequence[str]], Sequence[bool]] | None = None
@@ -141,18 +141,19 @@ class Corpus:
 
     @cached_property
     def stereotypes(self) -> list[Stereotype]:
-        """The predicates that are to become probes."""
+        """The predicates that become probes."""
         return [record for record in self.records if isinstance(record, Stereotype)]
 
 
 Check = Callable[[Corpus, Given], Iterator[Found]]
 Ask = Literal["nothing", "English", "words", "folder", "facts", "tables", "frequency"]
-"""What a rule asks of a language: to be English, spaces, a folder, its [facts], folder and spaces, frequencies."""
+"""What a rule requires of a language: English, spaces (words), a folder, its [facts], folder and spaces (tables), or
+frequencies."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One rule: what it looks for, how bad that is, a mild example, and what it needs to run."""
+    """One rule: its subject, severity, a mild example, and the resources it needs."""
 
     code: str
     severity: Severity
@@ -160,18 +161,18 @@ class Rule:
     example: str
     check: Check
     needs: str = ""
-    """The field of `Given` without which the rule cannot run."""
+    """The field of `Given` that the rule requires."""
     uses: tuple[str, ...] = ()
-    """The fields of `Given` with which it sees more."""
+    """The optional fields of `Given` with which the rule finds more."""
     reads: tuple[type[Any], ...] = (Cat, Pair, Probe, Question, Stereotype)
-    """The kinds of records that it reads."""
+    """The record types that the rule reads."""
     asks: Ask = "nothing"
-    """What it asks of the language of a record; records in other languages are not given to it, and counted."""
+    """What the rule requires of a record's language; other records are counted, but not checked."""
     english: str = ""
-    """The part of the rule that reads English, where the rest reads other languages too."""
+    """The part of the rule that supports only English, if the rest supports other languages."""
 
     def withheld(self, code: str, given: Given) -> str:
-        """Why the rule does not read a language, or which part of it does not; empty if all of it does."""
+        """The reason why the rule does not support a language; empty if it does."""
         match self.asks:
             case "English" if code != ENGLISH:
                 return "it reads English"
@@ -188,7 +189,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotApplied:
-    """A rule, or a part of one, that does not read the language of some records."""
+    """A rule, or part of a rule, that does not support the language of some records."""
 
     rule: str
     language: str
@@ -198,13 +199,13 @@ class NotApplied:
     """Whether the rest of the rule was applied."""
 
     def __str__(self) -> str:
-        """One line for people."""
+        """One line of text for users."""
         how = "applied in part to" if self.partly else "not applied to"
         return f"{self.rule} was {how} {quantity(self.records, 'record')} in {self.language!r}: {self.why}"
 
 
 def applied(rule: Rule, records: Sequence[Any], given: Given) -> tuple[Corpus, list[NotApplied]]:
-    """The records that a rule reads, and those of languages that it, or a part of it, does not."""
+    """The records for a rule, and the languages that the rule or a part of it does not support."""
     languages = Counter(language_of(record) for record in records if isinstance(record, rule.reads))
     why = {code: rule.withheld(code, given) for code in languages}
     of_words = {code: replace(rule, asks="frequency").withheld(code, given) for code in languages}
@@ -242,5 +243,5 @@ NEEDS = {
     "offensive": "a list of offensive words (--offensive)",
     "against": "the other split (--against)",
 }
-"""What each field of `Given` is, for people."""
+"""A description of each field of `Given` for users."""
 assert NEEDS.keys() == {f.name for f in fields(Given)} - {"frequency_language"}

@@ -1,4 +1,4 @@
-"""Lint of structure: BLANKs (L1, L2), sentences unlike their context (L3), copies (L20), answers of questions (L24)."""
+"""Lint of structure: BLANKs (L1, L2), sentences that differ from their context (L3), copies (L20), answers (L24)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _FIRST = re.compile(rf"^\W*{BLANK}|[.!?][\"'”’)]*\s+[\"'“‘(]*{BLANK}")
 
 
 def blank_count(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """An intrasentence context has one BLANK, an intersentence one has none."""
+    """L1: an intrasentence context should have one BLANK, an intersentence context none."""
     for cat in corpus.cats:
         wanted = 1 if cat.kind == "intrasentence" else 0
         if (found := cat.context.count(BLANK)) != wanted:
@@ -26,7 +26,7 @@ def blank_count(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def blank_glued(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Letters at a BLANK make the fill part of a word; a stop before or after it lacks its space."""
+    """L2: a BLANK should not touch letters, should have its spaces at punctuation, and should not begin a sentence."""
     for cat in corpus.intrasentence:
         if (_LETTERS if spaced(language_of(cat)) else _SPACED_LETTERS).search(cat.context):
             yield Found(item=cat.id, message="letters are glued to the BLANK", text=cat.context)
@@ -39,14 +39,14 @@ def blank_glued(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _spaced(match: re.Match[str]) -> str:
-    """The matched BLANK with a space where one is missing."""
+    """The matched text with the missing space at the BLANK."""
     if match["before"]:
         return f"{match['before']} {BLANK}"
     return f"{BLANK}{match['after']} {match[0][-1]}"
 
 
 def filled_context(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A sentence is its context with the BLANK filled, letter for letter: else options differ in more than the fill."""
+    """L3: a sentence should equal its filled context exactly; otherwise options differ in more than the fill."""
     for cat in corpus.intrasentence:
         if cat.context.count(BLANK) != 1:
             continue
@@ -58,7 +58,7 @@ def filled_context(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _unlike(cat: Cat, candidates: Sequence[Candidate]) -> Iterator[Found]:
-    """One finding for all sentences of a CAT that differ from their filled context; mostly all three do alike."""
+    """One finding for all sentences of a CAT that differ from their filled context; usually all three differ alike."""
     contexts = [cat.context, *(re.sub(r"\b([Aa])n? (?=BLANK)", rf"\1{n} ", cat.context) for n in ("", "n"))]
     each = [(c.text, [_filled(context, c) for context in contexts]) for c in candidates]
     differ = [(text, filled[0]) for text, filled in each if text not in filled]
@@ -72,14 +72,14 @@ def _unlike(cat: Cat, candidates: Sequence[Candidate]) -> Iterator[Found]:
 
 
 def _filled(context: str, candidate: Candidate) -> str:
-    """The context with the BLANK filled; a capital that the sentence begins with stays."""
+    """The context with the BLANK filled; keeps an initial capital of the sentence."""
     filled = context.replace(BLANK, candidate.fill or "")
     same = filled[:1].lower() == candidate.text[:1].lower()
     return candidate.text[0] + filled[1:] if same and candidate.text[0].isupper() else filled
 
 
 def copies(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """Two items say nearly the same; with another split, an item or a target term's group is in both."""
+    """L20: two items are near-duplicates; or an item or a target term's group is also in the other split."""
     records = [record for record in corpus.records if isinstance(record, COMPARED)]
     texts = [content(record) for record in records]
     for pair in near_duplicates(texts, languages=[language_of(record) for record in records]):
@@ -92,7 +92,7 @@ def copies(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def answers(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A question has one target, and its correct answer is the unknown one just where the context leaves it open."""
+    """L24: a question should have a target, and "unknown" is correct exactly if the context leaves the answer open."""
     for question in corpus.questions:
         if question.reason:
             message = f"no bias score counts it: {question.reason.replace('_', ' ')}"

@@ -1,4 +1,4 @@
-"""Lint of wording: L4 does the text name its target, L6 does it read like English, L12 could it just be true."""
+"""Lint of wording: L4 target missing from the context, L6 malformed English and misspellings, L12 possible facts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from catsofa.data.records import Cat, Pair, Probe
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 
 RARE = 1.0
-"""A Zipf frequency below which (once in a hundred million words) a lower-case word is taken as misspelt."""
+"""Zipf frequency (once in a hundred million words) below which a lower-case word counts as misspelt."""
 
 _ARTICLE = re.compile(r"(?<![\w'’./-])([Aa]n?)(\s+[\"“‘']?)([^\W_][\w'’-]*)")
 _TWICE = re.compile(r"\b(the|a|an|of|to|in|and|is|are|was|for|with|his|her|their)\s+\1\b", re.IGNORECASE)
@@ -28,7 +28,7 @@ _INVERTED = re.compile(
 
 
 def texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
-    """Every text a model reads, with the item it belongs to."""
+    """Every text that a model reads, with the id of its item."""
     for record in corpus.records:
         match record:
             case Cat():
@@ -40,7 +40,7 @@ def texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 
 def target_absent(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A CAT's context names its target, or the country or people of the same name, in a form of its language."""
+    """L4: a CAT's context should name its target, or its country or people, in a form of its language."""
     for cat in corpus.cats:
         code = language_of(cat)
         if names(cat.context, cat.target, code):
@@ -54,7 +54,7 @@ def target_absent(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def wording(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """In English wrong a or an, a doubled word, a pronoun with the wrong verb; with frequencies a misspelt word."""
+    """L6: wrong a or an, a doubled word, a pronoun with the wrong verb (English); with frequencies, a misspelt word."""
     languages = {record.id: language_of(record) for record in corpus.records}
     spelt = given.frequency_language if given.frequency and spaced(given.frequency_language) else None
     for item, text in texts(corpus):
@@ -73,7 +73,7 @@ def wording(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _right_article(match: re.Match[str]) -> str:
-    """The article its word asks for, in the case it had; as it was where it is one of those that are right."""
+    """The correct article for its word, in the same case; unchanged if it is already one of the correct ones."""
     right, *others = articles(match[3])
     if match[1].lower() in (right, *others):
         return match[0]
@@ -81,7 +81,7 @@ def _right_article(match: re.Match[str]) -> str:
 
 
 def _misspelt(text: str, given: Given) -> list[str]:
-    """The lower-case words of a text that hardly anybody writes."""
+    """The lower-case words of a text with a very low frequency."""
     frequency = given.frequency
     assert frequency is not None
     written = {word for word in re.findall(r"[^\W\d_][\w'’]+", text) if word == word.lower()}
@@ -95,7 +95,7 @@ def _misspelt(text: str, given: Given) -> list[str]:
 
 
 def objective(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A stereotype with a number, a quantity, a superlative or geography may just be a fact: ask the annotators."""
+    """L12: a stereotype with a number, a quantity, a superlative or geography may be a fact: ask the annotators."""
     for cat in corpus.cats:
         yield from _objective(cat, cat["stereotype"].text)
     for pair in corpus.pairs:
@@ -103,7 +103,7 @@ def objective(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 
 def _objective(record: Cat | Pair, text: str) -> Iterator[Found]:
-    """What in a text speaks of facts, by the patterns of its language."""
+    """A finding if a text matches the fact patterns of its language."""
     if signs := [what for what, pattern in facts_of(language_of(record)).items() if pattern.search(text)]:
         message = f"may state a fact ({', '.join(signs)}): ask whether it is true"
         yield Found(item=record.id, message=message, text=text)
@@ -111,7 +111,7 @@ def _objective(record: Cat | Pair, text: str) -> Iterator[Found]:
 
 @cache
 def facts_of(code: str) -> Mapping[str, re.Pattern[str]]:
-    """What may make a statement a fact, each as a pattern: [facts] of the language."""
+    """The patterns of factual statements, by name: [facts] of the language."""
     language = known(code)
     listed = language.facts.get("facts", {}) if language else {}
     return {what: re.compile(pattern, re.IGNORECASE) for what, pattern in listed.items()}

@@ -1,1 +1,1 @@
-"""Properties of whole sets: sizes, splits, leakage, keywords, sentiment."""
+"""Analyses of whole sets: sizes, splits, leakage, keywords, sentiment."""

@@ -1,4 +1,4 @@
-"""Table 3 of StereoSet: the words each domain uses more than people do elsewhere (Kilgarriff 2009, simple maths)."""
+"""Table 3 of StereoSet: the words that each domain uses more than a reference does (Kilgarriff 2009, simple maths)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -18,11 +18,11 @@ from catsofa.data.records import Cat, Pair
 from catsofa.validation.siblings import domain_of, term_of
 
 Reference = Callable[[str], float]
-"""How often a word comes in a million words of ordinary text."""
+"""A function from a word to its occurrences per million words of ordinary text."""
 
 
 class Lemmas(Protocol):
-    """Anything that gives the lemmas of texts."""
+    """A function that computes the lemmas of texts."""
 
     def __call__(self, texts: Sequence[str]) -> Iterable[Sequence[str]]:
         """The lemmas of each text, in order."""
@@ -30,7 +30,7 @@ class Lemmas(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keyword:
-    """A word, how often it comes in the domain, in a million words there and elsewhere, and the ratio."""
+    """A word, its count in the domain, its frequency per million there and in the reference, and the score."""
 
     word: str
     count: int
@@ -47,10 +47,10 @@ def keyness(per_million: float, reference: float) -> float:
 def keywords(
     records: Iterable[Any], reference: Reference, *, lemmas: Lemmas | None = None, top: int = 16
 ) -> dict[str, list[Keyword]]:
-    """The `top` keywords of each domain, from stereotypes and anti-stereotypes, target terms removed.
+    """The `top` keywords of each domain, from stereotypes and anti-stereotypes, without target terms.
 
-    Of records in several languages those in the language of most are read. Where no spaces are written, words are
-    known by lemmas alone.
+    Only records in the most frequent language are read. A language without spaces needs `lemmas`; without them, the
+    result is empty.
     """
     records = list(records)
     language = most_spoken(records)
@@ -67,7 +67,7 @@ def keywords(
 
 
 def not_counted(records: Sequence[Any], lemmas: Lemmas | None = None) -> list[str]:
-    """What keywords leave out, a sentence for each language; nothing if all records are in one with spaces."""
+    """One sentence for each language that keywords leave out, and one if there are no keywords at all."""
     language, languages = most_spoken(records), Counter(map(language_of, records))
     out = [
         f"keywords leave out {quantity(count, 'record')} in {code!r}: they are of one language, {language!r}"
@@ -80,14 +80,14 @@ def not_counted(records: Sequence[Any], lemmas: Lemmas | None = None) -> list[st
 
 
 def _forms(term: str, language: str) -> set[str]:
-    """The words of a target term in every form."""
+    """The words of a target term, in every form."""
     if language != ENGLISH:
         return {word for name in names_of(term, language) for word in tokens(name, language)} if term else set()
     return {form for name in same_group(term) for word in words(name) for form in singulars(word)}
 
 
 def _texts(record: Any) -> list[str]:
-    """The texts that say something of a group: not the unrelated ones."""
+    """The texts about a group, without the unrelated ones."""
     match record:
         case Cat():
             return [record["stereotype"].text, record["anti-stereotype"].text]
@@ -97,7 +97,7 @@ def _texts(record: Any) -> list[str]:
 
 
 def _ranked(texts: Iterable[Sequence[str]], given: set[str], reference: Reference, language: str) -> list[Keyword]:
-    """The words, or lemmas, by their keyness, those that are target terms left out."""
+    """The words or lemmas, sorted by keyness, without target terms."""
     ending = "'s" if language == ENGLISH else ""
     counts = Counter(word.lower().removesuffix(ending) for text in texts for word in text)
     total = counts.total()
@@ -113,7 +113,7 @@ def _ranked(texts: Iterable[Sequence[str]], given: set[str], reference: Referenc
 
 
 def reference(source: str, language: str = ENGLISH) -> Reference:
-    """The frequencies of `wordfreq`, or of a corpus in a text file."""
+    """The frequencies from `wordfreq` or from a corpus in a text file."""
     return wordfreq_reference(language) if source == "wordfreq" else corpus_reference(source, language)
 
 
@@ -124,13 +124,13 @@ def wordfreq_reference(language: str = ENGLISH) -> Reference:
 
 
 def wordfreq_zipf(language: str = ENGLISH) -> Callable[[str], float]:
-    """The Zipf scale of the same frequencies: log10 of the occurrences in a billion words, 0 for unknown words."""
+    """The same frequencies on the Zipf scale: log10 of the occurrences in a billion words, 0 for unknown words."""
     library = _wordfreq(language)
     return lambda word: float(library.zipf_frequency(word, language))
 
 
 def _wordfreq(language: str) -> Any:
-    """The package, or a sentence that says how to get it; a language that it lacks is an error."""
+    """The wordfreq package; raises an error if the package or the language is missing."""
     try:
         import wordfreq
     except ModuleNotFoundError as error:
@@ -142,7 +142,7 @@ def _wordfreq(language: str) -> Any:
 
 
 def corpus_reference(path: Path | str, language: str = ENGLISH) -> Reference:
-    """The frequencies in a text file, whose text is in a language."""
+    """The frequencies in a text file with text in this language."""
     counts: Counter[str] = Counter()
     for line in corpus_lines(path):
         counts.update(word.removesuffix("'s") for word in tokens(line, language))
@@ -161,5 +161,5 @@ def spacy_pipeline(name: str) -> Any:
 
 
 def spacy_lemmas(pipeline: Any) -> Lemmas:
-    """The lemmas of a spaCy pipeline, words only."""
+    """A function for the lemmas from a spaCy pipeline, alphabetic words only."""
     return lambda texts: ([word.lemma_ for word in doc if word.is_alpha] for doc in pipeline.pipe(texts))

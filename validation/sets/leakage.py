@@ -1,4 +1,4 @@
-"""What two sets share and should not: items, near-duplicates, target terms, sibling terms."""
+"""Finds leakage between two sets: shared items, near-duplicates, target terms, sibling terms."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ Shared = Literal["id", "near-duplicate", "term", "sibling"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak:
-    """One thing that stands in both sets: an item (by its id in each), or a term and its items."""
+    """One leak between two sets: an item (by its id in each set), or a term with an item of each set."""
 
     shared: Shared
     item: str
@@ -27,7 +27,7 @@ class Leak:
 def leaks(
     first: Sequence[Any], second: Sequence[Any], siblings: Mapping[str, str] | None = None, progress: Progress = SILENT
 ) -> list[Leak]:
-    """Every id, near-duplicate, target term and pair of sibling terms that both sets have."""
+    """Every id, near-duplicate, target term and pair of sibling terms that both sets share."""
     there = {record.id for record in second}
     same = [record.id for record in first if record.id in there]
     ids = [Leak(shared="id", item=item, other=item, message="stands in both sets") for item in same]
@@ -52,7 +52,7 @@ def leaks(
 
 
 def _terms(first: Sequence[Any], second: Sequence[Any], siblings: Mapping[str, str] | None) -> list[Leak]:
-    """Terms, and terms of one sibling group, with items in both sets; the item named is the first of them."""
+    """Target terms, or terms of one sibling group, with items in both sets; a leak names the first item of a term."""
     here, there = _by_group(first, siblings), _by_group(second, siblings)
     found = []
     for group in sorted(here.keys() & there.keys()):
@@ -69,7 +69,7 @@ def _terms(first: Sequence[Any], second: Sequence[Any], siblings: Mapping[str, s
 
 
 def _by_group(records: Sequence[Any], siblings: Mapping[str, str] | None) -> dict[str, dict[str, str]]:
-    """Sibling group to its terms to the first item of each."""
+    """Maps each sibling group to its terms, and each term to its first item."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for record, group in zip(records, groups_of(records, siblings), strict=True):
         if group:

@@ -1,4 +1,4 @@
-"""Table 2 of StereoSet: how many stereotypes and anti-stereotypes are positive; neutral counts as positive."""
+"""Table 2 of StereoSet: the shares of positive stereotypes and anti-stereotypes; neutral counts as positive."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from catsofa.data.records import Cat, Pair
 
 NEGATIVE = frozenset({"negative", "neg", "very negative", "1 star", "2 stars"})
 KNOWN = NEGATIVE | {"positive", "pos", "very positive", "neutral", "neu", "3 stars", "4 stars", "5 stars"}
-"""What classifiers call their classes; one that calls them `LABEL_0` must be told which is negative."""
+"""Known class names of classifiers; for other names (`LABEL_0`), the user must say which class is negative."""
 
 
 class Classifier(Protocol):
-    """Anything that names the most probable class of each text."""
+    """A function that returns the most probable class of each text."""
 
     def __call__(self, texts: Sequence[str]) -> Sequence[str]:
-        """One class a text."""
+        """One class per text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentiment:
-    """The share of texts that are negative, and of those that are not."""
+    """The shares of negative and of other texts."""
 
     positive: float
     negative: float
@@ -30,7 +30,7 @@ class Sentiment:
 def sentiments(
     records: Iterable[Any], classify: Classifier, negative: Iterable[str] = NEGATIVE
 ) -> dict[str, Sentiment]:
-    """Stereotypes and anti-stereotypes of CATs, more and less stereotyping sentences of pairs."""
+    """The sentiment of stereotypes and anti-stereotypes of CATs, and of both sentences of pairs."""
     sides: dict[str, list[str]] = {}
     for record in records:
         match record:
@@ -51,7 +51,7 @@ def sentiments(
 
 
 def is_positive(texts: Sequence[str], classify: Classifier, negative: Iterable[str] = NEGATIVE) -> list[bool]:
-    """Whether each text is not negative; a class nobody knows is an error, since a guess would turn the table."""
+    """Whether each text is not negative; an unknown class is an error, since a wrong guess would reverse the table."""
     named = frozenset(name.lower() for name in negative)
     classes = [found.lower() for found in classify(texts)]
     if unknown := sorted(set(classes) - named - KNOWN) if named <= NEGATIVE else []:

@@ -15,25 +15,25 @@ OVERALL = "overall"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How large a part of a set is."""
+    """The size of a part of a set."""
 
     terms: int
     items: int
     words: float | None
-    """Mean words of a text, counted between single spaces; None where a language writes none."""
+    """Mean words per text, separated by single spaces; None if a language has no spaces."""
     words_of_domains: float | None
-    """The plain mean of the domains' means, which is what the paper prints as the mean of the whole."""
+    """The unweighted mean of the domains' means, which the paper prints as the overall mean."""
 
 
 def sizes(records: Iterable[Any]) -> dict[str, dict[str, Size]]:
-    """Kind to domain to size; the domain `overall` is the whole kind, the kind `overall` the whole set."""
+    """Maps kind and domain to size; the domain `overall` is the whole kind, the kind `overall` the whole set."""
     parts: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
         for kind in (kind_of(record), OVERALL):
             parts[kind][domain_of(record)].append(record)
     found = {kind: _domains(domains) for kind, domains in parts.items()}
     whole = found.pop(OVERALL, {})
-    # the paper's mean over everything is the mean of the kinds' means, each the mean of its domains
+    # the paper's overall mean is the mean of the kinds' means, each the mean of its domains
     means = [domains[OVERALL].words_of_domains for domains in found.values()]
     if means:
         total = whole[OVERALL]
@@ -43,7 +43,7 @@ def sizes(records: Iterable[Any]) -> dict[str, dict[str, Size]]:
 
 
 def kind_of(record: Any) -> str:
-    """What people call a record: the task of a CAT, pairs, probes, questions."""
+    """The kind of a record: the task of a CAT, pairs, probes or questions."""
     match record:
         case Cat():
             return record.kind
@@ -58,7 +58,7 @@ def kind_of(record: Any) -> str:
 
 
 def texts_of(record: Any) -> Iterator[str]:
-    """The texts a model reads: filled sentences, contexts with what follows, both sides of a pair, questions."""
+    """The texts that a model reads: filled sentences, contexts with sentences, both sides of a pair, questions."""
     match record:
         case Cat(kind="intrasentence"):
             yield from (candidate.text for candidate in record.candidates)
@@ -73,7 +73,7 @@ def texts_of(record: Any) -> Iterator[str]:
 
 
 def _domains(domains: dict[str, list[Any]]) -> dict[str, Size]:
-    """The size of each domain, and of all together."""
+    """The size of each domain, and of all domains together."""
     found = {domain: _size(records) for domain, records in sorted(domains.items())}
     whole = _size([record for records in domains.values() for record in records])
     mean = _mean([size.words for size in found.values()])
@@ -82,7 +82,7 @@ def _domains(domains: dict[str, list[Any]]) -> dict[str, Size]:
 
 
 def _size(records: list[Any]) -> Size:
-    """Terms, items and mean words of some records of one domain."""
+    """The terms, items and mean words of these records."""
     lengths = [
         text.count(" ") + 1 if spaced(language_of(record)) else None for record in records for text in texts_of(record)
     ]

@@ -1,4 +1,4 @@
-"""A development and a test set that share no target term, no sibling term and no near-duplicate."""
+"""Splits a set into development and test sets that share no target term, sibling term or near-duplicate."""
 
 __all__ = ["split"]
 
@@ -22,19 +22,19 @@ from catsofa.data.tables import Tabular
 from catsofa.validation.siblings import domain_of, groups_of, term_of
 
 FAR = 1000
-"""Items still to be chosen above which no care is needed yet."""
+"""Missing items above which any block can be taken without search."""
 MANY = 1000
-"""Blocks among which the last ones are chosen with care."""
+"""Maximum number of blocks in the final search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split(Tabular):
-    """The two sets, in the order of the records, and what was kept together."""
+    """The two sets, in the order of the records, with the numbers of blocks and near-duplicates."""
 
     dev: Sequence[Any]
     test: Sequence[Any]
     blocks: int
-    """The parts that could be moved: groups of sibling terms, joined by near-duplicates."""
+    """The number of movable blocks: groups of sibling terms, joined by near-duplicates."""
     near_duplicates: int
 
     def rows(self) -> list[dict[str, Any]]:
@@ -44,7 +44,7 @@ class Split(Tabular):
         return [{"set": name, "domain": domain, **of[name]} for domain, of in sets.items() for name in ("dev", "test")]
 
     def report(self) -> dict[str, Any]:
-        """Sizes of the two sets, over all and by domain."""
+        """The sizes of the two sets, overall and by domain."""
         domains = sorted({domain_of(record) for record in (*self.dev, *self.test)})
         sides = {"dev": self.dev, "test": self.test}
         return {
@@ -71,7 +71,7 @@ def split(
     near: float = NEAR,
     progress: Progress = SILENT,
 ) -> Split:
-    """Draw whole blocks at random until each domain has as nearly as can be a share of `dev` of its items."""
+    """Draw whole blocks at random, so that each domain's development share is as close to `dev` as possible."""
     if not 0 < dev < 1:
         raise ValueError(f"dev is the share of the development set, above 0 and below 1, not {dev}")
     if not records:
@@ -85,7 +85,7 @@ def split(
     for record, one in zip(records, block, strict=True):
         domains[one][domain_of(record)] += 1
     found: dict[str, dict[int, int]] = defaultdict(dict)
-    for one, counted in domains.items():  # a block of several domains belongs to that of most of its items
+    for one, counted in domains.items():  # a block of several domains belongs to the domain of most of its items
         found[max(counted, key=lambda domain: (counted[domain], domain))][one] = counted.total()
     for _, sizes in sorted(found.items()):
         order = [list(sizes)[n] for n in rng.permutation(len(sizes))]
@@ -102,7 +102,7 @@ def split(
 def write(
     done: Split, folder: Path, *, like: Path, dev: float, seed: int, signature: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Write both sets in the format of the file they come from, and what was done, signed, as split.json."""
+    """Write both sets in the format of the source file, and a signed report as split.json."""
     chosen = formats.format_of(like)
     folder.mkdir(parents=True, exist_ok=True)
     files = {}
@@ -118,7 +118,7 @@ def write(
 
 
 def blocks(groups: Sequence[str], copies: Sequence[tuple[int, int]]) -> list[int]:
-    """For each item the block it must move with: items of one group, and items that say nearly the same."""
+    """The block of each item: items of one group and near-duplicates must move together."""
     first: dict[str, int] = {}
     same_group = [(first.setdefault(group, place), place) for place, group in enumerate(groups) if group]
     rows, columns = np.array([*same_group, *copies, (0, 0)]).T
@@ -127,10 +127,10 @@ def blocks(groups: Sequence[str], copies: Sequence[tuple[int, int]]) -> list[int
 
 
 def closest_subset(sizes: Sequence[int], wanted: int) -> list[int]:
-    """The places of sizes whose sum is as close to `wanted` as can be, those that come first preferred.
+    """The positions of sizes whose sum is as close to `wanted` as possible; earlier sizes are preferred.
 
-    Far from the end any size will do. Near it, every sum that the next sizes can make is kept as one bit, and
-    walking back a size is taken only where the sum cannot be made without it.
+    Far from the target, any size is taken. Near the target, every sum that the next sizes can form is one bit.
+    Walking back, a size is taken only if the sum cannot be formed without it.
     """
     taken: list[int] = []
     rest: list[int] = []
@@ -153,7 +153,7 @@ def closest_subset(sizes: Sequence[int], wanted: int) -> list[int]:
 
 
 def _sizes(records: Sequence[Any]) -> dict[str, int]:
-    """How many items and how many target terms there are."""
+    """The numbers of items and of target terms."""
     terms = {term_of(record) for record in records} - {""}
     return {"items": len(records), "terms": len(terms)}
 

@@ -1,4 +1,4 @@
-"""Formats of minimal pairs: rows become pairs, and rows that hold none are left out with a warning or refused."""
+"""Formats of minimal pairs: rows become pairs; rows without a pair are skipped with a warning, or refused."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,25 +18,25 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MOST_LACKING = 0.05
-"""The share of rows that may lack a cell; with more the file is something else, or broken."""
+"""Maximum share of rows that may lack a cell; above this share, the file is broken or of another kind."""
 INDEXES = ("", "id", "index", "Index")
-"""The columns that can number the pairs of a table; the first one that is there does."""
+"""The columns that can number the pairs of a table; the first one in the table counts."""
 
 
 class SkippedRows(UserWarning):
-    """Rows of a file that are left out, and why."""
+    """A warning about skipped rows of a file, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """A CSV whose rows hold pairs: what it is, the columns it needs, and how a row becomes pairs."""
+    """A CSV whose rows hold pairs: its description, its needed columns, and the function from a row to pairs."""
 
     expected: str
     needed: Sequence[str]
     make: Callable[[Row, Path, int], Iterable[Pair]]
-    """Takes a row, its file and its line."""
+    """The function from a row, its file and its line to pairs."""
     tolerant: bool = False
-    """Whether few rows that `make` refuses are left out with a warning, as those that lack a cell are."""
+    """Whether a few rows that `make` refuses are skipped with a warning, like rows that lack a cell."""
 
     def read(self, path: Path) -> Iterator[Pair]:
         """The pairs of each row."""
@@ -56,12 +56,12 @@ class PairTable:
         return numbered(chain.from_iterable(made))
 
     def matches(self, path: Path, head: bytes) -> bool:
-        """The header has the columns."""
+        """Whether the header has the needed columns."""
         return set(self.needed) <= csv_files.columns_of(head)
 
 
 def checker(path: Path, needed: Sequence[str], expected: str) -> Callable[[int, Row], Row]:
-    """Gives back a row if its needed cells and its index are filled in; else it is refused."""
+    """A function that returns a row if its needed cells and its index are filled in, and otherwise refuses the row."""
 
     def check(line: int, row: Row) -> Row:
         csv_files.refuse_empty(row, (*needed, *indexes(row)[:1]), path, expected, line)
@@ -78,8 +78,8 @@ def indexes(row: Row) -> tuple[str, ...]:
 def mostly(
     make: Callable[[int, T], R], numbered: Iterable[tuple[int, T]], path: Path, fault: str = "hold no pair"
 ) -> Iterator[R]:
-    """What `make` makes of each line; those that it refuses are counted in a warning, and too many are refused."""
-    if are_left_out():  # each one is then noted with its reason
+    """The result of `make` for each line; refused lines are counted in a warning, too many raise the first error."""
+    if are_left_out():  # `each` then collects every refused line with its error
         yield from each(make, numbered)
         return
     lacking: list[BadInput] = []
@@ -101,7 +101,7 @@ def mostly(
 
 
 def read_only(name: str) -> Callable[[Iterable[Pair], Path], NoReturn]:
-    """Refuses to write a format that catsofa only reads."""
+    """A write function that raises a ValueError, for a format that catsofa only reads."""
 
     def write(pairs: Iterable[Pair], path: Path) -> NoReturn:
         raise ValueError(f"{name} is read and not written; write {path} as crows-pairs or jsonl")

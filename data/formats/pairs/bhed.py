@@ -1,4 +1,4 @@
-"""Indian-BhED: a sentence with MASK, and lists of the stereotypical and the anti-stereotypical words to fill in."""
+"""Indian-BhED: a sentence with MASK, and lists of stereotypical and anti-stereotypical words to fill in."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ _MASK = re.compile(r"\bMASK\b")
 
 
 def _pair(row: Row, path: Path, line: int) -> list[Pair]:
-    """A row as a pair; its domain is its `bias_type`, or the name of the file, which is a topic (Caste, Gender, …)."""
+    """A row as a pair; the domain is the `bias_type`, or else the file name, which is a topic (Caste, Gender, …)."""
     more, less = (_filled(row, name, path, line) for name in FILLS)
     known = (*indexes(row)[:1], "stereo_antistereo", "bias_type")
     return [
@@ -33,7 +33,7 @@ def _pair(row: Row, path: Path, line: int) -> list[Pair]:
 
 
 def _filled(row: Row, column: str, path: Path, line: int) -> str:
-    """The sentence with the words of a column in the places of MASK, one each."""
+    """The sentence with each MASK replaced by the next word of a column."""
     words = csv_files.list_in(row, column, path, line)
     parts = _MASK.split(row["Sentence"])
     if len(parts) == 1 or len(words) != len(parts) - 1 or not all(isinstance(word, str) for word in words):

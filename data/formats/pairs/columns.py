@@ -1,4 +1,4 @@
-"""Pairs in any CSV, by the names of its columns."""
+"""Pairs in any CSV, whose columns the user names."""
 
 __all__ = ["PairColumns"]
 
@@ -14,12 +14,12 @@ from catsofa.data.records import Pair
 
 EXPECTED = "pairs in the columns that you name"
 UNSPECIFIED = "unspecified"
-"""The domain of pairs whose table has no column for it."""
+"""The domain of pairs whose table has no domain column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairColumns:
-    """The columns of a CSV that hold pairs; the others are carried in `extra`."""
+    """The columns of a CSV that hold pairs; other columns go to `extra`."""
 
     more: str
     """The more stereotyping sentence."""
@@ -31,18 +31,18 @@ class PairColumns:
     """`stereo` or `antistereo`; if empty, each pair is `stereo`."""
 
     def __post_init__(self) -> None:
-        """Refuse a column with two meanings."""
+        """Raise a ValueError if one column is named for two parts."""
         named = self.named
         if twice := [name for name in named if named.count(name) > 1]:
             raise ValueError(f"the column {twice[0]!r} is named twice; name another column for each part of a pair")
 
     @property
     def named(self) -> list[str]:
-        """The columns that have a name."""
+        """The columns that are named."""
         return [name for name in (self.more, self.less, self.bias_type, self.direction) if name]
 
     def as_format(self) -> Format:
-        """The format of such a file; a column `id` or an index gives each pair its id, else its content does."""
+        """The format of such a file; a pair's id comes from a column `id` or an index, otherwise from its content."""
         table = PairTable(EXPECTED, self.named, self._pair)
         return Format(
             name="named columns",

@@ -1,4 +1,4 @@
-"""CrowS-Pairs: the released CSV with its five annotators, and the revised tab-separated one without them."""
+"""CrowS-Pairs: the released CSV with five annotators, and the revised TSV without annotators."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,11 +20,11 @@ VOTES = ("annotations", "anon_annotators")
 COLUMNS = ("", *NEEDED, "annotations", "anon_writer", "anon_annotators")
 DIRECTIONS: tuple[Direction, Direction] = ("stereo", "antistereo")
 _NAMES = re.compile(r"\w+(,\w+)+")
-"""Annotators as WinoQueer's first version lists them."""
+"""The form in which WinoQueer's first version lists annotators."""
 
 
 def write(pairs: Iterable[Pair], path: Path) -> int:
-    """The columns of the released file, with one for everything else that any pair carries."""
+    """Write the columns of the released file, and one for each further field; returns the number of rows."""
     check, seen = checker(path, NEEDED, EXPECTED), Seen(path, EXPECTED)
 
     def rows() -> Iterator[Row]:
@@ -36,7 +36,7 @@ def write(pairs: Iterable[Pair], path: Path) -> int:
 
 
 def loses(pair: Pair) -> Iterator[str]:
-    """All but the pair, its votes' people and labels, and the texts in `extra`."""
+    """The fields that are lost: all except the pair, annotators and labels of votes, and texts in `extra`."""
     return lost(pair, _pair(_row(pair), Path(), 0))
 
 
@@ -44,7 +44,7 @@ def _pair(row: Row, path: Path, line: int) -> Pair:
     """A row as a Pair."""
     if "template" in row:
         raise BadInput(path, "a column 'template', so that the others hold words", "whole sentences", 1)
-    if row["stereo_antistereo"].startswith(" "):  # commas with a space behind them, as WinoQueer's first version has
+    if row["stereo_antistereo"].startswith(" "):  # WinoQueer's first version has a space after each comma
         row = {name: value.lstrip() for name, value in row.items()}
     index = indexes(row)[:1]
     pair = Pair(
@@ -81,7 +81,7 @@ def direction_of(cell: str, path: Path, expected: str, line: int) -> Direction:
 
 
 def _joined(labels: Any, path: Path, line: int) -> str:
-    """One annotator's labels as the label of an Annotation."""
+    """The labels of one annotator, joined to the label of an Annotation."""
     if not isinstance(labels, list):
         raise BadInput(path, f"{short(labels)} as the annotation of one person", "a list of bias types", line)
     if not all(isinstance(label, str) and "|" not in label for label in labels) or labels == [""]:

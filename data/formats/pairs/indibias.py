@@ -1,4 +1,4 @@
-"""IndiBias: pairs of CrowS-Pairs adapted to India, each in English and in Hindi; a row becomes two pairs."""
+"""IndiBias: pairs of CrowS-Pairs adapted to India, in English and Hindi; each row becomes two pairs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +15,13 @@ LANGUAGES = {
     "en": ("modified_eng_sent_more", "modified_eng_sent_less"),
     "hi": ("sent_more_hindi", "sent_less_hindi"),
 }
-"""Language to the columns of its two sentences."""
+"""Maps a language to the columns of its two sentences."""
 SENTENCES = tuple(name for both in LANGUAGES.values() for name in both)
 NEEDED = (*SENTENCES, "stereo_antistereo", "bias_type")
 
 
 def _pairs(row: Row, path: Path, line: int) -> Iterator[Pair]:
-    """A row as a pair a language; the index with the language is its id."""
+    """A row as one pair per language; the id is the index plus the language."""
     direction = direction_of(row["stereo_antistereo"], path, EXPECTED, line)
     number = "".join(row[name] for name in indexes(row)[:1])
     for language, (more, less) in LANGUAGES.items():

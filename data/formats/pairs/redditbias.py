@@ -1,7 +1,7 @@
-"""RedditBias: comments about a minoritised group beside the same comments about the dominant one.
+"""RedditBias: comments about a minoritised group, each with the same comment about the dominant group.
 
-Of the files of a topic, those of the dominant group (`…_white_biased_test_reduced.csv`) have both sentences; the others
-have one each and are no pairs. The topic (`race`) stands in the name of the file.
+Only the files of the dominant group (`…_white_biased_test_reduced.csv`) have both sentences. The other files of a topic
+have one sentence per row and hold no pairs. The file name contains the topic (`race`).
 """
 
 import re
@@ -19,7 +19,7 @@ _TOPIC = re.compile(r"reddit_comments_([a-z]+\d?)_")
 
 
 def _pair(row: Row, path: Path, line: int) -> list[Pair]:
-    """A row as a pair; its domain is the topic that the file is named by, or the name itself."""
+    """A row as a pair; the domain is the topic in the file name, or else the file name."""
     if row["comments"] == row["comments_processed"]:
         raise BadInput(path, "the same comment twice", f"two that differ in the group, in {EXPECTED}", line)
     topic = _TOPIC.match(path.name)

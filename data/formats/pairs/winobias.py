@@ -1,7 +1,7 @@
-"""WinoBias: numbered sentences in two files, with the stereotypical pronoun (pro) and the other one (anti).
+"""WinoBias: numbered sentences in two files, with the stereotypical pronoun (pro) and with the other pronoun (anti).
 
-Sentence and pronoun are matched by number; the two must differ in pronouns alone. Either file is read with the one
-beside it, or a folder of them. The brackets around an occupation and its pronoun are taken away.
+Sentences are matched by number, and the two must differ only in pronouns. The input is a folder, or either file, which
+is read with the file beside it. The brackets around an occupation and its pronoun are removed.
 """
 
 import re
@@ -23,7 +23,7 @@ _BRACKETS = str.maketrans("", "", "[]")
 
 
 def read(path: Path) -> Iterator[Pair]:
-    """The pairs of a file and of the one beside it, or of each two files of a folder by name."""
+    """The pairs of a file and its counterpart, or of all pairs of files in a folder, by name."""
     files = sorted(path.glob(f"{PRO}*")) if path.is_dir() else [path.with_name(path.name.replace(ANTI, PRO))]
     if not files:
         raise BadInput(path, f"a folder without {PRO}*", EXPECTED)
@@ -60,14 +60,14 @@ def _pairs(pro: Path) -> Iterator[Pair]:
 
 
 def _sentence(text: str, path: Path, line: int) -> tuple[str, str]:
-    """The number of a sentence, and its words."""
+    """The number of a sentence, and its text without brackets."""
     if not (found := _LINE.fullmatch(text.strip())):
         raise BadInput(path, "a line without number or brackets", EXPECTED, line)
     return found[1], found[2].translate(_BRACKETS).strip()
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """A folder with a file of either side, or a file named so whose first sentences have number and brackets."""
+    """Whether a folder has files of both sides, or all complete first lines of a file have number and brackets."""
     if path.is_dir():
         return any(path.glob(f"{PRO}*")) and any(path.glob(f"{ANTI}*"))
     whole = head.decode("utf-8", "replace").rpartition("\n")[0].splitlines()

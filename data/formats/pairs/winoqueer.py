@@ -1,7 +1,7 @@
-"""WinoQueer: a sentence about a queer identity (x) and the same about another one (y).
+"""WinoQueer: a sentence about a queer identity (x) and the same sentence about another identity (y).
 
-The authors' code takes x for the more stereotyping sentence, and breaks its results down by the identity of x. The
-files have no index; the first version of WinoQueer is a file of CrowS-Pairs.
+The authors' code treats x as the more stereotyping sentence, and breaks its results down by the identity of x. The
+files have no index. The first version of WinoQueer has the format of CrowS-Pairs.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ NEEDED = ("Gender_ID_x", "Gender_ID_y", "sent_x", "sent_y")
 
 
 def _pair(row: Row, path: Path, line: int) -> list[Pair]:
-    """A row as a pair; its domain is the identity of x."""
+    """A row as a pair; the domain is the identity of x."""
     known = (*indexes(row)[:1], "Gender_ID_x", "sent_x", "sent_y")
     return [
         Pair(

@@ -1,1 +1,1 @@
-"""Plain columns of a table of a person's own: as files, and as rows in memory."""
+"""Users' own tables with plain columns: as files, and as rows in memory."""

@@ -1,4 +1,4 @@
-"""Rows with the columns of a format, from memory, JSON lines or Parquet: they are read as the format's own file."""
+"""Rows with the columns of a format, from memory, JSON lines or Parquet; read like a file of that format."""
 
 import json
 import tempfile
@@ -14,28 +14,28 @@ from catsofa.data.language.blanks import fill, slots
 from catsofa.data.records import LABELS, RECORDS, Cat, Pair
 
 INDEX = "Unnamed: 0"
-"""What pandas calls a column without a name."""
+"""The name that pandas gives a column without a name."""
 EMPTY = ("NAType", "NaTType")
-"""The types of what pandas writes in empty cells."""
+"""The types of the values that pandas puts into empty cells."""
 
 
 def is_table(names: Set[str]) -> bool:
-    """Whether these are the columns of a format."""
+    """Whether the names include all columns of a format."""
     return any(set(one.columns) <= names for one in map(formats.named, formats.names()) if one.columns)
 
 
 def are_rows(names: Set[str]) -> bool:
-    """Whether these are the columns of a format, or of a table of a person's own."""
+    """Whether the names include the columns of a format, or of a user's own table."""
     return is_table(names) or plain_kind(names) is not None
 
 
 def is_ours(names: Set[str]) -> bool:
-    """Whether these are the fields of a record."""
+    """Whether the names are the fields of a record type."""
     return any(jsonl.fits_fields(record_type, names) for record_type in RECORDS.values())
 
 
 def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: str) -> list[Any]:
-    """The records of rows, by the format that their columns are of; `name` is what the rows come from."""
+    """The records of rows, read in the format that their columns match; `name` is the source of the rows."""
     filled = [{name: _id(name, value) for name, value in row.items() if not _is_missing(value)} for row in rows]
     names = dict.fromkeys(name for row in rows for name in row)
     if not is_table(names.keys()) and (kind := plain_kind(names.keys())):
@@ -45,7 +45,7 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
             raise BadInput(name, f"a faulty row: {error}", expected) from None
         names = dict.fromkeys(name for row in filled for name in row)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "unspecified"  # the domain of formats that take it from the name of the file
+        path = Path(folder) / "unspecified"  # the domain in formats that take the domain from the file name
         nested = any(isinstance(value, Mapping) for row in filled for value in row.values())
         if lines := is_ours(names.keys()) or (nested and not is_table(names.keys())):
             path.write_text("".join(f"{json.dumps(_parsed(row), default=_plain)}\n" for row in filled), "utf-8")
@@ -57,21 +57,23 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
         try:
             return list(formats.read(path))
         except BadInput as error:
-            line = error.line if lines else None  # the rows of a table begin below its heading
+            line = (
+                error.line if lines else None
+            )  # rows of a table begin below its header, so the line number would be wrong
             raise BadInput(name, error.found, f"{error.expected}; {expected}", line) from None
 
 
 def plain_kind(names: Set[str]) -> type[Any] | None:
-    """The record that a person would write in these columns; None if the columns are those of none."""
+    """The record type that a user's table with these columns holds; None if no type fits."""
     fits = (kind for kind, needed in formats.PLAIN.items() if names >= {*needed})
     return None if "candidates" in names else next(fits, None)
 
 
 def spelled(row: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
-    """A row with all fields of its record; columns that the record has not become its `extra`.
+    """A row with all fields of its record; other columns go to `extra`.
 
-    The more stereotyping sentence of a pair states the stereotype, where no `direction` says otherwise. A CAT whose
-    context has a BLANK holds words for it, and another one sentences that follow the context.
+    A pair without a `direction` gets `stereo`. If the context of a CAT has a BLANK, its candidates are words for the
+    BLANK; otherwise its candidates are sentences that follow the context.
     """
     spelled = dict(row)
     if kind is Pair:
@@ -95,17 +97,17 @@ def spelled(row: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, which equals nothing, or what pandas writes for no value or no time."""
+    """Whether a cell is empty: None, NaN (not equal to itself), or pandas' values for a missing value or time."""
     return value is None or type(value).__name__ in EMPTY or (isinstance(value, Real) and value != value)
 
 
 def _id(name: str, value: Any) -> Any:
-    """A value of a row; a whole number that is an id as text, as every file holds ids."""
+    """A value of a row; an integer id becomes text, as in files."""
     return str(int(value)) if name == "id" and isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
 def _parsed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row whose `extra` and `source` are objects, which releases hold as JSON text."""
+    """A row with `extra` and `source` parsed from JSON text, which releases use, to objects."""
     return {
         name: json.loads(value) if name in ("extra", "source") and isinstance(value, str) else value
         for name, value in row.items()
@@ -113,12 +115,12 @@ def _parsed(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of numpy as Python has it; bytes are refused, since nobody knows their letters."""
+    """A numpy value as a Python value; refuses bytes, whose encoding is unknown."""
     if isinstance(value, bytes | bytearray):
         raise ValueError(f"found bytes ({short(value)}) in a row; expected text: decode() them")
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _cell(value: Any) -> str:
-    """A value as a cell of CSV; a list as Python writes it."""
+    """A value as a CSV cell; a list is written in Python syntax."""
     return value if isinstance(value, str) else str(value if isinstance(value, list) else _plain(value))

@@ -1,4 +1,4 @@
-"""A CSV or TSV of CATs, pairs or probes in plain columns, as people write them; other columns become `extra`."""
+"""CSV or TSV of CATs, pairs or probes in plain columns, as users write them; other columns go to `extra`."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ EXPECTED = "CATs, pairs or probes as a table"
 
 
 def read(path: Path) -> Iterator[Any]:
-    """The record of each row; rows with an empty cell are left out with a warning, or refused if they are many."""
+    """The record of each row; rows with an empty needed cell are skipped with a warning, or refused if many."""
     with open_to_read(existing_file(path, EXPECTED), EXPECTED) as file:
         kind = plain_kind(csv_files.columns_of(file.read(HEAD).removeprefix(b"\xef\xbb\xbf"))) or Cat
     expected = f"{kind_name(kind)} as a table"
@@ -39,12 +39,12 @@ def read(path: Path) -> Iterator[Any]:
 
 
 def write(records: Iterable[Any], path: Path) -> int:
-    """Refuses to write a format that catsofa only reads."""
+    """Raise a ValueError: catsofa only reads this format."""
     raise ValueError(f"table is read and not written; write {path} as jsonl")
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """The header has the columns that one kind of record needs."""
+    """Whether the header has the columns that one kind of record needs."""
     return path.suffix.lower() != ".jsonl" and plain_kind(csv_files.columns_of(head)) is not None
 
 

@@ -1,1 +1,1 @@
-"""Runs: the scoring loop, its folder, and the scores kept there."""
+"""Scoring runs: the scoring loop, the run folder, and the scores stored in it."""

@@ -1,4 +1,4 @@
-"""Warnings of finished runs: what the scores themselves are subject to, whatever is measured from them."""
+"""Warnings of finished runs: caveats of the scores that apply to every measure computed from them."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from catsofa.scoring.run.store import Run
 
 
 def self_checks(run: Path) -> dict[str, Batching]:
-    """The findings of the self-checks of a run; earlier versions kept none."""
+    """The stored self-check findings of a run; empty for runs of earlier versions, which stored none."""
     found = defaultdict[str, Batching](Batching)
     if is_checked(read_manifest(run)):
         with Run.open(run) as held:
@@ -23,13 +23,13 @@ def self_checks(run: Path) -> dict[str, Batching]:
 
 
 def unused(run: Path) -> tuple[str, ...]:
-    """The warning about weights that the model of a run does not use."""
+    """The warning about weights that the model of a run does not use; empty without one."""
     found = read_manifest(run).get("about", {}).get(UNUSED)
     return (str(found),) if found else ()
 
 
 def of_run(path: Path) -> Iterator[str]:
-    """The warnings of a finished run, as the run printed them itself; a file of scores has none."""
+    """The warnings of a finished run, in the words that the run printed; none for a file of scores."""
     if not path.is_dir():
         return
     manifest = read_manifest(path)
@@ -42,7 +42,7 @@ def of_run(path: Path) -> Iterator[str]:
 
 
 def of_runs(paths: Sequence[Path]) -> tuple[str, ...]:
-    """The warnings of several runs, each once; one that not all of them have begins with the name of its model."""
+    """The warnings of several runs without repeats; a warning that some runs lack begins with its model's name."""
     each = {path: list(of_run(path)) for path in paths}
     told: dict[str, None] = {}
     for path, sentences in each.items():

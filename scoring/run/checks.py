@@ -31,7 +31,7 @@ OLD = "an earlier version wrote its scores and its report without checksums; onl
 
 
 def check_run(folder: Path) -> Verdict | None:
-    """The verdict on a run folder, of which every part must be there; None for anything else."""
+    """The verdict on a run folder, in which every part must exist; None for any other folder."""
     if not _is_run(folder):
         return None
     faults: list[Fault] = []
@@ -57,7 +57,7 @@ def check_run(folder: Path) -> Verdict | None:
 
 
 def _is_run(folder: Path) -> bool:
-    """Whether `catsofa score` wrote a folder: it holds scores, or other parts of a run without them."""
+    """Whether `catsofa score` wrote a folder: the folder has scores, or other parts of a run without scores."""
     if (folder / SCORES).exists():
         return True
     if (folder / REPORT).exists():
@@ -69,7 +69,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _holds_scores(folder: Path) -> bool:
-    """Whether the database of a folder without a manifest holds scores."""
+    """Whether the database of a folder without a manifest has at least one score."""
     connection = connect(folder, make=False)
     try:
         with sentences(folder):
@@ -79,13 +79,13 @@ def _holds_scores(folder: Path) -> bool:
 
 
 def _missing(path: Path, what: str) -> Fault:
-    """The fault of a part that `catsofa score` always writes and that is gone."""
+    """The fault for a missing file that `catsofa score` always writes."""
     again = "copy it back, or score again with another --out"
     return Fault(path, f"found no such file; expected {what}, which catsofa always writes: {again}")
 
 
 def _parts(folder: Path, manifest: Mapping[str, Any], faults: list[Fault], unchecked: list[str]) -> Iterator[str]:
-    """The parts of a run that are as they were written; those that are not are added to the faults."""
+    """Yield the unchanged parts of a run; add changed parts to `faults`, parts without checksums to `unchecked`."""
     if (count := _try(lambda: _count(folder), faults)) is not None:
         yield from [quantity(count, "score")] * bool(count)
     if found := _try(lambda: _history(folder, manifest), faults):
@@ -104,7 +104,7 @@ def _parts(folder: Path, manifest: Mapping[str, Any], faults: list[Fault], unche
 
 
 def _report(folder: Path, unchecked: list[str]) -> bool:
-    """Whether the report of a run is as it was written; an unfinished run has none, or that of fewer records."""
+    """Whether a run is finished with an unchanged report; an unfinished run has none, or one of fewer records."""
     with Run.open(folder) as run:
         finished, progress, held = is_finished(run), run.progress(), run.check()
     if finished:
@@ -121,14 +121,14 @@ def _report(folder: Path, unchecked: list[str]) -> bool:
 
 
 def check_history(path: Path) -> Verdict | None:
-    """The verdict on the history of a run, bound to the manifest and database beside it; None for anything else."""
+    """The verdict on a run's history, checked with the manifest and database in its folder; None for other files."""
     if path.name != JOURNAL or not path.is_file() or not (path.parent / MANIFEST).is_file() or not _is_run(path.parent):
         return None
     return _history(path.parent, read_manifest(path.parent))
 
 
 def _history(folder: Path, manifest: Mapping[str, Any]) -> Verdict | None:
-    """The verdict on the history of a run; None where it has none yet."""
+    """The verdict on the history of a run; None for a run without a history file."""
     log, sealed = history.reader(folder, json_digest(manifest["identity"])), False
     if FIELD in manifest:
         with Run.open(folder) as run:
@@ -140,7 +140,7 @@ def _history(folder: Path, manifest: Mapping[str, Any]) -> Verdict | None:
 
 
 def check_report(path: Path) -> Verdict | None:
-    """The verdict on the report of a run, wherever it lies; None for anything else."""
+    """The verdict on the report of a run, in any folder; None for any other file."""
     if not path.is_file() or path.suffix != ".json":
         return None
     try:
@@ -159,7 +159,7 @@ def check_report(path: Path) -> Verdict | None:
 
 
 def check_replies(path: Path) -> Verdict | None:
-    """The verdict on a store of replies, bound to the server that gave them; None for anything else."""
+    """The verdict on a reply store, whose checksums cover the server address; None for any other file."""
     if not path.is_file() or not path.stat().st_size:
         return None
     if path.name != REPLIES or not (path.parent / MANIFEST).is_file():
@@ -170,7 +170,7 @@ def check_replies(path: Path) -> Verdict | None:
 
 
 def _try(check: Callable[[], Any], faults: list[Fault]) -> Any:
-    """What a check returns; None if it finds a fault, which is added."""
+    """The result of a check; None if the check finds a fault, which is added to `faults`."""
     try:
         return check()
     except BadInput as error:
@@ -181,14 +181,14 @@ def _try(check: Callable[[], Any], faults: list[Fault]) -> Any:
 
 
 def _count(folder: Path) -> int:
-    """How many scores a run holds, after every page and every row was checked."""
+    """The number of scores of a run, after a check of every database page and row."""
     with Run.open(folder) as run:
         run.check_pages()
         return int(run.check()["scores"])
 
 
 def _origins(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Path, Callable[[], bool]]]:
-    """The model and the data of a run that are still where it read them, each with its check."""
+    """The model and the data of a run that still exist at their recorded paths, each with its check."""
     about, model = manifest.get("about", {}), manifest["identity"].get("model", {})
     digest, runs_code = model.get("digest"), bool(model.get("remote_code"))
     place = Path(str(about.get("place")))

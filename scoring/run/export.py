@@ -1,4 +1,4 @@
-"""A run's scores as a file: the prediction format of StereoSet, or one record a line."""
+"""Exports the scores of a run to a file: StereoSet's prediction format, or one JSON record per line."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,14 +12,14 @@ from catsofa.data.records import KINDS, Score
 from catsofa.scoring.run.reports import open_finished
 
 FORMATS = {"stereoset": "predictions", "jsonl": "jsonl"}
-"""What people call a format, to its name among ours."""
+"""Maps the format name that users give to the internal name."""
 
 
 def export(run: Path | str, target: Path | str, *, as_format: str = "stereoset", logarithms: bool = False) -> int:
-    """Write the scores of a run and say how many.
+    """Write the scores of a run to `target` and return their number.
 
-    StereoSet's files hold probabilities (ratios, for a ratio), so that a score, which is a logarithm here, is written
-    as its exponential, with the logarithm beside it, unless `logarithms` asks for it as it is.
+    Stored scores are logarithms; StereoSet's files hold probabilities (or ratios). So the `stereoset` format holds
+    the exponential of each score with the logarithm beside it; with `logarithms`, only the score itself.
     """
     if as_format not in FORMATS:
         raise ValueError(f"no format {as_format!r} for scores; use {' or '.join(FORMATS)}")
@@ -33,7 +33,7 @@ def export(run: Path | str, target: Path | str, *, as_format: str = "stereoset",
 
 
 def _probabilities(scores: list[Score]) -> Iterator[Score]:
-    """Each score's exponential, with the score beside it; one too small to be told from zero would become a tie."""
+    """The exponential of each score, with the score beside it; one that underflows to 0 would tie, so is refused."""
     for score in scores:
         value = None if score.score is None else exp(score.score)
         if value == 0:

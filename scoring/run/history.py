@@ -1,6 +1,6 @@
-"""The history of a run: a log bound to the run's identity, of which the database of the run keeps a checksum.
+"""The history of a run: a log bound to the run's identity; the run's database stores a checksum of all its lines.
 
-A line is written first and sealed then, so that a kill leaves at most one line more than the seal covers.
+Each line is written before its checksum, so a kill leaves at most one line that the checksum does not cover.
 """
 
 import os
@@ -16,16 +16,16 @@ from catsofa.scoring.run.rows import REMEDY, SEALS, keep_seal, wrong
 
 JOURNAL, HISTORY = "journal.jsonl", "the history of a run"
 SEAL = "history"
-"""The name under which the database keeps the checksum of all lines."""
+"""The name of the checksum of all lines in the database."""
 
 
 def reader(folder: Path, identity: str) -> LogReader:
-    """The log of the run in this folder, whose identity has this digest."""
+    """The log of the run in `folder`; `identity` is the digest of the run's identity."""
     return LogReader(folder / JOURNAL, HISTORY, bound_to=identity, remedy=REMEDY)
 
 
 def read(connection: sqlite3.Connection, log: LogReader) -> tuple[list[dict[str, Any]], bool]:
-    """Every line, and whether they are sealed; a lost, added or repeated line is refused where they are."""
+    """Every line, and whether the database has their checksum; if so, lost, added or repeated lines are refused."""
     seals = dict(connection.execute("SELECT name, value FROM seals"))
     if not seals.keys() <= SEALS:
         raise wrong(log.path.parent, "a seal that no run has")
@@ -40,7 +40,7 @@ def read(connection: sqlite3.Connection, log: LogReader) -> tuple[list[dict[str,
 
 
 def add(connection: sqlite3.Connection, folder: Path, identity: str, event: dict[str, Any]) -> None:
-    """Write a line about an event and seal it; a line that a kill left without its seal is sealed first."""
+    """Append a line about an event and update the checksum, first for a line that a kill left uncovered."""
     lines, _ = read(connection, reader(folder, identity))
     with AppendLog(folder / JOURNAL, HISTORY, bound_to=identity, remedy=REMEDY) as log:
         if lines:
@@ -52,12 +52,12 @@ def add(connection: sqlite3.Connection, folder: Path, identity: str, event: dict
 
 
 def begin_anew(connection: sqlite3.Connection, folder: Path) -> None:
-    """Drop the history of another identity, its seal first."""
+    """Delete the history of another identity: first its checksum, then its file."""
     connection.execute("DELETE FROM seals WHERE name != 'identity'")
     connection.commit()
     (folder / JOURNAL).unlink(missing_ok=True)
 
 
 def now() -> str:
-    """The time in UTC, to the microsecond: a plan and a run of one second have an order."""
+    """The time in UTC to the microsecond, so that a plan and a run in the same second have an order."""
     return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,4 +1,4 @@
-"""The manifest of a run: its identity, in which nothing may change, and facts about it."""
+"""The manifest of a run: its identity, which may not change, and other facts, which may."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,18 +11,18 @@ from catsofa.scoring.run.rows import REMEDY
 
 MANIFEST = "manifest.json"
 CHOICES = "choices.json"
-"""The file that a run of choices has in place of a manifest."""
+"""The manifest file of a `catsofa choose` run, which has no `manifest.json`."""
 EXPECTED = "a run folder of catsofa"
 UNKNOWN = {"unknown_tokens": "counted"}
-"""What stands in the manifest of a run that counts unknown tokens; earlier versions did not."""
+"""The manifest entry of a run that counts unknown tokens; earlier versions did not count them."""
 UNUSED = "unused_weights"
-"""Under this name the facts hold a sentence about weights that the model does not use."""
+"""The fact that holds a sentence about weights that the model does not use."""
 OLD_FIELDS = {"identity", "about", "begun"}
 """The fields of a manifest of earlier versions, which wrote no checksums."""
 
 
 def read_manifest(folder: Path | str) -> dict[str, Any]:
-    """The manifest of a run, held against its checksum; those of earlier versions have none."""
+    """The manifest of a run, after a check of its checksum; manifests of earlier versions have none."""
     path = Path(folder) / MANIFEST
     expected = f"the manifest of {EXPECTED}"
     if (Path(folder) / CHOICES).is_file():
@@ -44,5 +44,5 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
 
 
 def is_checked(manifest: Mapping[str, Any]) -> bool:
-    """Whether the files of a run carry checksums; earlier versions wrote none."""
+    """Whether the files of a run have checksums; earlier versions wrote none."""
     return FIELD in manifest

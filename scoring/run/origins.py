@@ -1,4 +1,4 @@
-"""The origins of scores: which model made the scores of a file or run, on which data, and what sets two runs apart."""
+"""The origins of scores: the model and data of a score file or run, and the options in which two runs differ."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,23 +18,23 @@ from catsofa.scoring.run.reports import read_report, subset_in
 from catsofa.scoring.signature import data_label, model_label, name_of, predictions_label
 
 RECORDS = "records="
-"""How the option begins that says of how many records a run is."""
+"""The prefix of the option that gives the number of records of a run."""
 
 
 def scored_by(path: Path | str) -> str:
-    """The model that made these scores, as every signature names it; a file of scores is named as such."""
+    """The label of the model of a run, as in signatures; a score file gets a label of its own."""
     return label_in(read_manifest(path), Path(path)) if Path(path).is_dir() else predictions_label(path)
 
 
 def precision_of(paths: Sequence[Path | str]) -> str:
-    """The precision that these runs share, as a signature names it; empty for files, and where they differ."""
+    """The common precision of runs, as a signature names it; empty for score files and if the runs differ."""
     about = [read_manifest(path).get("about", {}) if Path(path).is_dir() else {} for path in paths]
     found = {str(one.get("precision", "")) for one in about}
     return found.pop() if len(found) == 1 else ""
 
 
 def label_in(manifest: Mapping[str, Any], folder: Path) -> str:
-    """The model of a run: the label in its manifest, which earlier versions did not write."""
+    """The model label in the manifest of a run, or one made from its name and digest for earlier versions."""
     about, model = manifest.get("about", {}), manifest["identity"].get("model", {})
     if label := about.get("label"):
         return str(label)
@@ -43,7 +43,7 @@ def label_in(manifest: Mapping[str, Any], folder: Path) -> str:
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
-    """The models of these scores, each once; two runs of one model also by the options that set them apart."""
+    """One distinct model label per path; runs of the same model also show the options in which they differ."""
     plain = [scored_by(path) for path in paths]
     called = [
         " ".join([label, *_apart(path, _same(path, paths, plain))]) for path, label in zip(paths, plain, strict=True)
@@ -55,9 +55,9 @@ def labels(paths: Sequence[Path]) -> list[str]:
 
 
 def by_protocol(paths: Sequence[Path]) -> dict[str, list[Path]]:
-    """The runs of each protocol, in one order of models, where a model was scored in several ways; else empty.
+    """Protocol name to its runs, in the same order of models; empty if no model was scored in several ways.
 
-    Every model must have a run by every protocol; two runs of one protocol are told apart by their options.
+    Every model must have a run by every protocol. Runs of one protocol with other options get names with options.
     """
     plain = [scored_by(path) for path in paths]
     apart = [list(_apart(path, _same(path, paths, plain))) for path in paths]
@@ -92,7 +92,7 @@ def _same(path: Path, paths: Sequence[Path], plain: Sequence[str]) -> list[Path]
 
 
 def _apart(path: Path, others: Iterable[Path]) -> Iterator[str]:
-    """The options in which a run differs from other runs of the same model."""
+    """The options, as `name=value`, in which a run differs from other runs of the same model."""
     if path.is_dir():
         mine = _options(path)
         theirs = [_options(other) for other in others if other.is_dir()]
@@ -100,13 +100,13 @@ def _apart(path: Path, others: Iterable[Path]) -> Iterator[str]:
 
 
 def _options(run: Path) -> dict[str, Any]:
-    """What may set a run apart from others of its model: its identity, and how many records it was asked for."""
+    """The options in which runs of one model may differ: the identity, and the requested number of records."""
     manifest = read_manifest(run)
     return {**_flat(manifest["identity"]), RECORDS.removesuffix("="): manifest.get("about", {}).get("records")}
 
 
 def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of an identity by their own names; the data and the version are none."""
+    """The options of an identity as one flat dictionary, without the data and the version."""
     found: dict[str, Any] = {}
     for name, value in identity.items():
         found |= value if isinstance(value, Mapping) else {name: value}
@@ -114,7 +114,7 @@ def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_other_ways(path: Path | str, protocol: Protocol) -> None:
-    """Refuse to measure a run by a protocol that would have scored its texts otherwise; a file does not say."""
+    """Refuse a protocol that scores texts differently from the run; score files are not checked."""
     if not Path(path).is_dir():
         return
     manifest = read_manifest(path)
@@ -132,7 +132,7 @@ def refuse_other_ways(path: Path | str, protocol: Protocol) -> None:
 
 
 def refuse_other_measures(path: Path | str, measure: Measure, protocol: Protocol) -> None:
-    """Refuse to compare a run by another measure than its report has; a file does not say."""
+    """Refuse to compare a run by a measure other than that of its report; score files are not checked."""
     if not Path(path).is_dir():
         return
     own, name = read_report(path).get("results"), read_manifest(path).get("about", {}).get("protocol")
@@ -144,7 +144,7 @@ def refuse_other_measures(path: Path | str, measure: Measure, protocol: Protocol
 
 
 def refuse_other_models(original: Path, paraphrase: Path) -> None:
-    """Refuse two runs whose scores differ by more than the texts; files do not say."""
+    """Refuse two runs whose identities differ in more than the data; score files are not checked."""
     if original.is_dir() and paraphrase.is_dir():
         one, other = (_apart_from_data(path) for path in (original, paraphrase))
         if changed := list(differences(one, other)):
@@ -155,12 +155,12 @@ def refuse_other_models(original: Path, paraphrase: Path) -> None:
 
 
 def _apart_from_data(run: Path) -> dict[str, Any]:
-    """What the scores of a run depend on besides its texts."""
+    """The identity of a run without its data."""
     return {name: of for name, of in read_manifest(run)["identity"].items() if name != "data"}
 
 
 def data_of(path: Path | str) -> str:
-    """Where the data of a run lie, which must still be what it scored; a prediction file does not say."""
+    """The place of a run's data, which must be unchanged; a score file is refused, since it names no data."""
     if not Path(path).exists():
         raise BadInput(path, "no such file or folder", "the folder of a run of catsofa, or a file of scores")
     if not Path(path).is_dir():
@@ -178,7 +178,7 @@ def data_of(path: Path | str) -> str:
 
 
 def refuse_other_data(path: Path | str, on: str | Path, records: Sequence[Any]) -> None:
-    """Refuse to measure a run on records that it did not score; a file of scores does not say what it scored."""
+    """Refuse to measure a run on records that it did not score; score files are not checked."""
     if not Path(path).is_dir():
         return
     manifest, data = read_manifest(path), content_of(records).digest[:DIGITS]
@@ -195,12 +195,12 @@ def refuse_other_data(path: Path | str, on: str | Path, records: Sequence[Any]) 
 
 
 def is_earlier_data(on: str | Path, manifest: Mapping[str, Any]) -> bool:
-    """Whether these are the data of a run whose hash, of an earlier version, left out the order of candidates."""
+    """Whether `on` is the data of a run by the hash of earlier versions, which ignored the order of candidates."""
     return bool(SCHEME + earlier_content_of(sources.read(on)).digest == manifest["identity"].get("data"))
 
 
 def is_data(on: str | Path, manifest: Mapping[str, Any]) -> bool:
-    """Whether these are the data of a run: by their content, or by their bytes if an earlier version wrote those."""
+    """Whether `on` is the data of a run: by a hash of the content, or of the bytes for runs of earlier versions."""
     held = str(manifest["identity"].get("data"))
     if held.startswith(SCHEME):
         return held == SCHEME + content_at(on).digest

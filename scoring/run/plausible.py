@@ -1,8 +1,8 @@
-"""Bounds of stored scores: every score of a run is a natural logarithm, and not every number can be one.
+"""Bounds that detect impossible scores: every stored score is a natural logarithm.
 
-A score is the mean or the sum of log-probabilities, or the logarithm of a mean probability: none is above 0. Only an
-intersentence score may be, where the protocol takes a difference of log-probabilities (pmi) or the logarithm of a
-ratio (ratio-code), and that of an encoder-decoder, which knows no other way than the difference.
+A score is the mean or sum of log-probabilities, or the logarithm of a mean probability, and so is at most 0. Only
+intersentence scores may be positive: differences of log-probabilities (pmi), logarithms of a ratio (ratio-code), and
+scores of an encoder-decoder, which always takes the difference.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,22 +12,22 @@ from typing import Any
 from catsofa.data.records import Score
 
 LOWEST = -1e6
-"""Nats: no text has a smaller log-probability, since 1,000 tokens at 100 nats each have ten times as much."""
+"""Lower bound in nats: even 1,000 tokens at -100 nats each sum to only a tenth of this."""
 ROUNDING = 1e-3
-"""Nats a token by which rounding may lift a log-probability above 0."""
+"""Nats per token by which rounding may raise a log-probability above 0."""
 DIFFERENCES = ("pmi", "ratio-code", None)
-"""Ways of intersentence scores that may be positive; None where an identity does not name the way."""
+"""Values of `causal_pair` with possibly positive intersentence scores; None if an identity has no such option."""
 ENCODER_DECODER = "ForConditionalGeneration"
-"""How the class of an encoder-decoder ends."""
+"""The suffix of the class name of an encoder-decoder."""
 PARTS = ("identity", "conditional")
-"""Parts of a probe's score that are kept beside it, log-probabilities too."""
+"""Log-probabilities that are stored beside the score of a probe."""
 
 Highest = Callable[[str, int], float]
-"""The largest score of a text by its task and number of tokens."""
+"""A function from task and number of tokens to the largest possible score."""
 
 
 def highest_by(identity: Mapping[str, Any]) -> Highest:
-    """The upper bound of a run's scores, by the protocol in its identity."""
+    """The upper bound of a run's scores, from the protocol and the model in its identity."""
     protocol = identity.get("protocol")
     way = protocol.get("causal_pair") if isinstance(protocol, Mapping) else None
     model = identity.get("model")
@@ -41,7 +41,7 @@ def highest_by(identity: Mapping[str, Any]) -> Highest:
 
 
 def why_impossible(score: float | None, extra: Mapping[str, Any], highest: float) -> str:
-    """The reason why a stored score can be no log-probability; empty if it can be one."""
+    """The reason why a score or its parts cannot be log-probabilities; empty if they can."""
     for value in (score, *(extra.get(part) for part in PARTS)):
         if value is None:
             continue
@@ -55,7 +55,7 @@ def why_impossible(score: float | None, extra: Mapping[str, Any], highest: float
 
 
 def refuse_impossible(score: Score, highest: Highest) -> None:
-    """Refuse to keep a score that can be no log-probability."""
+    """Raise an error for a score that cannot be a log-probability."""
     if reason := why_impossible(score.score, score.extra, highest(score.task, score.tokens)):
         raise ValueError(
             f"the score of {score.item!r} is {reason}: the model or its server gives wrong numbers; try --dtype "

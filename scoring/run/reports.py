@@ -1,4 +1,4 @@
-"""Finished runs: their reports and their scores, read only where the run is finished and its report is right."""
+"""Reads reports and scores of finished runs; unfinished runs and invalid reports are refused."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 
 class Unfinished(BadInput):
-    """A run that has not come to its end."""
+    """The error for a run that is not finished."""
 
 
 def open_finished(folder: Path | str) -> Run:
-    """The finished run in this folder, to read, its report checked; an unfinished run is refused."""
+    """Open a finished run for reading, after a check of its report; an unfinished run is refused."""
     run = Run.open(folder)
     try:
         _refuse_unfinished(run)
@@ -31,20 +31,20 @@ def open_finished(folder: Path | str) -> Run:
 
 
 def finished_report(folder: Path | str) -> dict[str, Any]:
-    """The report of a finished run, held against its checksum; the scores are checked by whoever reads them."""
+    """The report of a finished run, after a check of its checksum; scores are checked when they are read."""
     with open_finished(folder) as run:
         return _report_of(run)
 
 
 def read_report(folder: Path | str) -> dict[str, Any]:
-    """The report of a finished run, held against its checksum, its manifest and every score it was made from."""
+    """The report of a finished run, after a check of its checksum, its manifest and every score behind it."""
     return read_with(folder, Run.check)[0]
 
 
 def read_with(folder: Path | str, read: Callable[[Run], T]) -> tuple[dict[str, Any], T | None]:
-    """The report of a finished run, checked as `read_report` does, and what `read` makes of all its scores.
+    """The report of a finished run, checked as in `read_report`, and the result of `read(run)`.
 
-    A run of an earlier version may have kept no scores.
+    `read` must read every score. A run of an earlier version may have no scores; the result is then None.
     """
     folder = Path(folder)
     if FIELD not in read_manifest(folder) and not (folder / SCORES).exists():
@@ -60,9 +60,9 @@ def read_with(folder: Path | str, read: Callable[[Run], T]) -> tuple[dict[str, A
 
 
 def refuse_changed(report: Mapping[str, Any], path: Path) -> bool:
-    """Whether a report has a checksum, which must fit; what was printed, or is of an earlier version, has none.
+    """Whether a report has a checksum; a wrong one is refused. Printed reports and earlier versions have none.
 
-    The report in the folder of a run has one if the run has.
+    A report in a run folder must have a checksum if the run has checksums.
     """
     folder = path.parent
     of_choices, of_scores = ((folder / name).is_file() and path.name == REPORT for name in (CHOICES, MANIFEST))
@@ -73,7 +73,7 @@ def refuse_changed(report: Mapping[str, Any], path: Path) -> bool:
 
 
 def subset_in(path: Path | str) -> str:
-    """Which records a finished run scored, as its signature says; empty for all of them, and for a file of scores."""
+    """The subset of records that a finished run scored, as in its signature; empty for all, and for score files."""
     if not Path(path).is_dir():
         return ""
     with open_finished(path) as run:
@@ -81,13 +81,13 @@ def subset_in(path: Path | str) -> str:
 
 
 def is_finished(run: Run) -> bool:
-    """Whether a run came to its end; one of an earlier version then has a report."""
+    """Whether a run is finished; a run of an earlier version is finished if it has a report."""
     assert run.folder is not None
     return run.finished_with() is not None if run.checked else (run.folder / REPORT).is_file()
 
 
 def _refuse_unfinished(run: Run) -> None:
-    """Refuse a run that has not come to its end: its numbers would be those of some records only."""
+    """Refuse an unfinished run, whose results would cover only some of the records."""
     if not is_finished(run):
         raise _unfinished(str(run.folder), run.progress())
 
@@ -99,7 +99,7 @@ def _unfinished(folder: Path | str, progress: str) -> Unfinished:
 
 
 def _report_of(run: Run) -> dict[str, Any]:
-    """The report of a finished run, held against its checksum, what the run was finished with, and its history."""
+    """The report of a finished run, checked by its checksum, the run's identity, its final scores and its history."""
     assert run.folder is not None
     report = _read(run.folder)
     path = run.folder / REPORT
@@ -117,7 +117,7 @@ def _report_of(run: Run) -> dict[str, Any]:
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    """The report in the folder of a finished run, unchecked."""
+    """The report in the folder of a finished run, without a check of its checksum."""
     path = folder / REPORT
     if not path.is_file():
         again = "the report of a finished run: run its `catsofa score` again to write it"

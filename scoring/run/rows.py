@@ -1,7 +1,7 @@
-"""The database of a run: its tables, a checksum in every row, and what goes wrong with disks and databases.
+"""The database of a run: its tables, a checksum in every row, and the errors of disks and databases.
 
-The checksum of a row is keyed by the run's identity, so that a row of another run is as wrong as an edited one. It is
-written with its row, in one transaction: no kill can part them.
+The run's identity is the key of the row checksums, so rows of another run fail the check just as edited rows do.
+A row and its checksum are written in one transaction, so a kill cannot separate them.
 """
 
 import json
@@ -32,14 +32,14 @@ TABLES = {
 }
 """The columns of each table."""
 SEALS = {"identity", "records", "finished", "finished records", "history"}
-"""The names of what the database holds about itself."""
+"""The names in the `seals` table: values of the database about itself."""
 KEYS = {"scores": "item, task", "self_checks": "part", "chunks": "number"}
-"""The tables that a finished run is bound to, and the order of their rows."""
+"""The tables whose rows the report of a finished run depends on, and the order of their rows."""
 COLUMNS = "item, task, score, tokens, reason, extra"
 
 
 class Unchecked(UserWarning):
-    """A run of an earlier version has no checksums: its numbers are taken as they are."""
+    """The warning category for a run of an earlier version: it has no checksums, so its values are not checked."""
 
 
 Row = tuple[str, str, float | None, int, str, str]
@@ -47,13 +47,13 @@ Row = tuple[str, str, float | None, int, str, str]
 
 
 def row_of(score: Score) -> Row:
-    """A score as a row; SQLite knows no negative zero."""
+    """A score as a database row; -0.0 becomes 0.0, since SQLite has no negative zero."""
     value = None if score.score is None else float(score.score) + 0.0
     return score.item, score.task, value, score.tokens, score.reason, json.dumps(dict(score.extra))
 
 
 def sum_of_checksums(connection: sqlite3.Connection) -> dict[str, Any]:
-    """For each table the number of its rows, and the hash of their checksums in order."""
+    """For each table, the number of rows and a hash of the row checksums in order."""
     sums: dict[str, Any] = {}
     for table, order in KEYS.items():
         total, count = blake2b(digest_size=16), 0
@@ -65,7 +65,7 @@ def sum_of_checksums(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def changed_rows(now: Mapping[str, Any], finished: Any) -> str:
-    """How the rows of a database differ from those that its run was finished with, in words."""
+    """A phrase about how the rows of a database differ from those of the finished run."""
     held = finished if isinstance(finished, Mapping) else {}
     counts = [
         f"{now[table]:,} {table.replace('_', ' ')} where the run was finished with {held.get(table, 'others')}"
@@ -77,13 +77,13 @@ def changed_rows(now: Mapping[str, Any], finished: Any) -> str:
 
 
 def seal(connection: sqlite3.Connection, name: str) -> str | None:
-    """A value that the database holds about itself."""
+    """A value of the `seals` table; None if the name is missing."""
     held = connection.execute("SELECT value FROM seals WHERE name = ?", (name,)).fetchone()
     return None if held is None else str(held[0])
 
 
 def keep_seal(connection: sqlite3.Connection, name: str, value: str) -> None:
-    """Keep a value that the database holds about itself."""
+    """Store a value in the `seals` table."""
     connection.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (name, value))
 
 
@@ -107,7 +107,7 @@ def _is_object(text: str) -> bool:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder; one that holds other things is not taken for a run."""
+    """Create the folder of a run; a folder with files but no scores is refused."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / SCORES).exists():
         raise BadInput(folder, "a folder with other files in it", "a new folder, or that of an earlier run")
     with sentences(folder):
@@ -115,7 +115,7 @@ def make_folder(folder: Path) -> None:
 
 
 def connect(folder: Path | None, *, make: bool) -> sqlite3.Connection:
-    """The database, locked for this process until it is closed; without `make`, a missing one is refused."""
+    """Open the database, locked for this process until it is closed; without `make`, a missing file is refused."""
     if folder is not None and not make and not (folder / SCORES).is_file():
         raise BadInput(folder / SCORES, "no such file", f"the scores of the run; {REMEDY}")
     with sentences(folder):
@@ -135,7 +135,7 @@ def connect(folder: Path | None, *, make: bool) -> sqlite3.Connection:
 
 
 def columns(connection: sqlite3.Connection, table: str) -> set[str]:
-    """The names of a table's columns; none if there is no such table."""
+    """The column names of a table; empty for a missing table."""
     return {str(name) for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
 
 
@@ -145,18 +145,18 @@ def warn_unchecked(folder: Path) -> None:
 
 
 def unchecked(folder: Path) -> str:
-    """The warning for a run of an earlier version."""
+    """The text of the warning for a run of an earlier version."""
     return f"{folder} was written by an earlier version without checksums: its scores and report are not checked"
 
 
 def wrong(folder: Path | None, found: str) -> BadInput:
-    """The error for a database that is not what the run wrote."""
+    """The error for a database that differs from what the run wrote."""
     return BadInput(folder / SCORES if folder else SCORES, found, REMEDY)
 
 
 @contextmanager
 def sentences(folder: Path | None) -> Iterator[None]:
-    """Turn what goes wrong with a disk or a database into a sentence that says what to do."""
+    """Turn errors of a disk or a database into messages that say what to do."""
     try:
         yield
     except sqlite3.Error as error:

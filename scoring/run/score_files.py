@@ -1,4 +1,4 @@
-"""Per-item scores from files, and the reports made from them."""
+"""Reads per-item scores from files and runs, and makes reports from them."""
 
 __all__ = ["read_scores"]
 
@@ -41,11 +41,11 @@ from catsofa.scoring.signature import Signature, first_of, hashes_in, joint_subs
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 PARTS = (*SIDES, *PLACES)
-"""Tasks of scores that share the id of their record."""
+"""Tasks whose scores have the id of their record, so that several scores share an id."""
 
 
 def read_scores(path: Path | str) -> list[Score]:
-    """The scores of a file or of a run; a text that is scored twice is refused, since only one can be meant."""
+    """The scores of a file or run; a file with two scores of one text is refused as ambiguous."""
     if Path(path).is_dir():
         with open_finished(path) as run:
             return list(run.scores())
@@ -61,7 +61,7 @@ def read_scores(path: Path | str) -> list[Score]:
 
 
 def scores_of(path: Path | str) -> dict[str, float | None]:
-    """Candidate id to score; None is unscored."""
+    """Candidate id to score; None for an unscored candidate."""
     if Path(path).is_dir():
         with open_finished(path) as run:
             return run.numbers()
@@ -71,7 +71,7 @@ def scores_of(path: Path | str) -> dict[str, float | None]:
 def given_in(path: Path | str) -> Given:
     """The scores of a file or run, as records.
 
-    This program's own files hold counts of tokens and logarithms. A file of no number below 0 holds probabilities.
+    A file with token counts and a score below 0 holds logarithms from catsofa; these have a batching error.
     """
     if Path(path).is_dir():
         with open_finished(path) as run:
@@ -82,12 +82,12 @@ def given_in(path: Path | str) -> Given:
 
 
 def given_of(run: Run) -> Given:
-    """The scores of a run, as measures take them."""
+    """The scores of a run in the form that measures expect."""
     return Given(scores=list(run.scores()), unknown=run.unknown(), error=BATCH_ERROR)
 
 
 def read_run(folder: Path | str, *, scores: bool) -> tuple[dict[str, Any], Given | None]:
-    """The report of a finished run, held against all that it was made from, and on demand its scores."""
+    """The report of a finished run, checked as in `read_report`, and with `scores` also its scores."""
     return read_with(folder, given_of) if scores else (read_report(folder), None)
 
 
@@ -99,7 +99,7 @@ def report_on(
     seed: int | None = None,
     with_terms: bool = False,
 ) -> Report:
-    """What scores in a file or run, or predictions beside questions, say of data: a file, or a released set by name."""
+    """A report on data (a file, or a released set by name) from scores of a file or run, or from predictions."""
     predictions = Path(predictions)
     name, records = read_named(on)
     chosen, kind = named(protocol, seed=seed), type(records[0])
@@ -131,7 +131,7 @@ def report_on(
 
 
 def _with_origin(made: Report, run: Path) -> Report:
-    """A report on a run with the precision, the self-check and the warnings of the run, as it printed them itself."""
+    """A report on a run, with the precision, self-check and warnings of the run added as the run printed them."""
     batching = self_check.signature(cautions.self_checks(run))
     signature = replace(made.signature, dtype=precision_of([run]), batching=batching)
     unused = cautions.unused(run)
@@ -148,10 +148,10 @@ def robustness_on(
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> RobustnessReport:
-    """Compare scores of originals with those of paraphrases, files or runs.
+    """Compare scores of originals with scores of paraphrases, from files or runs.
 
-    `on` names the originals' CATs first, then those of each paraphrase, which may be left out where they have the
-    originals' ids; runs know their data. Several models: as many paraphrases each, in the order of the originals.
+    `on` lists the CATs of the originals, then those of each paraphrase; these may be omitted if they have the ids of
+    the originals. Runs know their data. Each model has as many paraphrases, in the order of the originals.
     """
     originals, paraphrases = list(map(Path, original_scores)), list(map(Path, paraphrase_scores))
     each, rest = divmod(len(paraphrases), max(1, len(originals)))
@@ -184,9 +184,9 @@ def robustness_on(
 def rephrased(
     cats: Sequence[Cat], original: Path, paraphrases: Sequence[Cat], paraphrase: Path, protocol: Protocol
 ) -> Comparison:
-    """Two runs or files of scores compared over what both are of.
+    """Compare the scores of originals and paraphrases, from runs or files, over the CATs that both cover.
 
-    Of a run on the first CATs these alone are compared; paraphrases of others are left out, not refused.
+    If a run scored only the first CATs, the comparison covers only these; paraphrases of other CATs are ignored.
     """
     refuse_other_models(original, paraphrase)
     first, one, other = first_of(subset_in(original)), given_in(original), given_in(paraphrase)
@@ -209,7 +209,7 @@ def rephrased(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """Several models' scores of the same records, and what must be said beside any number made from them."""
+    """The scores of several models on the same records, with the signature and warnings of every derived result."""
 
     records: Sequence[Any]
     given: Mapping[str, Given]
@@ -227,7 +227,7 @@ def models_on(
     protocol: str | Protocol = "catsofa",
     seed: int | None = None,
 ) -> Models:
-    """Files of scores, or runs, which know their data and must be of the same; runs scored otherwise are refused."""
+    """The scores of several models from files or runs on the same data; runs by other scoring options are refused."""
     models = list(map(Path, scores))
     places = [on] if on is not None else list(map(data_of, models))
     name, records = read_named(places[0])
@@ -259,10 +259,10 @@ def compare_on(
     seed: int | None = None,
     domains: bool = False,
 ) -> Any:
-    """Compare models by their files of scores, or by runs, which know their data and must be of the same.
+    """Compare models by score files, or by runs, which know their data; all must be on the same data.
 
-    On CATs and pairs by paired changes, with `domains` also in each domain; on probes, by the identities and
-    stereotypes at both ends of their orders, which are those of each category anyway.
+    CATs and pairs: by paired changes, with `domains` also within each domain. Probes: by the identities and
+    stereotypes at both ends of their orders, which are always given per category.
     """
     of = models_on(scores, on, protocol=protocol, seed=seed)
     found = of.measure.compare(of.records, of.given, of.protocol, of.signature)
@@ -279,7 +279,7 @@ def compare_on(
 
 
 def _by_domain(of: Models) -> tuple[dict[str, ModelComparison], list[str]]:
-    """The comparison of the records of each domain where there are several, and why others have none."""
+    """Domain to its comparison, empty with a single domain; and warnings, also for domains that are not compared."""
     found, told = dict[str, ModelComparison](), list[str]()
     names = sorted({str(record.bias_type) for record in of.records})
     for name in names if len(names) > 1 else ():

@@ -1,7 +1,7 @@
-"""The one loop of scoring: passes over what a run holds, scores the rest, keeps each chunk as it comes.
+"""The scoring loop: skips records with stored scores, scores the others, and stores each chunk when it is done.
 
-A run keeps the size of each chunk and the seconds it took, and every size follows from those before. So a run that
-was killed and goes on keeps to the chunks it had. Two runs may have other chunks; their scores then differ by rounding.
+A run stores the size and the seconds of each chunk; every next size follows from them. So a resumed run has the same
+chunks as before the kill. Two separate runs may have different chunks; their scores then differ by rounding.
 """
 
 from collections import deque
@@ -23,7 +23,7 @@ from catsofa.scoring.run.store import Run
 def score_all(
     scorer: Scorer, measure: Measure, records: Iterable[Any], run: Run | SharedRuns, progress: Progress = SILENT
 ) -> list[Score]:
-    """Score every record that the run does not hold; the scores without a reply, which are not kept, are returned."""
+    """Score and store every record that the run lacks; return the scores without a reply, which are not stored."""
     self_check.restore(scorer.self_checks, run.self_checks())
     sizes, failed = scorer.sizes(run.chunks()), list[Score]()
     waiting: deque[tuple[int, list[Any], int]] = deque()
@@ -63,7 +63,7 @@ def score_all(
 
 
 def chunks(records: Iterable[Any], sizes: Iterator[int] | None) -> Iterator[list[Any]]:
-    """Stretches of records of one type, of these sizes; all records together where there are none."""
+    """Split records into chunks of these sizes, or one chunk without sizes; each chunk must have one record type."""
     left = iter(records)
     while chunk := list(islice(left, None if sizes is None else next(sizes))):
         if len(kinds := {type(record) for record in chunk}) > 1:

@@ -1,4 +1,4 @@
-"""Several runs that one pass over a model fills: one for each protocol, each a run like any other."""
+"""Several runs that one pass over a model fills: one ordinary run per protocol."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,10 +9,10 @@ from catsofa.scoring.run.store import Run
 
 
 class SharedRuns:
-    """The runs of one pass, which the loop of scoring fills as if they were one.
+    """The runs of one pass, which the scoring loop treats as a single run.
 
-    Each run keeps a chunk in a transaction of its own, in the order of the runs. A kill between two of them leaves the
-    later ones a chunk behind; it is then scored whole again, by every protocol, so that its batches are the same.
+    Each run stores a chunk in its own transaction, in the order of the runs. A kill between two transactions leaves
+    later runs one chunk behind. Every protocol then scores this whole chunk again, so that its batches are the same.
     """
 
     folder = None
@@ -21,21 +21,21 @@ class SharedRuns:
         self.runs = runs
 
     def self_checks(self) -> dict[str, Any]:
-        """The findings that the run that is the furthest behind has kept."""
+        """The self-check findings of the last run, which is the one furthest behind."""
         return self.runs[-1].self_checks()
 
     def chunks(self) -> list[Took]:
-        """The chunks that every run holds; of equal many those of the last run, whose seconds set the later sizes."""
+        """The chunks of the run with the fewest, at a tie of the last run; their seconds determine later sizes."""
         return min((run.chunks() for run in reversed(self.runs)), key=len)
 
     def done(self, items: Sequence[str]) -> set[str]:
-        """Which of these items have their scores in every run."""
+        """The items that have scores in every run."""
         return set.intersection(*(run.done(items) for run in self.runs))
 
     def add(
         self, scores: Sequence[Score], self_checks: Mapping[str, Any] | None = None, took: Took | None = None
     ) -> None:
-        """Keep the scores of a chunk, those of each protocol in its run; a run that holds them all stays as it is."""
+        """Store the scores of a chunk, split by protocol into the runs; a run that has all of its scores is skipped."""
         each = len(scores) // len(self.runs)
         for at, run in enumerate(self.runs):
             own = scores[at * each : (at + 1) * each]

@@ -1,8 +1,8 @@
-"""A run's folder: its identity, every score that is done, and its history, safe against any kill.
+"""The folder of a run: its identity, all finished scores, and its history; a kill at any time leaves it valid.
 
-`manifest.json` says what is scored by what; `scores.sqlite` holds a row for each text, a chunk of them in one
-transaction; `journal.jsonl` is the history, `report.json` the result. The database is locked as long as a process
-works on it, and the lock dies with the process. The checksums of manifest, rows and report are bound to one another.
+`manifest.json` is the identity; `scores.sqlite` has a row per text, and each chunk is one transaction.
+`journal.jsonl` is the history, `report.json` the result. A process locks the database while it works on the run, and
+the lock ends with the process. The checksums of manifest, rows and report depend on one another.
 """
 
 import json
@@ -41,13 +41,13 @@ from catsofa.scoring.run.rows import (
 
 REPORT = "report.json"
 MADE_FROM = "made_from"
-"""The field of a report for the digest of its run's identity, and each table's number of rows and checksum."""
+"""The report field with the digest of the run's identity and the row number and checksum of each table."""
 AT_ONCE = 500
-"""Ids in one query."""
+"""The maximum number of ids in one query."""
 
 
 class Run(Closing):
-    """The scores of one model on one data set by one protocol, kept in a folder or, without one, in memory."""
+    """The scores of one model on one data set by one protocol, stored in a folder or, without one, in memory."""
 
     def __init__(
         self, folder: Path | None, connection: sqlite3.Connection, identity: Mapping[str, Any], *, checked: bool = True
@@ -58,13 +58,13 @@ class Run(Closing):
         self._checksum = row_checksum(self._identity)
         self._highest = highest_by(identity)
         self.checked = checked
-        """Whether the rows have checksums: those of earlier versions have none."""
+        """Whether the rows have checksums; rows of earlier versions have none."""
 
     @classmethod
     def begin(cls, folder: Path | str | None, identity: Mapping[str, Any], about: Mapping[str, Any]) -> "Run":
-        """A new run, or the one in this folder if it has the same identity; a difference is refused and shown.
+        """Begin a new run, or resume the run in `folder`; a different identity is refused with the differences.
 
-        `about` is kept beside the identity and may change: names, versions of libraries, the device.
+        `about` is stored beside the identity and may change: names, library versions, the device.
         """
         given: dict[str, Any] = json.loads(json.dumps(identity))
         if folder is None:
@@ -85,7 +85,7 @@ class Run(Closing):
 
     @classmethod
     def open(cls, folder: Path | str) -> "Run":
-        """The run in this folder, to read; it is closed by the caller, and no other process may work on it."""
+        """Open the run in `folder` for reading; the caller closes it, and no other process may work on it."""
         folder = Path(folder)
         manifest = read_manifest(folder)
         run = cls(folder, connect(folder, make=False), manifest["identity"], checked=is_checked(manifest))
@@ -98,7 +98,7 @@ class Run(Closing):
         return run
 
     def _refuse_fewer(self, records: int) -> None:
-        """Refuse a smaller part of the data than that of a finished run, whose report it would replace."""
+        """Refuse fewer records than those of a finished run, whose report the new one would replace."""
         assert self.folder is not None
         with sentences(self.folder):
             before = seal(self._connection, "finished records") or seal(self._connection, "records") or ""
@@ -110,7 +110,7 @@ class Run(Closing):
             )
 
     def _settle(self, identity: Any, about: dict[str, Any]) -> None:
-        """Write the manifest of a new run, or over one that has no score yet; compare with that of an old one."""
+        """Write the manifest of a new run or replace that of a run without scores; resume a run with this identity."""
         assert self.folder is not None
         path, held = self.folder / MANIFEST, self.count()
         if path.exists():
@@ -121,7 +121,7 @@ class Run(Closing):
                     "a run of an earlier version, whose scores have no checksums",
                     "another --out; the old run can still be read (compare, report, score --predictions)",
                 )
-            if held or (is_checked(before) and self.finished_with() is not None):  # one of vectors keeps no scores
+            if held or (is_checked(before) and self.finished_with() is not None):  # runs of vectors store no scores
                 refuse_difference(self.folder, "run", before["identity"], identity)
                 self.check()
             if is_checked(before) and not any(differences(before["identity"], identity)):
@@ -130,7 +130,7 @@ class Run(Closing):
                 return
         elif held:
             raise BadInput(self.folder, f"scores and no {MANIFEST}", EXPECTED)
-        path.unlink(missing_ok=True)  # a kill from here on leaves a folder without a run, not the seal of another
+        path.unlink(missing_ok=True)  # a kill after this leaves no manifest, not another run's seal
         with sentences(self.folder):
             history.begin_anew(self._connection, self.folder)
         self._begin_seal(held)
@@ -140,7 +140,7 @@ class Run(Closing):
         self.note("begun", about=about)
 
     def _begin_seal(self, held: int) -> None:
-        """Bind a database without scores to this identity; one of an earlier version gets the columns of this one."""
+        """Bind a database without scores to this identity; tables of an earlier version get the current columns."""
         if held:
             return
         with sentences(self.folder), self._connection:
@@ -152,7 +152,7 @@ class Run(Closing):
             keep_seal(self._connection, "identity", self._identity)
 
     def _check_seal(self) -> None:
-        """Refuse the database of another run."""
+        """Refuse the database of another run, or of another version than the manifest."""
         has = "checksum" in columns(self._connection, "scores")
         if has != self.checked:
             found = "scores with checksums, and a manifest without" if has else "scores without the seal of this run"
@@ -161,7 +161,7 @@ class Run(Closing):
             raise wrong(self.folder, f"the scores of another run than that of {MANIFEST} beside it")
 
     def check(self) -> dict[str, Any]:
-        """Read every row and refuse one that is wrong; the number of rows of each table and their checksum."""
+        """The number of rows and the checksum of each table, after a check of every row; wrong rows are refused."""
         self.check_others()
         for _ in self.scores():
             pass
@@ -169,14 +169,14 @@ class Run(Closing):
             return sum_of_checksums(self._connection) if self.checked else {"scores": self.count()}
 
     def check_others(self) -> None:
-        """Refuse a wrong seal, and wrong rows of the tables beside the scores."""
+        """Refuse a wrong seal, and wrong rows of the tables other than `scores`."""
         if self.folder is not None and self.checked:
             with sentences(self.folder):
                 self._check_seal()
             self.self_checks(), self.chunks()
 
     def finished_with(self) -> Any:
-        """The number of rows of each table and their checksum as the run was finished; None if it is not."""
+        """The number of rows and the checksum of each table at the end of the run; None for an unfinished run."""
         with sentences(self.folder):
             held = seal(self._connection, "finished")
         with suppress(ValueError):
@@ -184,7 +184,7 @@ class Run(Closing):
         return held
 
     def progress(self) -> str:
-        """How many of how many records have their scores; texts where an earlier version wrote the run."""
+        """A phrase with the numbers of scored and of all records; for earlier versions, the number of texts."""
         if not self.checked:
             return f"{self.count():,} texts scored"
         with sentences(self.folder):
@@ -193,14 +193,14 @@ class Run(Closing):
         return f"{sum(done for done, _ in self.chunks()):,} of {total} records scored"
 
     def check_pages(self) -> None:
-        """Refuse a database whose pages do not fit together, as SQLite checks them."""
+        """Refuse a database that fails SQLite's integrity check of its pages."""
         with sentences(self.folder):
             (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         if said != "ok":
             raise wrong(self.folder, f"a damaged database ({' '.join(said.split())})")
 
     def done(self, items: Sequence[str]) -> set[str]:
-        """Which of these items have their scores."""
+        """The items among `items` that have scores."""
         found: set[str] = set()
         for low in range(0, len(items), AT_ONCE):
             some = items[low : low + AT_ONCE]
@@ -215,9 +215,9 @@ class Run(Closing):
         self_checks: Mapping[str, Any] | None = None,
         took: tuple[int, float] | None = None,
     ) -> None:
-        """Keep scores and the findings behind them, all or, if anything interrupts, none; scores held already stay.
+        """Store scores and self-check findings in one transaction; scores already stored are not replaced.
 
-        `took` are the records of a chunk that these scores end, and its seconds.
+        `took` is the number of records in the chunk that these scores complete, and its seconds.
         """
         rows = [self._new_row(score) for score in scores]
         parts = [(part, json.dumps(made)) for part, made in (self_checks or {}).items()]
@@ -233,22 +233,22 @@ class Run(Closing):
                 self._connection.execute("DELETE FROM seals WHERE name = 'finished'")
 
     def self_checks(self) -> dict[str, Any]:
-        """The findings of the self-checks, by the part of the model that they are about."""
+        """The findings of the self-checks, by part of the model."""
         rows = self._checked_rows("SELECT part, findings, checksum FROM self_checks")
         return {part: json.loads(findings) for part, findings in rows}
 
     def _new_row(self, score: Score) -> tuple[Any, ...]:
-        """A score as a row with its checksum; one that can be no log-probability is refused."""
+        """A score as a row with its checksum; a score that cannot be a log-probability is refused."""
         refuse_impossible(score, self._highest)
         row = row_of(score)
         return (*row, self._checksum(row))
 
     def chunks(self) -> list[tuple[int, float]]:
-        """The records of each chunk that was scored, and the seconds it took."""
+        """The number of records and the seconds of each scored chunk."""
         return self._checked_rows("SELECT records, seconds, checksum FROM chunks ORDER BY number")
 
     def _checked_rows(self, query: str) -> list[Any]:
-        """The rows of a query whose last column is their checksum, without it."""
+        """The rows of a query without their last column, the checksum; a wrong checksum is refused."""
         with sentences(self.folder):
             rows = [(tuple(values), last) for *values, last in self._connection.execute(query)]
         if found := next((values for values, last in rows if last != self._checksum(values)), None):
@@ -256,7 +256,7 @@ class Run(Closing):
         return [values for values, _ in rows]
 
     def scores(self) -> Iterator[Score]:
-        """Every score, in the order of items and tasks; a changed, foreign, lost or impossible one is refused."""
+        """Every score, ordered by item and task; changed, foreign, lost or impossible scores are refused."""
         query = f"SELECT {COLUMNS}{', checksum' * self.checked} FROM scores ORDER BY item, task"
         with sentences(self.folder):
             if not self.checked and self.folder:
@@ -269,7 +269,7 @@ class Run(Closing):
                         raise wrong(self.folder, f"a score of {item!r} that its checksum does not fit")
                 elif not is_row(row):
                     raise wrong(self.folder, f"a row that holds no score ({item!r})")
-                # most scores have nothing beside them, and parsing it would take half of the time
+                # most scores have an empty `extra`; parsing it would take half of the time
                 extra = {} if text == "{}" else json.loads(text)
                 usual = not extra and type(score) is float and LOWEST <= score <= 0
                 if not usual and (why := why_impossible(score, extra, self._highest(task, tokens))):
@@ -279,28 +279,28 @@ class Run(Closing):
                 raise wrong(self.folder, changed_rows(now, held))
 
     def numbers(self) -> dict[str, float | None]:
-        """Item to score; of an item with several tasks, the score of the last."""
+        """Item to score; for an item with several tasks, the score of the last task."""
         return {score.item: score.score for score in self.scores()}
 
     def count(self) -> int:
-        """How many texts have a score or a reason."""
+        """The number of texts that have a score, or a reason for a missing score."""
         with sentences(self.folder):
             found: int = self._connection.execute("SELECT count(*) FROM scores").fetchone()[0]
         return found
 
     def reasons(self) -> dict[str, int]:
-        """Why texts are unscored, and how many for each reason."""
+        """Reason to the number of texts that are unscored for this reason, most frequent first."""
         query = "SELECT reason, count(*) FROM scores WHERE score IS NULL GROUP BY reason ORDER BY 2 DESC, 1"
         with sentences(self.folder):
             return dict(self._connection.execute(query).fetchall())
 
     @property
     def counts_unknown(self) -> bool:
-        """Whether unknown tokens were counted as the texts were scored; earlier versions did not."""
+        """Whether the run counted unknown tokens; earlier versions did not."""
         return self.folder is None or UNKNOWN.keys() <= read_manifest(self.folder).get("about", {}).keys()
 
     def unknown(self) -> set[str] | None:
-        """The items with unknown tokens; None where these were not counted."""
+        """The items with unknown tokens; None if the run did not count them."""
         if not self.counts_unknown:
             return None
         query = "SELECT DISTINCT item FROM scores WHERE extra LIKE '%\"unknown\"%'"
@@ -315,13 +315,13 @@ class Run(Closing):
             history.add(self._connection, self.folder, self._identity, {"event": event, **details})
 
     def check_history(self) -> bool:
-        """Whether the history is sealed; one that lost, gained or changed a line is refused."""
+        """Whether the history has a checksum; a history with a lost, added or changed line is refused."""
         with sentences(self.folder):
             reader = history.reader(self.folder, self._identity) if self.folder and self.checked else None
             return reader is not None and history.read(self._connection, reader)[1]
 
     def finish(self, report: Mapping[str, Any], **details: Any) -> None:
-        """Keep the report in `report.json`, bound to the scores that it was made from."""
+        """Write `report.json` with the checksums of the scores behind it, and mark the run as finished."""
         if self.folder is None:
             return
         with sentences(self.folder):
@@ -334,11 +334,11 @@ class Run(Closing):
         self.note("finished", done=self.count(), **details)
 
     def close(self) -> None:
-        """Let another process have the run."""
+        """Close the database, so that another process can open the run."""
         self._connection.close()
 
 
 def read_scores(folder: Path | str) -> list[Score]:
-    """Every score so far of a run that no process is working on, whether or not the run is finished."""
+    """Every score so far of a finished or unfinished run; no other process may work on the run."""
     with Run.open(folder) as run:
         return list(run.scores())

@@ -1,1 +1,1 @@
-"""Intervals and tests that measures share."""
+"""Confidence intervals and tests that several measures use."""

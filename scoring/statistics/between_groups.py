@@ -1,4 +1,4 @@
-"""Whether rates differ between groups of items, although what makes them comes in clusters."""
+"""Tests whether rates differ between groups of items when the items come in clusters."""
 
 from math import nan
 
@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from catsofa.scoring.statistics.intervals import Array
 
 PERMUTATIONS = 2_000
-"""Permutations behind a p-value."""
+"""The number of permutations for a p-value."""
 
 
 def different(
     happened: Array, items: NDArray[np.str_], clusters: NDArray[np.str_], names: NDArray[np.str_], *, seed: int
 ) -> float:
-    """The p-value of equal rates in all groups: a permutation test over clusters, where rates come in them.
+    """The p-value of equal rates in all groups, by a permutation test over clusters.
 
-    Where each cluster lies in one group, clusters change groups; where clusters hold several groups, the groups change
-    places within each. Groups that are clusters themselves are compared over items. NaN of one group, or where no group
-    has a second cluster.
+    If each cluster is in one group, the test permutes clusters between groups. If clusters contain several groups, it
+    permutes the groups within each cluster. If the groups are the clusters, it permutes items. The p-value is NaN for a
+    single group, or if no group has a second cluster.
     """
     units = items if (clusters == names).all() else clusters
     _, first, places = np.unique(np.char.add(np.char.add(units, "\t"), names), return_index=True, return_inverse=True)

@@ -1,8 +1,8 @@
-"""Changes of measures between two results of the same clusters: the interval and p come from one set of draws.
+"""Paired changes of measures between two results of the same clusters: interval and p-value from the same draws.
 
 A draw keeps each cluster with probability 1/2. The changes within the draws are typical values of the true change
-(Hartigan 1969): a value is refused where it lies among their outer 5 %. For a mean over clusters this inverts the
-paired randomisation test, so that p is at most 0.05 exactly where the 95 % interval leaves 0 out.
+(Hartigan 1969): the test rejects a value among their outer 5 %. For a mean over clusters this inverts the paired
+randomisation test, so p is at most 0.05 exactly if the 95 % interval excludes 0.
 """
 
 __all__ = ["Change", "paired_changes"]
@@ -32,29 +32,29 @@ from catsofa.scoring.statistics.intervals import (
 )
 
 SIDES = np.array([[1.0, 1.0, -1.0], [1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [1.0, -1.0, 1.0]])
-"""The four linear changes: what each part counts, by the sides on which the first and the second result lie."""
+"""Coefficients of the parts in the four linear changes; a row per combination of the two results' sides of the kink."""
 REACH = 1.75
-"""Standard errors of crossing the kink within which both results are taken to lie at it."""
+"""If both results are closer to the kink than this many standard errors of crossing, they are placed at the kink."""
 FURTHER = 0.5
-"""Such standard errors that results beyond reach are taken to lie further away; both keep p at its size."""
+"""Otherwise they are placed this many of these standard errors further away; both constants keep the test's size."""
 NO_LIMITS = "all target terms or pairs change alike, or only one counts, so that nothing says how much others would"
-"""Why a change may have no interval."""
+"""The reason why a change may have no interval."""
 CLOSE = 1e-9
-"""Difference of studentised changes that is rounding."""
+"""Differences of studentised changes up to this value are rounding."""
 HALVINGS = 24
-"""Of the bracket of a limit: to a hundred-thousandth of a point."""
+"""Bisections in the search for a limit: to a hundred-thousandth of a point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How far a measure moves, with its paired interval over clusters and the two-sided p of no change."""
+    """The change of a measure, with its paired interval over clusters and the two-sided p-value of no change."""
 
     by: Interval
     p: float
 
     @property
     def unlimited(self) -> bool:
-        """Whether there is a change without an interval: see `NO_LIMITS`."""
+        """Whether the change has a value but no interval: see `NO_LIMITS`."""
         return not isnan(self.by.value) and isnan(self.by.low)
 
     def to_dict(self) -> dict[str, float]:
@@ -74,25 +74,25 @@ def paired_changes(
     level: float = LEVEL,
     seed: Seed = 0,
 ) -> dict[str, Change]:
-    """The change of each measure from `columns` to `others`, whose rows are the same clusters; NaN without one."""
+    """The change of each measure from `columns` to `others`, whose rows are the same clusters; NaN if undefined."""
     tests = paired_tests(columns, others, measures, resamples=resamples, seed=seed)
     return {name: test.change(level) for name, test in tests.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """The change of a measure between two results of the same clusters, to be tested against any value."""
+    """Tests any true value of a measure's change between two results of the same clusters."""
 
     value: Array
-    """The parts that the change is made of; NaN where there is no change."""
+    """The parts of the change; NaN if the change is undefined."""
     errors: Array
-    """How far draws miss each part."""
+    """The errors of each part over the draws."""
     span: float
-    """How far the measure can move at most."""
+    """The largest possible change of the measure."""
     clusters: int
 
     def change(self, level: float = LEVEL) -> Change:
-        """The change with its limits and the two-sided p of no change; without errors or a value there are none."""
+        """The change with its limits and the two-sided p-value of no change; NaN without errors or a value."""
         if not self.tested:
             return Change(Interval(_total(self.value), nan, nan), nan)
         tested = _Tested(self.value, self.errors, self.clusters)
@@ -105,19 +105,19 @@ class PairedTest:
         return Change(Interval(by, low, high), tested.p(0.0))
 
     def p(self, value: float) -> float:
-        """Two-sided p of this true change; NaN without a test."""
+        """The two-sided p-value of a true change of `value`; NaN without a test."""
         return _Tested(self.value, self.errors, self.clusters).p(value) if self.tested else nan
 
     def p_at_least(self, value: float) -> float:
-        """One-sided p of a true change of `value` or more: small where the change is shown to be less."""
+        """The one-sided p-value of a true change of `value` or more: small if the change is shown to be less."""
         return self._tail(value, 0)
 
     def p_at_most(self, value: float) -> float:
-        """One-sided p of a true change of `value` or less: small where the change is shown to be more."""
+        """The one-sided p-value of a true change of `value` or less: small if the change is shown to be more."""
         return self._tail(value, 1)
 
     def _tail(self, value: float, side: int) -> float:
-        """The greater of the p of the draws and of Student's t, since draws from few clusters spread too little."""
+        """The greater p-value of the draws and Student's t, since draws from few clusters vary too little."""
         if not self.tested:
             return nan
         tested = _Tested(self.value, self.errors, self.clusters)
@@ -125,7 +125,7 @@ class PairedTest:
 
     @property
     def tested(self) -> bool:
-        """Whether there is a change, and clusters that say how it errs."""
+        """Whether the change has a value and draws give its error."""
         return not isnan(self.value.sum()) and len(self.errors) > 0
 
 
@@ -152,18 +152,18 @@ def paired_tests(
 
 
 def _errors(value: Array, drawn: Array) -> Array:
-    """How far draws miss a value; draws in which a part was not measured are left out."""
+    """The differences between a value and its draws; draws with an undefined part are left out."""
     finite = np.isfinite(drawn)
     return np.asarray(value - (drawn if finite.all() else drawn[finite.all(axis=1)]))
 
 
 def _halves(rng: np.random.Generator, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Whether each cluster is kept in each row, drawn with even odds."""
+    """For each row, a random 0 or 1 per cluster with equal probability: whether the draw keeps the cluster."""
     return rng.integers(2, size=size, dtype=np.uint8)
 
 
 def _halved_sums(columns: Array, resamples: int, rng: np.random.Generator) -> Array:
-    """Column sums of random sets of the clusters, none of them empty; of all sets where they are so few."""
+    """Column sums over random sets of clusters; over all nonempty sets if 2^clusters <= `resamples`."""
     clusters = len(columns)
     if 2**clusters <= resamples:
         numbers = np.arange(1, 2**clusters)[:, None]
@@ -174,15 +174,15 @@ def _halved_sums(columns: Array, resamples: int, rng: np.random.Generator) -> Ar
         size = min(block, (resamples + 1) // 2 - start), clusters
         kept = remembered(("halves", size), rng, partial(_halves, rng, size))
         sums = kept.astype(np.float64) @ columns
-        # the clusters left out are as random as those kept
+        # the omitted clusters are a random set too
         parts += [sums, columns.sum(axis=0) - sums]
     return np.concatenate(parts)[:resamples]
 
 
 def _parts(sums: Array, measure: Measure) -> Array:
-    """What a change is made of: its smooth part, and for a lesser of two how far each result lies from the kink.
+    """The parts of a change: its smooth part and, for a minimum of two pieces, the distance of each result to the kink.
 
-    The lesser of a and b is (a + b)/2 - |a - b|/2. The change is the smooth part + |before| - |after|.
+    The minimum of a and b is (a + b)/2 - |a - b|/2. The change is the smooth part + |before| - |after|.
     """
     width = sums.shape[-1] // 2
     before, after = measure.pieces(sums[..., :width]), measure.pieces(sums[..., width:])
@@ -193,7 +193,7 @@ def _parts(sums: Array, measure: Measure) -> Array:
 
 
 def _students(errors: Array, clusters: int, rng: np.random.Generator) -> Array:
-    """As many errors from Student's t, in pairs of opposite sign, with the covariance of the bootstrap's."""
+    """Draw as many errors from Student's t, in pairs of opposite sign, with the covariance of the bootstrap errors."""
     free = clusters - 1
     covariance = np.atleast_2d(np.cov(errors.T, ddof=0)) * clusters / free
     drawn = normal_draws(covariance, len(errors), rng)
@@ -202,12 +202,12 @@ def _students(errors: Array, clusters: int, rng: np.random.Generator) -> Array:
 
 
 def _total(parts: Array) -> float:
-    """The change that these parts make."""
+    """The change that these parts sum to."""
     return float(parts[0] + (abs(parts[1]) - abs(parts[2]) if len(parts) > 1 else 0))
 
 
 def _limit(tested: "_Tested", outer: float, refused: float) -> float:
-    """The last value towards `outer` whose p is above `refused`; 0 is tried first, so that p and limits agree."""
+    """The last value towards `outer` with a p-value above `refused`; 0 is tried first, so that p and limits agree."""
     inner = tested.value
     if inner * outer < 0:
         inner, outer = (inner, 0.0) if tested.p(0.0) <= refused else (0.0, outer)
@@ -220,16 +220,16 @@ def _limit(tested: "_Tested", outer: float, refused: float) -> float:
 
 
 class _Tested:
-    """A change whose possible true values are tested, each against how the observed one would err if it were true.
+    """Tests possible true values of a change: compares the observed change with its errors under each value.
 
-    Each of the two results lies on one side of its kink, so that a lesser of two has four linear changes; the change
-    is the greater (over the sides of the first result) of their lesser ones (over those of the second). Each linear
-    change is divided by its own standard error. Without that, the error of the observed sides alone would count,
-    which is too small where clusters move both results alike and a result has crossed its kink by chance.
+    Each of the two results lies on one side of its kink, so a minimum of two pieces has four linear changes. The change
+    is the maximum (over the sides of the first result) of the minima (over the sides of the second). Each linear change
+    is divided by its own standard error. Otherwise only the error of the observed sides would count; this error is too
+    small if clusters move both results alike and a result has crossed its kink by chance.
     """
 
     def __init__(self, value: Array, errors: Array, clusters: int) -> None:
-        """The parts of a change and how they err; places near the kink are left as they are for few clusters."""
+        """Take the parts of a change and their errors over draws; compute the linear changes and their scales."""
         self.value, self.clusters = _total(value), clusters
         self.places, self.slopes = value[1:], SIDES if len(value) > 1 else np.ones((1, 1))
         covariance = np.atleast_2d(np.cov(errors.T, ddof=0)) @ self.slopes.T
@@ -238,11 +238,11 @@ class _Tested:
         self.shares = covariance[1:] / self.scales**2
         self.linear = self.slopes @ value
         self.errors = errors @ self.slopes.T / self.scales
-        # no linear change that decides about 0 has a spread
+        # the linear change that decides whether the change exceeds 0 does not vary
         self.alike = bool(self.scales[self._nearest(self.linear)] <= least)
 
     def _nearest(self, excesses: Array) -> int:
-        """The linear change that decides whether a change exceeds a value; of equal ones that of the observed sides."""
+        """The index of the linear change that decides whether a change exceeds a value; at ties, the observed sides."""
         studentised = excesses / self.scales
         away = np.abs(studentised - _greater_of_lesser(studentised))
         if not len(self.places):
@@ -251,24 +251,24 @@ class _Tested:
         return int(np.where(away <= away.min() + CLOSE, agreed, -np.inf).argmax())
 
     def p(self, change: float) -> float:
-        """Two-sided p of a value of the true change."""
+        """The two-sided p-value of a true change."""
         return min(1.0, 2 * min(self.tails(change)))
 
     def tails(self, change: float) -> tuple[float, float]:
-        """One-sided p of a true change of so much or more, and of so much or less.
+        """The one-sided p-values of a true change of `change` or more, and of `change` or less.
 
-        Neither is ever 0, since the observed one is one of the draws.
+        Neither is ever 0, since the observed change counts as one of the draws.
         """
         excesses = self.linear - change
         places = self._places(excesses)
         offsets = self.slopes[:, 1:] @ places - _total(np.r_[0.0, places])
         drawn = _greater_of_lesser(self.errors + offsets / self.scales)
         observed = float(_greater_of_lesser(excesses / self.scales))
-        # a tolerance, since the same change summed in another order differs in its last digits
+        # a tolerance, since another order of summation changes the last digits
         beyond = np.sum(drawn <= observed + CLOSE), np.sum(drawn >= observed - CLOSE)
         low, high = ((int(count) + 1) / (len(drawn) + 1) for count in beyond)
         if self.clusters < FEW and len(self.places):
-            # few clusters do not say where a result lies, so that each linear change must be refused by itself
+            # few clusters do not show the side of a result, so the test must reject each linear change by itself
             alone = excesses / self.scales
             below = np.mean(self.errors <= alone + CLOSE, axis=0), np.mean(self.errors < alone - CLOSE, axis=0)
             low = max(low, float(_greater_of_lesser(below[0])))
@@ -276,7 +276,7 @@ class _Tested:
         return low, high
 
     def students(self, change: float) -> tuple[float, float]:
-        """The same two by Student's t on each linear change; of few clusters the draws are Student's t already."""
+        """The p-values of `tails` by Student's t on each linear change; 0 for few clusters: their draws use t."""
         if self.clusters < FEW:
             return 0.0, 0.0
         studentised = (self.linear - change) / self.scales * sqrt(1 - 1 / self.clusters)
@@ -284,10 +284,10 @@ class _Tested:
         return low, 1 - low
 
     def _places(self, excesses: Array) -> Array:
-        """Where the two results most likely lie if a change is true, each no further than at the kink.
+        """The most likely distances of the two results to the kink under a true change; none crosses the kink.
 
-        Both lie at it if neither is beyond reach; otherwise they lie a little further away than is most likely,
-        since the test would be too strict if they were nearer than it takes them to be.
+        With few clusters these are returned as they are. Otherwise both are 0 if both results are within `REACH`, or
+        else a little larger than most likely: the test would be too strict for results nearer than it assumes.
         """
         side = self._nearest(excesses)
         places = self.places - excesses[side] * self.shares[:, side]
@@ -295,7 +295,7 @@ class _Tested:
         places = np.where(places * signs > 0, places, 0.0)
         if self.clusters < FEW or not len(places):
             return np.asarray(places)
-        # the linear changes with the other side of one result: side 0 to 3 has the bits (first, second)
+        # the linear changes with one result on its other side: the bits of side (0 to 3) are (first, second)
         crossed = self.scales[[side ^ 2, side ^ 1]] / 2
         if (np.abs(places) < REACH * crossed).all():
             return np.zeros(2)
@@ -303,7 +303,7 @@ class _Tested:
 
 
 def _greater_of_lesser(changes: Array) -> Array:
-    """The greater, over the sides of the first result, of the lesser, over those of the second; of one, itself."""
+    """The maximum (sides of the first result) of the minima (sides of the second); a single change is unchanged."""
     if changes.shape[-1] < len(SIDES):
         return np.asarray(changes[..., 0])
     a, b, c, d = np.moveaxis(changes, -1, 0)  # numpy is slow along an axis of two

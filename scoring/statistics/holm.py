@@ -7,9 +7,9 @@ from math import isnan, nan
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values, in the order given; NaN is no test and stays NaN.
+    """Holm's adjusted p-values, in the given order; NaN means no test and stays NaN.
 
-    The k-th smallest of n is multiplied by n + 1 − k; an adjusted p is never below that of a smaller one.
+    The k-th smallest of n is multiplied by n + 1 − k; adjusted values are made non-decreasing and are at most 1.
     """
     order = sorted((k for k, p in enumerate(p_values) if not isnan(p)), key=lambda k: p_values[k])
     adjusted, least = [nan] * len(p_values), 0.0

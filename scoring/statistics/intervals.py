@@ -1,7 +1,7 @@
-"""Intervals: the bootstrap over clusters, for every measure that is made from sums of columns.
+"""Confidence intervals by the cluster bootstrap, for every measure that is a function of column sums.
 
-A cluster (a target term, a stereotype, a pair) is one row of sufficient statistics. Resampling clusters is then
-a product of counts and rows, and any measure follows from the resampled sums.
+A cluster (a target term, a stereotype, a pair) is one row of sufficient statistics. Resampling clusters is a product
+of counts and rows, and every measure is computed from the resampled sums.
 """
 
 __all__ = ["Interval", "Measure", "intervals", "ratio", "wilson"]
@@ -22,33 +22,33 @@ Seed = int | np.random.Generator
 
 RESAMPLES = 10_000
 FEW = 8
-"""Below this many clusters the resamples are too coarse for percentiles: see `limits`."""
+"""Below this many clusters, resamples are too coarse for percentiles: see `limits`."""
 ALIKE = 1e-12
-"""A spread over resamples that is rounding, relative to the value."""
+"""Standard deviations over resamples up to this share of the value are rounding."""
 BLOCK = 250_000
-"""Draws held in memory at once: so few stay in the cache, which is twice as fast as millions."""
+"""Draws in memory at once: so few fit in the CPU cache, which is twice as fast as millions."""
 FEWEST = 3
-"""Up to so many clusters there are too few resamples to draw in the upper limit of a lesser number."""
+"""With at most this many clusters, resamples are too few to tighten the upper limit of a minimum."""
 ROUNDING = 1e-9
-"""A range of percentages below which nothing but rounding sets them apart."""
+"""Ranges of percentages below this value are rounding."""
 HALVINGS = 12
-"""Of the bracket in which that limit is looked for: to a four-thousandth of its width."""
+"""Bisections in the search for that upper limit: to a four-thousandth of the bracket's width."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A number made from sums of columns: the least of one or more smooth pieces.
+    """A function of column sums: the minimum of one or more smooth pieces.
 
-    The pieces matter at a kink: icat = min(lms·ss, lms·(100−ss))/50 has one at ss = 50, where an interval made
-    from icat itself misses the truth three times in ten, while the limits of its pieces hold it;
-    `upper_limit_of_lesser` draws them in where they would hold it too often.
+    The pieces matter at a kink: icat = min(lms·ss, lms·(100−ss))/50 has a kink at ss = 50. There, an interval made
+    from icat itself misses the true value three times in ten, while the limits of its pieces contain it.
+    `upper_limit_of_lesser` tightens these limits where they would contain it too often.
     """
 
     name: str
     pieces: Callable[[Array], Array]
-    """Sums (…, columns) to pieces (…, pieces)."""
+    """A function from sums (…, columns) to pieces (…, pieces)."""
     ideal: float | None = None
-    """The value of an ideal model: metrics have one, not a direction."""
+    """The value of an ideal model; metrics have an ideal value instead of a direction."""
     least: float = -inf
     most: float = inf
 
@@ -60,23 +60,23 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and the limits of its interval; the limits are NaN where the clusters allow none."""
+    """A value and the limits of its interval; the limits are NaN if the clusters allow no interval."""
 
     value: float
     low: float
     high: float
 
     def __post_init__(self) -> None:
-        """Floats only: a limit that is cut at the integer 100 is 100.0 in JSON, as all others are."""
+        """Convert all fields to float: a limit cut at the integer 100 is then 100.0 in JSON, like other limits."""
         for name in self.__slots__:
             object.__setattr__(self, name, float(getattr(self, name)))
 
     def __contains__(self, truth: float) -> bool:
-        """Whether the interval holds a value."""
+        """Whether the interval contains a value."""
         return self.low <= truth <= self.high
 
     def __format__(self, spec: str) -> str:
-        """The value and, where there are some, its limits, each formatted so: `62.1 [59.7, 64.6]`."""
+        """The value and, if defined, its limits, each in the format `spec`: `62.1 [59.7, 64.6]`."""
         value = format(self.value, spec)
         return value if isnan(self.low) else f"{value} [{self.low:{spec}}, {self.high:{spec}}]"
 
@@ -94,15 +94,15 @@ class Interval:
 
 
 Limits = Callable[[float], Interval]
-"""A level to a value with its interval of this level."""
+"""A function from a confidence level to a value with its interval."""
 
 
 UNDEFINED = Interval(nan, nan, nan)
-"""The interval of a measure of nothing."""
+"""The interval of a measure without data."""
 
 
 def ratio(won: int, of: int) -> Callable[[Array], Array]:
-    """Pieces of a percentage: 100 · sum of column `won` / sum of column `of`, NaN where nothing was counted."""
+    """Pieces of a percentage: 100 · sum of column `won` / sum of column `of`; NaN if the denominator is 0."""
 
     def pieces(sums: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -119,9 +119,9 @@ def intervals(
     level: float = LEVEL,
     seed: Seed = 0,
 ) -> dict[str, Interval]:
-    """Each measure over the clusters (rows) with its bootstrap interval; all from the same resamples.
+    """Each measure over the clusters (rows) with its bootstrap interval; all use the same resamples.
 
-    Without a cluster every measure is undefined.
+    Without clusters, every measure is undefined.
     """
     if not len(columns):
         return dict.fromkeys(measures, UNDEFINED)
@@ -136,22 +136,22 @@ def intervals(
             found[name] = _of_percentage(float(here[0]), there[:, 0], len(columns), level)
         else:
             low, high = limits(here[0], there[:, 0], len(columns), level)
-            # np.maximum, since max(0, nan) is 0 and would make a missing limit look found
+            # np.maximum keeps NaN; max(0, nan) is 0 and would hide a missing limit
             between = float(np.maximum(low, measure.least)), float(np.minimum(high, measure.most))
             found[name] = Interval(float(here.min()), *between)
     return found
 
 
 def _of_percentage(value: float, resampled: Array, clusters: int, level: float) -> Interval:
-    """Student's t on the scale of log odds, where a percentage near its edge is not skewed.
+    """The Student's t interval of a percentage on the scale of log odds, where values near 0 or 100 are not skewed.
 
-    One that is 0, or 100, in every cluster has Wilson's limits over the clusters: resampling cannot move it, but ss 100
-    in each of three terms is no proof that the next term has it too. One cluster has no limits.
+    A percentage of 0 or 100 in every cluster has Wilson's limits over the clusters. Resampling cannot move it, but ss
+    100 in each of three terms does not prove ss 100 for the next term. One cluster has no limits.
     """
     if value in (0, 100) and clusters > 1:
         return Interval(value, *wilson(value, clusters, level))
     error = _spread(resampled, clusters)
-    if not error > ALIKE * value:  # nor if one of them is NaN
+    if not error > ALIKE * value:  # also if one of them is NaN
         return Interval(value, nan, nan)
     share = value / 100
     reach = students(clusters, level) * error / 100 / (share * (1 - share))
@@ -162,7 +162,10 @@ def _of_percentage(value: float, resampled: Array, clusters: int, level: float) 
 def _of_lesser(
     here: Array, there: Array, clusters: int, level: float, most: float, rng: np.random.Generator
 ) -> Interval:
-    """The lesser of two pieces whose mean is `most` or less: Student's t on the log odds of each, less at the kink."""
+    """The interval of the minimum of two pieces with a mean of at most `most`.
+
+    Student's t on the log odds of each piece gives the limits; near the kink, the upper limit is tightened.
+    """
     value, drawn = float(here.min()), there[np.isfinite(there).all(axis=1)]
     shares = here / (2 * most)
     if clusters < 2 or not len(drawn) or not ((shares > 0) & (shares < 1)).all():
@@ -181,15 +184,15 @@ def _of_lesser(
 
 
 def upper_limit_of_lesser(values: Array, resampled: Array, tail: float, highest: float) -> float:
-    """The upper limit of the lesser of two numbers, of which either may be the lesser in truth; at most `highest`.
+    """The upper limit of the minimum of two numbers, either of which may truly be smaller; at most `highest`.
 
-    Where the two are far apart it is the upper limit of the one that is less. Where they are near, an interval made
-    from the limits of both never errs below, and would hold the truth more often than it says; the limit is then the
-    greatest value that is not refused.
+    If the two are far apart, this is the upper limit of the smaller one. If they are near, an interval from the limits
+    of both never misses a minimum below it, so it covers the true value more often than its level. The limit is then
+    the greatest value that the test does not reject.
 
-    `resampled` has a row for each resample, `tail` is what an interval may miss on either side. A value m is refused
-    if, were it true, intervals would miss it in more than 2 · tail of cases: those whose lower limits both lie above
-    m, and those whose lesser number is at most the observed one.
+    `resampled` has a row per resample; `tail` is the allowed miss rate on either side. The test rejects a value m if
+    intervals would miss a true m in more than 2 · tail of cases: if both their lower limits are above m, or if their
+    minimum is at most the observed one.
     """
     away = (resampled - values)[np.isfinite(resampled).all(axis=1)]
     less = int(values.argmin())
@@ -201,8 +204,8 @@ def upper_limit_of_lesser(values: Array, resampled: Array, tail: float, highest:
     reach_a, reach_b = np.quantile(away_a, tail), np.quantile(away_b, tail)
 
     def missed(m: float) -> float:
-        """How often m would be missed: the lesser number is m, the other what it most likely is then."""
-        # mirrored, since percentiles are limits of what would be missed the other way round
+        """The share of cases that miss a true minimum m, with the other number at its most likely value."""
+        # mirrored, since percentile limits reverse the direction of the errors
         one, other = max(m, a + slope * (m - b)) - away_a, m - away_b
         below = (one + reach_a > m) & (other + reach_b > m)
         return float(np.mean(below | (np.minimum(one, other) <= b)))
@@ -217,22 +220,22 @@ def upper_limit_of_lesser(values: Array, resampled: Array, tail: float, highest:
 
 
 def normal_draws(covariance: Array, rows: int, rng: np.random.Generator) -> Array:
-    """Normal draws with mean 0 and this covariance, in pairs of opposite sign: `rows` of them, or one more."""
+    """`rows` normal draws (one more if odd) with mean 0 and this covariance, in pairs of opposite sign."""
     variances, axes = np.linalg.eigh(covariance)
     half = (rng.standard_normal(((rows + 1) // 2, len(variances))) * np.sqrt(np.maximum(variances, 0))) @ axes.T
     return np.concatenate([half, -half])
 
 
 def interval_of_range(value: float, errors: Array, clusters: int, items: float, percents: float = 1.0) -> Interval:
-    """The interval of the range of some numbers over so many items, from their estimated range.
+    """The interval of the range of some numbers over `items` items, from their estimated range `value`.
 
-    One of the numbers is so many `percents`.
+    `percents` is the factor from the unit of the numbers to percent.
 
-    `errors` has a row for each resample: the estimates less those of the sample. The estimated range differs from the
-    true one by the range of the errors at most. So the interval reaches their range's 95 % quantile either way, widened
-    as Student's t is, and holds the true range in 95 % of cases or more. Where no item of a sample, or one, turns
-    between two percentages, resampling shows too little of how many others would: the interval never lies within
-    Wilson's limits, which a share of items of this size has.
+    `errors` has a row per resample: the estimates minus those of the sample. The estimated range differs from the true
+    range by at most the range of the errors. So the interval reaches the 95 % quantile of that range on either side,
+    widened like Student's t, and contains the true range in at least 95 % of cases. If at most one item of the sample
+    changes between two percentages, resampling shows too little of how many others would. So the interval always
+    contains Wilson's limits for such a share of the items.
     """
     whole = errors[np.isfinite(errors).all(axis=1)]
     if clusters < 2 or not len(whole):
@@ -245,16 +248,16 @@ def interval_of_range(value: float, errors: Array, clusters: int, items: float, 
 
 
 def reach_of(errors: Array, clusters: int) -> float:
-    """The 95 % quantile of how large errors are in resamples, widened as Student's t is."""
+    """The 95 % quantile of the sizes of errors over resamples, widened like Student's t."""
     wider = students(clusters) / WIDE * sqrt(clusters / (clusters - 1))
     return float(np.quantile(errors, LEVEL)) * wider
 
 
 def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) -> tuple[Array, Array]:
-    """Lower and upper limit of each statistic, from its resamples (first axis).
+    """The lower and upper limit of each statistic, from its resamples (first axis).
 
-    Percentiles, their tails widened so that a mean over n clusters has the interval of Student's t (Hesterberg
-    2015); below `FEW` clusters Student's t with the bootstrap's standard error. NaN where every resample is alike.
+    These are percentiles, with tails widened so that a mean over n clusters has the Student's t interval (Hesterberg
+    2015). Below `FEW` clusters: Student's t with the bootstrap standard error. NaN if all resamples are equal.
     """
     if clusters < 2 or not len(resampled):
         return np.full_like(value, nan), np.full_like(value, nan)
@@ -271,7 +274,7 @@ def limits(value: Array, resampled: Array, clusters: int, level: float = LEVEL) 
 
 
 def resampled_sums(columns: Array, resamples: int, seed: Seed) -> Array:
-    """Column sums of `resamples` draws of as many clusters as there are, with replacement."""
+    """Column sums of `resamples` bootstrap samples: each draws, with replacement, as many clusters as the data has."""
     rng, clusters = np.random.default_rng(seed), len(columns)
     if not clusters:
         raise ValueError("no clusters to resample; nothing was scored")
@@ -280,7 +283,7 @@ def resampled_sums(columns: Array, resamples: int, seed: Seed) -> Array:
 
 
 def _summed(columns: Array, resamples: int, rng: np.random.Generator) -> Array:
-    """The same, drawn in blocks."""
+    """The sums of `resampled_sums`, computed in blocks."""
     clusters = len(columns)
     block = max(1, BLOCK // clusters)
     parts: list[Array] = [np.empty((0, columns.shape[1]))]
@@ -291,12 +294,12 @@ def _summed(columns: Array, resamples: int, rng: np.random.Generator) -> Array:
 
 
 def _spread(resampled: Array, clusters: int) -> float:
-    """Standard deviation over resamples, corrected for the few clusters that are drawn from."""
+    """The standard deviation over resamples, corrected for the number of clusters; NaN for one cluster."""
     return float(np.nanstd(resampled)) * sqrt(clusters / (clusters - 1)) if clusters > 1 else nan
 
 
 def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
-    """Wilson's score limits, in percent, of a percentage `share` of `n` items; (NaN, NaN) of none."""
+    """Wilson's score limits, in percent, of a percentage `share` of `n` items; (NaN, NaN) for no items."""
     if not n:
         return nan, nan
     low, high = score_limits(share / 100, n, float(special.ndtri((1 + level) / 2)))

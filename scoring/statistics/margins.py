@@ -1,4 +1,4 @@
-"""Margins: whether a measure moves away from its ideal value by more than a margin, or not, or hardly moves at all."""
+"""Tests with a margin: whether a measure regresses by more than the margin, is not inferior, or is equivalent."""
 
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -10,11 +10,11 @@ from catsofa.scoring.statistics.changes import Change, paired_tests
 from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Measure, Seed
 
 LEVEL = 0.05
-"""Of each one-sided test; the interval beside two of them has twice as much outside."""
+"""The level of each one-sided test; the interval beside two such tests has confidence level 1 - 2 · `LEVEL`."""
 
 
 def nearness(measure: Measure) -> Measure:
-    """How near a measure is to its ideal value: minus their distance, which has a kink where the ideal lies inside."""
+    """Minus the distance of a measure to its ideal value, as a measure; it has a kink at an ideal inside the range."""
     if measure.ideal is None:
         raise ValueError(f"the measure {measure.name!r} has no ideal value, so that no change of it is for the worse")
     ideal, reach = measure.ideal, measure.most - measure.least
@@ -30,23 +30,23 @@ def nearness(measure: Measure) -> Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarginTest:
-    """What two results of the same clusters say of a measure and a margin; each p is one-sided and not corrected."""
+    """The margin tests of a measure on two results of the same clusters; each p is one-sided and uncorrected."""
 
     before: float
     after: float
     change: Change
-    """How far the measure moves, with the limits between which each value is left open at `LEVEL` on either side."""
+    """The change of the measure, with the limits of all values that no test at `LEVEL` on either side rejects."""
     worse: float
-    """How much further the measure is from its ideal value; below 0 where it is nearer."""
+    """The increase of the distance to the ideal value; negative if the measure is nearer."""
     margin: float
     same: bool
     """Whether the two results are equal in every cluster."""
     p_worse: float
-    """Of a measure that is further from its ideal by the margin at most: small where a regression is shown."""
+    """The p-value of an increase in distance of at most the margin: small if a regression is shown."""
     p_not_worse: float
-    """Of a measure that is further by the margin or more: small where it is shown not to be inferior."""
+    """The p-value of an increase in distance of the margin or more: small if non-inferiority is shown."""
     p_equivalent: float
-    """Of a measure that moves by the margin or more, either way: small where the two are shown to be equivalent."""
+    """The p-value of a change by the margin or more in either direction: small if equivalence is shown."""
 
 
 def margin_test(
@@ -59,12 +59,12 @@ def margin_test(
     resamples: int = RESAMPLES,
     seed: Seed = 0,
 ) -> MarginTest:
-    """Test how far a measure moves from `columns` to `others`, whose rows are the same clusters.
+    """Test the change of a measure from `columns` to `others`, whose rows are the same clusters.
 
-    `step` is how far one item moves the measure, on average. Where items turn one by one, few of many may have turned
-    by chance, and the turned ones alone say too little of how many others would: a measure is shown to move by less
-    than the margin only where so many items would have been missed too seldom (a score test, with half an item).
-    Equivalence takes two one-sided tests (TOST: Schuirmann 1987).
+    `step` is the average change of the measure by one item. If single items change, few may have changed by chance, and
+    these alone show too little of how many others would. So a change below the margin is shown only if a true change of
+    the margin would rarely show so few changed items (a score test, with a correction of half an item). Equivalence
+    needs two one-sided tests (TOST: Schuirmann 1987).
     """
     near = nearness(measure)
     tests = paired_tests(columns, others, {"moved": measure, "near": near}, resamples=resamples, seed=seed)
@@ -72,7 +72,7 @@ def margin_test(
     worse = float(near(before) - near(after))
 
     def missed(moved: float) -> float:
-        """The p of a move by the margin, of which items have made so much."""
+        """The p-value of a true change by the margin, if the items show a change of `moved`; 0 without a step."""
         spread = sqrt(margin * step)
         return float(special.ndtr((moved + step / 2 - margin) / spread)) if spread else 0.0
 

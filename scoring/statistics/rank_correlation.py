@@ -1,4 +1,4 @@
-"""Rank correlations over models: whether two measures put the same models first, and how sure so few models are."""
+"""Rank correlations of two measures over models, with confidence intervals for few models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from catsofa.data import statistics
 from catsofa.scoring.statistics.intervals import ALIKE, UNDEFINED, Interval
 
 LEAST = 3
-"""Models from which an order can agree or not."""
+"""The minimum number of models for a rank correlation."""
 EXACT = 8
-"""Models up to which every order is tried."""
+"""The maximum number of models for an exact p-value over all permutations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A rank correlation with its limits over models, two-sided p, and the number of models."""
+    """A rank correlation with its limits over models, two-sided p-value, and number of models."""
 
     value: Interval
     p: float
@@ -27,7 +27,7 @@ class Correlation:
 
 
 def spearman(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
-    """Spearman's rho of models joined by name; its variance on Fisher's scale is Bonett and Wright's (2000)."""
+    """Spearman's rho over models matched by name; its variance on Fisher's scale is Bonett and Wright's (2000)."""
     here, there = _both(one, other)
     if len(here) < LEAST or len(set(here)) == 1 or len(set(there)) == 1:
         return _none(len(here))
@@ -41,14 +41,14 @@ def spearman(one: Mapping[str, float], other: Mapping[str, float]) -> Correlatio
 
 
 def _students_p(rho: float, free: int) -> float:
-    """Two-sided p of a correlation, as scipy.stats.spearmanr has it, whose import takes half a second."""
+    """The two-sided p-value of a correlation as in scipy.stats.spearmanr, whose import takes half a second."""
     if abs(rho) >= 1:
         return 0.0
     return float(2 * special.stdtr(free, -abs(rho) * sqrt(free / (1 - rho * rho))))
 
 
 def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
-    """Kendall's tau-b of models joined by name; its variance on Fisher's scale is Fieller's (1957)."""
+    """Kendall's tau-b over models matched by name; its variance on Fisher's scale is Fieller's (1957)."""
     here, there = _both(one, other)
     if len(here) < LEAST or len(set(here)) == 1 or len(set(there)) == 1:
         return _none(len(here))
@@ -59,13 +59,13 @@ def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation
 
 
 def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[float], list[float]]:
-    """The places of the models that both have scored."""
+    """The ranks of the models with a finite value in both."""
     names = [name for name in one if isfinite(one[name]) and isfinite(other.get(name, inf))]
     return _places([one[name] for name in names]), _places([other[name] for name in names])
 
 
 def _places(values: list[float]) -> list[float]:
-    """The place of each value in their order; values that rounding alone sets apart share one."""
+    """The rank of each value, from 0; values that differ only by rounding share a rank."""
     order = np.argsort(values)
     in_order = np.array(values)[order]
     apart = np.diff(in_order) > ALIKE * np.abs(in_order).max(initial=0)
@@ -75,12 +75,12 @@ def _places(values: list[float]) -> list[float]:
 
 
 def _none(models: int) -> Correlation:
-    """No correlation of too few models, or where all are alike."""
+    """The undefined correlation, for too few models or for equal values of all models."""
     return Correlation(UNDEFINED, nan, models)
 
 
 def _limits(value: float, variance: float, of: int) -> Interval:
-    """A correlation with limits from Fisher's z; an order that is wholly the same or reversed has none."""
+    """A correlation with limits from Fisher's z; identical or reversed orders have no limits."""
     if of < 1 or not isfinite(value) or abs(value) >= 1 - 1e-12:
         return Interval(value, nan, nan)
     half = statistics.WIDE * sqrt(variance / of)

@@ -1,4 +1,4 @@
-"""Models against one another on the same CATs, or the same pairs: paired changes, with Holm's p over all of them."""
+"""Compares models on the same CATs or pairs: paired changes, with p-values corrected by Holm over all of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,31 +21,31 @@ from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Seed, intervals
 
 DECIDED = {"lms": [0], "ss": [1], "icat": [0, 1]}
-"""Measure to the columns of `Outcomes.decided` that it needs."""
+"""Measure name to the columns of `Outcomes.decided` that the measure needs."""
 
 
 SCORE = "score"
-"""The measure of pairs."""
+"""The name of the measure of pairs."""
 OVERALL = "overall"
-"""The set of all items."""
+"""The name of the set of all items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What another model has of a measure more or less than the first."""
+    """The difference between another model and the first model in one measure."""
 
     model: str
     measure: str
     first: float
     other: float
-    """Both models' values over the comparisons that both decide."""
+    """`first` and `other` are the values of both models over the comparisons that both decide."""
     decided: float
-    """Share of the items whose comparisons of this measure both models decide."""
+    """Share of the items whose comparisons for this measure both models decide."""
     change: Change
     holm: float
-    """p, corrected for every difference that is looked at here."""
+    """The p-value corrected by Holm over all differences of this comparison."""
     set: str = OVERALL
-    """The domain or the association test; `overall` of all items."""
+    """The domain or the association test; `overall` for all items."""
 
     def row(self) -> dict[str, Any]:
         """The difference as a flat row."""
@@ -57,28 +57,28 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelComparison(Tabular):
-    """The first model against each other one."""
+    """The comparison of the first model with each other model."""
 
     first: str
     differences: tuple[Difference, ...]
     disagreement: Mapping[str, Interval]
-    """Percent of items on which another model's preference is not the first's."""
+    """Model to the percent of items on which its preference differs from the first model's."""
     decided: Mapping[str, float]
-    """Share of the items on which both have a preference: a tie is none."""
+    """Model to the share of items on which it and the first model have a preference; a tie is no preference."""
     items: int
     coverage: float
     """Items that every model scored, as a share of all."""
     whole: int
-    """All items."""
+    """The number of all items."""
     kind: str = "CATs"
-    """What the items are."""
+    """The name of the items."""
     signature: Signature | None = None
-    """What the numbers are numbers of, where they come from files."""
+    """The data, models, protocol and options behind the values, if they come from files."""
     warnings: tuple[str, ...] = ()
-    """Sentences that every reader of the numbers must see."""
+    """Warnings that every reader of the values must see."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as it stands in our JSON."""
+        """The comparison as in catsofa's JSON."""
         return {
             "first": self.first,
             "differences": [difference.row() for difference in self.differences],
@@ -95,11 +95,11 @@ class ModelComparison(Tabular):
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each other model and measure."""
+        """A flat row for each difference."""
         return [difference.row() for difference in self.differences]
 
     def heading(self) -> str:
-        """What is compared with what, and the signature."""
+        """A line with the models, the number of items, and the signature."""
         what = f"the others less {self.first}, over {self.items:,} of {self.whole:,} {self.kind}"
         return f"{what} | {self.signature}" if self.signature else what
 
@@ -112,9 +112,9 @@ def compare(
     resamples: int = RESAMPLES,
     seed: Seed = 0,
 ) -> ModelComparison:
-    """The first model against each other one, over the items that all of them scored.
+    """Compare the first model with each other model, over the items that all models scored.
 
-    `rule` is that by which the outcomes were made: it says at which lms a model may score at random.
+    `rule` must be the rule of the outcomes: it determines the lms of a random model for the warnings.
     """
     first, *others = sides_of(models)
     whole = models[first]
@@ -151,7 +151,7 @@ def compare(
 
 
 def joined(overall: ModelComparison, parts: Mapping[str, ModelComparison]) -> ModelComparison:
-    """The comparison of all items with those of some sets of them; p is corrected over all of their differences."""
+    """Join the comparison of all items with those of subsets; Holm's correction covers all their differences."""
     every = [*overall.differences, *(replace(d, set=name) for name, of in parts.items() for d in of.differences)]
     order = {model: at for at, model in enumerate(overall.disagreement)}
     every.sort(key=lambda difference: order[difference.model])  # a stable sort: the sets of a model stay in order
@@ -161,12 +161,12 @@ def joined(overall: ModelComparison, parts: Mapping[str, ModelComparison]) -> Mo
 
 
 def _value(of: Outcomes, measure: str, average: Average) -> float:
-    """A measure of outcomes."""
+    """The value of a measure over these outcomes."""
     return float(MEASURES[measure](of.columns(average).sum(axis=0)))
 
 
 def compare_pairs(models: Mapping[str, Preferences], *, resamples: int = RESAMPLES, seed: Seed = 0) -> ModelComparison:
-    """The first model against each other one, over the pairs that all of them scored; rows are the same pairs."""
+    """Compare the first model with each other, over the pairs that all scored; rows must be the same pairs."""
     first, *others = sides_of(models)
     scored = np.logical_and.reduce([of.scored for of in models.values()])
     refuse_nothing_shared(scored.sum(), len(scored), "pairs")
@@ -201,12 +201,12 @@ def compare_pairs(models: Mapping[str, Preferences], *, resamples: int = RESAMPL
 
 
 def _won(of: Preferences, rows: NDArray[np.bool_]) -> Array:
-    """For each of these pairs what it adds to the score, and 1."""
+    """For each of these pairs, its contribution to the score, and 1."""
     return np.stack([of.won, np.ones_like(of.won)], axis=1)[rows]
 
 
 def _mean(columns: Array) -> float:
-    """The score of these pairs; NaN of none."""
+    """The score over these pairs; NaN without pairs."""
     return float(METRIC(columns.sum(axis=0))) if len(columns) else nan
 
 
@@ -217,7 +217,7 @@ def _disagreement(columns: Array, others: Array, **how: Any) -> Interval:
 
 
 def sides_of(models: Mapping[str, Any]) -> list[str]:
-    """The models, of which there are at least two."""
+    """The names of the models; fewer than two are refused."""
     if len(models) < 2:
         raise ValueError("a comparison needs two models or more; found one")
     return list(models)

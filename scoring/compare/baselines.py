@@ -1,4 +1,4 @@
-"""Baselines: the scores of models that know nothing but one thing, to see what that thing alone brings."""
+"""Baselines: scores from models that use a single source of information, to show its effect alone."""
 
 import re
 from collections import Counter
@@ -15,28 +15,28 @@ from catsofa.scoring.models.files import find
 from catsofa.scoring.statistics.intervals import Seed
 
 LogFrequency = Callable[[str], float]
-"""A word to the natural logarithm of its relative frequency."""
+"""A function from a word to the natural logarithm of its relative frequency."""
 
 
 class Classifier(Protocol):
-    """What the sentiment baseline asks for: texts to the probability of each label, text by text."""
+    """The classifier of the sentiment baseline: a function from texts to label probabilities, in order."""
 
     def __call__(self, texts: Sequence[str]) -> Iterable[Mapping[str, float]]:
-        """The probabilities of each text's labels, in order."""
+        """For each text, in order, label to probability."""
 
 
 def ideal(cats: Iterable[Cat]) -> Iterator[Score]:
-    """IdealLM: as many stereotypes as anti-stereotypes of each target term, both above the unrelated; 100, 50, 100.
+    """IdealLM: prefers stereotypes and anti-stereotypes equally for each target term; lms, ss, icat are 100, 50, 100.
 
-    It prefers them in turn, since a tie is no preference. A term with an odd number of CATs has one more of the one
-    or the other, which also takes turns, so that ss may be off 50 in its second decimal.
+    Preferences alternate, since a tie is no preference. A term with an odd number of CATs has one more of either side;
+    this side also alternates between terms, so ss may differ from 50 in its second decimal.
     """
     cats = list(cats)
     sizes = Counter((cat.kind, cat.bias_type, cat.target) for cat in cats)
     surplus = dict[str, float]()
     turns = dict[tuple[str, str, str], bool]()
     for term, size in sorted(sizes.items(), key=lambda found: (found[0][0], found[0][1], found[1], found[0][2])):
-        # where the whole has one stereotype too many, the next odd term begins with an anti-stereotype
+        # with a surplus of stereotypes so far, the next term begins with an anti-stereotype
         turns[term] = surplus.get(term[0], 0.0) <= 0
         surplus[term[0]] = surplus.get(term[0], 0.0) + (size % 2) * (1 if turns[term] else -1) / size
     for cat in cats:
@@ -48,18 +48,18 @@ def ideal(cats: Iterable[Cat]) -> Iterator[Score]:
 
 
 def stereotyped(cats: Iterable[Cat]) -> Iterator[Score]:
-    """StereotypedLM: always the stereotype; ss 100, icat 0."""
+    """StereotypedLM: always prefers the stereotype; ss 100, icat 0."""
     return _by_label(cats, {"stereotype": 2.0, "anti-stereotype": 1.0, "unrelated": 0.0})
 
 
 def random(cats: Iterable[Cat], *, seed: Seed = 0) -> Iterator[Score]:
-    """RandomLM: a number drawn for each candidate; 50, 50, 50 in expectation."""
+    """RandomLM: a random score for each candidate; lms, ss, icat are 50, 50, 50 in expectation."""
     rng = np.random.default_rng(seed)
     return (_score(cat, candidate, float(rng.random())) for cat in cats for candidate in cat.candidates)
 
 
 def unigram(cats: Iterable[Cat], log_frequency: LogFrequency) -> Iterator[Score]:
-    """Mean log frequency of the words filled in, or of the sentence that follows, without any context."""
+    """Score each candidate by the mean log frequency of its fill, or of the following sentence, without context."""
     for cat in cats:
         # a sentence without spaces has no words to count
         counted = cat.kind == "intrasentence" or spaced(language_of(cat))
@@ -68,7 +68,7 @@ def unigram(cats: Iterable[Cat], log_frequency: LogFrequency) -> Iterator[Score]
 
 
 def sentiment(cats: Iterable[Cat], classify: Classifier, *, label: str = "NEGATIVE") -> Iterator[Score]:
-    """SentimentLM: the probability that a candidate's sentence is negative; the most negative one is preferred."""
+    """SentimentLM: the probability that a candidate's sentence is negative; the most negative candidate wins."""
     listed = [(cat, candidate) for cat in cats for candidate in cat.candidates]
     found = classify([candidate.text for _, candidate in listed])
     for (cat, candidate), probabilities in zip(listed, found, strict=True):
@@ -78,11 +78,11 @@ def sentiment(cats: Iterable[Cat], classify: Classifier, *, label: str = "NEGATI
 
 
 BATCH = 32
-"""Texts that a classifier reads together."""
+"""The number of texts in one batch of the classifier."""
 
 
 def classifier(model: str) -> Classifier:
-    """Any text-classification model of Transformers, by name or folder; one whose head is not trained is refused."""
+    """Load a text-classification model of Transformers by name or folder; a model with an untrained head is refused."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
@@ -110,28 +110,28 @@ def classifier(model: str) -> Classifier:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, else as written: the user's counts say how a word is written."""
+    """The words of a text in lower case, with no other normalisation: spelling must match the user's word counts."""
     return re.findall(r"\w+(?:['’-]\w+)*", text.lower())
 
 
 def mean_log_frequency(candidate: Candidate, log_frequency: LogFrequency) -> float | None:
-    """Mean over the words filled in (of the sentence, where the fill is not known); None of no word."""
+    """The mean log frequency of the words of the fill (of the sentence if the fill is unknown); None without words."""
     found = words(candidate.fill or candidate.text)
     return sum(map(log_frequency, found)) / len(found) if found else None
 
 
 def smoothed(counts: Mapping[str, int]) -> LogFrequency:
-    """Log relative frequencies with one added to every count, so that an unseen word has one too."""
+    """Log relative frequencies with 1 added to every count, so that unseen words also have a frequency."""
     total = sum(counts.values()) + len(counts) + 1
     return lambda word: log((counts.get(word, 0) + 1) / total)
 
 
 def _by_label(cats: Iterable[Cat], scores: Mapping[str, float]) -> Iterator[Score]:
-    """The same score for every candidate of a label."""
+    """The same score for every candidate with the same label."""
     return (_score(cat, candidate, scores[candidate.label]) for cat in cats for candidate in cat.candidates)
 
 
 def _score(cat: Cat, candidate: Candidate, score: float | None) -> Score:
-    """A score of a candidate."""
+    """The score record of a candidate; None means that the candidate has no word to count."""
     reason = "" if score is not None else "no word to count"
     return Score(item=candidate.id, task=cat.kind, score=score, reason=reason)

@@ -1,4 +1,4 @@
-"""Chat models against one another on the same requests: paired changes of preference, position effect and bias."""
+"""Compares chat models on the same requests: paired changes of preference, position effect and bias."""
 
 __all__ = ["compare_choices"]
 
@@ -56,23 +56,23 @@ ANSWERS = {
     "ambig": {"acc_amb": ACCURACY, "s_amb": bbq.S_AMB},
     "disambig": {"acc_dis": ACCURACY, "s_dis": bbq.S_DIS},
 }
-"""The measures of answers to questions, by the condition of the context."""
+"""Context condition to the measures of answers to questions."""
 
 
 TEMPLATES, SAMPLES = "templates", "samples"
-"""Fields of what a side was asked."""
+"""Fields of `Side.asked`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One measure of two models: the columns of both, and the share of the shared requests that it rests on."""
+    """One measure of two models: the columns of both, and the share of shared requests that both decide."""
 
     name: str
     measure: Measure
     sides: tuple[Array, Array]
     decided: float
     undefined: str = ""
-    """Why the measure of one of the models has no value; empty if both have one."""
+    """The reason why the measure has no value for one of the models; empty if both have one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,30 +81,30 @@ class Side:
 
     model: str
     asked: Mapping[str, Any]
-    """The data, the protocol, and how each item was asked about."""
+    """The data, the protocol, and the way in which each item was asked."""
     subset: str
     replies: Mapping[Key, Reply]
     items: Mapping[str, Item]
 
     def take(self, keys: Sequence[Key]) -> "Side":
-        """The choices on some requests, in this order."""
+        """The choices for these requests, in this order."""
         return self if [*keys] == [*self.replies] else replace(self, replies={key: self.replies[key] for key in keys})
 
     @cached_property
     def rows(self) -> Rows:
-        """The replies as numbers."""
+        """The replies as numeric rows."""
         return rows_of(list(self.replies.values()), self.items)
 
 
 def compare_choices(
     runs: Sequence[Path | str], on: str | Path, *, resamples: int = RESAMPLES, seed: int = 0, domains: bool = False
 ) -> ModelComparison:
-    """The first run of choices against each other one, over the requests to which all have a reply.
+    """Compare the first run of choices with each other run, over the requests to which all have a reply.
 
-    With `domains` also over those of each domain, where there are several; an association test is one anyway.
+    With `domains`, also compare within each domain if there are several; association tests are always compared singly.
 
-    A measure of two models rests on the requests that both decide. It has no change where position may decide every
-    choice of one of them.
+    A measure of two models uses the requests that both decide. Its change is undefined if the position may decide
+    every choice of one model.
     """
     how: dict[str, Any] = {"resamples": resamples, "seed": seed}
     data, sides = sides_on(runs, on)
@@ -158,7 +158,7 @@ def compare_choices(
 
 
 def _domains(of: Side) -> dict[str, list[Key]]:
-    """The requests of each domain, where there are several; none of association tests, each of which is compared."""
+    """Domain to its requests, if there are several; empty for association tests, which are compared singly anyway."""
     if next(iter(of.items.values())).kind in (WORDS, DECISIONS):
         return {}
     found: dict[str, list[Key]] = {}
@@ -168,7 +168,7 @@ def _domains(of: Side) -> dict[str, list[Key]]:
 
 
 def sides_on(runs: Sequence[Path | str], on: str | Path, free: Collection[str] = ()) -> tuple[Data, list[Side]]:
-    """The choices of runs that ask about this data, all in the same way but for what is `free`."""
+    """The choices of runs on this data; the way of asking may differ only in the `free` fields."""
     data = open_data(on)
     sides = [side_of(Path(run), data) for run in runs]
     for run, side in zip(runs, sides, strict=True):
@@ -180,7 +180,7 @@ def sides_on(runs: Sequence[Path | str], on: str | Path, free: Collection[str] =
 
 
 def side_of(run: Path, data: Data, *, again: bool = True) -> Side:
-    """The choices in the folder of a run, whose data these must be; read `again`, or as the run has kept them."""
+    """The choices of a run, which must be on this data; replies are parsed `again`, or taken as the run stored them."""
     kept = kept_in(run, data, again=again)
     return Side(
         model=str(kept.asked["model"]),
@@ -192,9 +192,9 @@ def side_of(run: Path, data: Data, *, again: bool = True) -> Side:
 
 
 def joined(runs: Sequence[Path | str], sides: Sequence[Side]) -> list[Side]:
-    """One side for each model, whose replies name the label of their template; its runs add prompts or samples.
+    """Merge the runs of each model into one side; replies get the labels of their templates.
 
-    Every model must have the same prompts, and every prompt the same number of samples.
+    Runs of one model add prompts or samples. Every model must have the same prompts and numbers of samples.
     """
     found: dict[str, Side] = {}
     places: dict[tuple[Any, ...], Path | str] = {}
@@ -230,29 +230,29 @@ def joined(runs: Sequence[Path | str], sides: Sequence[Side]) -> list[Side]:
 
 
 def _prompts(side: Side) -> set[tuple[str, int]]:
-    """The templates of a side's replies with the numbers of their samples."""
+    """The pairs of template and sample number among the replies of a side."""
     return {(reply.template, reply.sample) for reply in side.replies.values()}
 
 
 def _told(prompts: Iterable[tuple[str, int]]) -> str:
-    """The templates with how many samples of each."""
+    """A phrase with each template and its number of samples."""
     counts = Counter(name for name, _ in prompts)
     return ", ".join(f"{name} ({quantity(count, 'sample')})" for name, count in sorted(counts.items()))
 
 
 def _both(one: Rows, other: Rows) -> NDArray[np.bool_]:
-    """On which rows both models choose between the two sides."""
+    """A mask of the rows on which both models choose one of the two sides."""
     decided = [rows.weights[:, [S, A]].sum(axis=1) > 0 for rows in (one, other)]
     return np.asarray(decided[0] & decided[1])
 
 
 def _reason(parts: Iterable[Rows], how: Mapping[str, Any]) -> str:
-    """Why one of the preferences is undefined; empty if none is."""
+    """The reason why one of the preferences is undefined; empty if all are defined."""
     return next((why for rows in parts if (why := preference_of(rows, **how)[1] if len(rows.items) else NO_CHOICE)), "")
 
 
 def compared_by(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compared]:
-    """What two models are compared by: position and preference, the bias of each test, and BBQ's numbers."""
+    """The measures that compare two models: preference and position, or the bias of each test; and BBQ's measures."""
     kind = next(iter(first.items.values())).kind
     every = first.rows, other.rows
     taken = _both(*every) & every[0].open
@@ -281,7 +281,7 @@ def compared_by(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Co
 
 
 def _answers(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compared]:
-    """BBQ's numbers of the requests to which both models name an answer."""
+    """BBQ's measures over the requests to which both models name an answer."""
     answered = [
         (first.items[one.item].record, one.chosen, two.chosen)
         for one, two in zip(first.replies.values(), other.replies.values(), strict=True)
@@ -306,7 +306,7 @@ def _answers(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compa
 
 
 def _disagreement(first: Side, other: Side, how: Mapping[str, Any]) -> Interval:
-    """Percent of the requests that both models decide on which they choose other sides."""
+    """The percent of requests with different choices, among those that both models decide."""
     taken = _both(first.rows, other.rows)
     one, two = (rows.take(taken) for rows in (first.rows, other.rows))
     if not taken.any():
@@ -316,7 +316,7 @@ def _disagreement(first: Side, other: Side, how: Mapping[str, Any]) -> Interval:
 
 
 def signature_of(data: str, sides: Sequence[Side], shared: int, how: Mapping[str, Any]) -> Signature:
-    """What the numbers depend on."""
+    """The signature of the comparison."""
     return Signature(
         data=data,
         model=" ".join(side.model for side in sides),

@@ -1,7 +1,7 @@
-"""Controls: the same CATs without their context, about another target, and the frequency of their words.
+"""Controls: the same CATs without their context or about another target, and the frequency of their words.
 
-Each control keeps the ids of the CATs it is made from, so that its scores are compared with theirs by
-`robustness`: the preferences that stay are those which the context, or the target, has no part in.
+Each control keeps the ids of its original CATs, so that `robustness` can compare the scores of both. Preferences that
+stay the same do not depend on the context, or on the target.
 """
 
 import re
@@ -25,11 +25,11 @@ from catsofa.scoring.measures.robustness import ORIGINAL_KIND
 from catsofa.scoring.statistics.intervals import Array, Interval, Measure, Seed, intervals, ratio
 
 Kept = tuple[list[Cat], list[Refused]]
-"""The control's CATs, and those that it cannot be made of."""
+"""The CATs of a control, and the CATs that cannot be converted."""
 
 
 def attribute_only(cats: Iterable[Cat]) -> Kept:
-    """Each CAT without its context: the words filled in stand alone, or the sentence that followed."""
+    """Each CAT without its context: only the fill, or only the following sentence, remains."""
     kept, refused = [], []
     for cat in cats:
         texts = [c.text if cat.kind == "intersentence" else c.fill for c in cat.candidates]
@@ -45,10 +45,10 @@ def attribute_only(cats: Iterable[Cat]) -> Kept:
 
 
 def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
-    """Each CAT about another target of its domain, drawn at random among those that take the same article.
+    """Each CAT about another target of its domain, drawn at random among targets with the same article.
 
-    The forms are English: a CAT in another language is refused. A plural gives way to a plural: of a target that some
-    context of the set has in the plural too, so that no form is made up.
+    Word forms are English, so a CAT in another language is refused. If a CAT has the plural of its target, the new
+    target must have a plural in some context of the set, so that no form is invented.
     """
     cats, rng = list(cats), np.random.default_rng(seed)
     targets: dict[str, set[str]] = {}
@@ -75,7 +75,7 @@ def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
 
 
 def _about(cat: Cat, target: str) -> Cat:
-    """The CAT with another target in context and sentences; the target it is counted under stays."""
+    """The CAT with another target in its context and sentences; its `target` field does not change."""
     forms = {_mention(cat.target): target, _mention(regular_plural(cat.target)): regular_plural(target)}
 
     def swapped(text: str) -> str:
@@ -89,12 +89,12 @@ def _about(cat: Cat, target: str) -> Cat:
 
 
 def _mention(target: str) -> re.Pattern[str]:
-    """The target as a word of its own, in any case."""
+    """A pattern that finds the target as a separate word, in upper or lower case."""
     return re.compile(rf"(?<!\w){re.escape(target)}(?!\w)", re.IGNORECASE)
 
 
 def _cased(target: str, found: re.Match[str]) -> str:
-    """The target with a capital where it opens the text and the one before it had one."""
+    """The target, capitalised at the start of the text if the replaced word is capitalised."""
     return target[:1].upper() + target[1:] if found.start() == 0 and found[0][:1].isupper() else target
 
 
@@ -104,24 +104,24 @@ MORE_FREQUENT = Measure(name="more_frequent", pieces=ratio(2, 3), ideal=50, leas
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrequencyGap:
-    """How far the words of stereotypes are more frequent than those of anti-stereotypes."""
+    """The difference in word frequency between stereotypes and anti-stereotypes."""
 
     gap: Interval
-    """Mean log frequency of the stereotype's words less that of the anti-stereotype's, in nats."""
+    """Mean log frequency of the stereotype's words minus that of the anti-stereotype's, in nats."""
     more_frequent: Interval
-    """Percent of CATs whose stereotype is the more frequent: the ss of a model that knows frequencies alone."""
+    """Percent of CATs with a more frequent stereotype: the ss of a model that knows only frequencies."""
     items: int
     ties: int
-    """CATs whose words are as frequent in both: they count in the gap, and in no preference."""
+    """Number of CATs with equally frequent words in both; they count in `gap` but not in `more_frequent`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
+        """The values by name."""
         counts = {"items": self.items, "ties": self.ties}
         return {"gap": self.gap.to_dict(), "more_frequent": self.more_frequent.to_dict(), **counts}
 
 
 def frequency_gap(cats: Sequence[Cat], log_frequency: LogFrequency, *, seed: Seed = 0) -> FrequencyGap:
-    """The frequency gap of a set, with intervals over target terms."""
+    """The frequency gap of CATs, with cluster bootstrap intervals over target terms."""
     rows = []
     for cat in cats:
         if cat.kind == "intersentence" and not spaced(language_of(cat)):
@@ -146,9 +146,9 @@ Row = dict[str, Any]
 def write_controls(
     cats: Sequence[Cat], folder: Path, *, word_counts: Path | None = None, seed: int = 0
 ) -> dict[str, Row]:
-    """Write each control, and beside it the CATs it cannot be made of with the reason; count both.
+    """Write each control and a file of the refused CATs with reasons; return the counts of both.
 
-    The frequency gap is added where word counts are given.
+    With word counts, the result also has the frequency gap.
     """
     made: dict[str, Row] = {}
     for name, (kept, refused) in {

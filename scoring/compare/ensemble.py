@@ -1,4 +1,4 @@
-"""Ensembles: several models' scores of the same CATs as one, by z-scores or by StereoSet's released rule."""
+"""Ensembles: combine the scores of several models on the same CATs, by z-scores or by StereoSet's released rule."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,15 +17,15 @@ RELEASED: Mapping[Kind, tuple[float, float, float]] = {
     "intrasentence": (1.0, 10_000.0, 10_000.0),
     "intersentence": (35.0, 15.0, 15.0),
 }
-"""The released weights of BERT-large, GPT2-medium and GPT2-large, whose scores have scales of their own."""
+"""The released weights of BERT-large, GPT2-medium and GPT2-large, whose scores have different scales."""
 STEPS = 20
-"""Steps of the grid of weights that `search` tries, from 0 to 1."""
+"""The number of steps from 0 to 1 in the grid of weights of `search`."""
 
 Weights = Mapping[Kind, Sequence[float]]
 
 
 def released(cats: Iterable[Cat], models: Sequence[Scores]) -> Iterator[Score]:
-    """StereoSet's ensemble: a candidate's weighted score, added once for each other candidate that it beats."""
+    """StereoSet's ensemble: the sum over models of weight · score · number of other candidates with a lower score."""
     for cat in cats:
         of = np.array([[m.get(c.id) for m in models] for c in cat.candidates], dtype=np.float64)
         beaten = (of[:, None, :] > of[None, :, :]).sum(axis=1)
@@ -35,7 +35,7 @@ def released(cats: Iterable[Cat], models: Sequence[Scores]) -> Iterator[Score]:
 
 
 def combined(cats: Sequence[Cat], models: Sequence[Scores], weights: Weights) -> Iterator[Score]:
-    """The weighted sum of the models' z-scores; a candidate that one of them leaves unscored is unscored."""
+    """The weighted sum of the models' z-scores; a candidate without a score of every model is unscored."""
     for kind in KINDS:
         of_kind = [cat for cat in cats if cat.kind == kind]
         if not of_kind:
@@ -49,9 +49,9 @@ def combined(cats: Sequence[Cat], models: Sequence[Scores], weights: Weights) ->
 def search(
     cats: Sequence[Cat], models: Sequence[Scores], *, progress: Progress = SILENT
 ) -> dict[Kind, tuple[float, ...]]:
-    """For each task the weights, on a grid of 1/STEPS, whose lms is highest; of equal ones the most even.
+    """Task to the weights with the highest lms, on a grid of 1/STEPS; at ties, the most even weights.
 
-    What is found on a set is too good on that set: report the ensemble on another one.
+    The weights overfit the set that they were chosen on, so report the ensemble on another set.
     """
     best: dict[Kind, tuple[float, ...]] = {}
     for kind in (kind for kind in KINDS if any(cat.kind == kind for cat in cats)):
@@ -63,7 +63,7 @@ def search(
 
 
 def parsed(texts: Iterable[str]) -> dict[Kind, tuple[float, ...]]:
-    """Weights written as `intrasentence=0.05,0.55,0.4`."""
+    """Parse weights in the form `intrasentence=0.05,0.55,0.4`."""
     found: dict[Kind, tuple[float, ...]] = {}
     for text in texts:
         task, _, weights = text.partition("=")
@@ -79,7 +79,7 @@ def parsed(texts: Iterable[str]) -> dict[Kind, tuple[float, ...]]:
 
 
 def z_scores(cats: Sequence[Cat], models: Sequence[Scores]) -> Array:
-    """Each model's scores less their mean over their standard deviation: (CATs, labels, models)."""
+    """The z-scores of each model over all candidates, in the shape (CATs, labels, models)."""
     scores = np.stack([values(cats, model) for model in models], axis=-1)
     with np.errstate(invalid="ignore"):
         spread = np.nanstd(scores, axis=(0, 1))
@@ -89,27 +89,27 @@ def z_scores(cats: Sequence[Cat], models: Sequence[Scores]) -> Array:
 
 
 def _lms(frame: Outcomes, scores: Array) -> float:
-    """lms over terms of these scores."""
+    """The lms of these scores, averaged over target terms."""
     counts = pairwise(scores, "half", np.zeros_like(scores))
     return float(LMS(replace(frame, counts=counts).columns("terms").sum(axis=0)))
 
 
 def _simplex(models: int) -> Iterator[tuple[float, ...]]:
-    """All weights that are multiples of 1/STEPS and sum to one."""
+    """All weights that are multiples of 1/STEPS and sum to 1."""
     for bars in combinations(range(STEPS + models - 1), models - 1):
         edges = (-1, *bars, STEPS + models - 1)
         yield tuple((b - a - 1) / STEPS for a, b in successive(edges))
 
 
 def _of(weights: Weights, kind: Kind, models: Sequence[Scores]) -> Sequence[float]:
-    """The weights of a task, one for each model."""
+    """The weights of a task, one per model; another number is refused."""
     if len(found := weights.get(kind, ())) != len(models):
         raise ValueError(f"{len(models)} models need as many weights for {kind} CATs; found {len(found)}")
     return found
 
 
 def _score(cat: Cat, item: str, value: float) -> Score:
-    """A score, or none where a model had none."""
+    """The score record of a candidate; unscored if `value` is NaN."""
     missing = value != value
     return Score(
         item=item,

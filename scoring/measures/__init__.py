@@ -1,4 +1,4 @@
-"""The measures: formulas on scores, and their results."""
+"""The measures: how they compute results from scores."""
 
 MODULES = {
     "stereoset": ".stereoset.registered",
@@ -7,4 +7,4 @@ MODULES = {
     "seat": ".seat.registered",
     "bbq": ".bbq.registered",
 }
-"""Measure to the module that holds it as MEASURE, in the order of a report."""
+"""Measure name to the module with its `MEASURE` object, in the order of a report."""

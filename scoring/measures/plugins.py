@@ -1,4 +1,4 @@
-"""Measures of other packages, which register them under an entry point."""
+"""Loads measures of other packages, which register them under an entry point."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -16,18 +16,18 @@ from catsofa.scoring.measures import MODULES
 
 GROUP = "catsofa.measures"
 MEASURE = "catsofa.scoring.measures.registry.Measure"
-"""The base class, by name: its module imports this one."""
+"""The name of the base class; its module imports this one, so this module cannot import the class."""
 
 
 def load(names: Collection[str], options: Collection[str]) -> Plugins:
-    """Every registered measure, each checked; `names` and `options` are those that catsofa itself has."""
+    """Every registered measure, after a check; `names` and `options` are those that catsofa itself uses."""
     taken = dict.fromkeys(names, "a measure or a protocol")
     return plugins.load(GROUP, "measure", taken, partial(_faults, options=options), _shared_options)
 
 
 @contextmanager
 def guarded(measure: Any, method: str) -> Iterator[None]:
-    """Turns an exception inside a method of a measure of another package into a ValueError that names both."""
+    """Turn an exception in a method of another package's measure into a ValueError that names measure and method."""
     try:
         yield
     except (BadInput, MissingExtra, MemoryError):
@@ -35,15 +35,15 @@ def guarded(measure: Any, method: str) -> Iterator[None]:
     except Exception as error:
         if measure.name in MODULES or (isinstance(error, ValueError) and repr(measure.name) in str(error)):
             raise
-        if isinstance(error, ValueError):  # it may be about the data
+        if isinstance(error, ValueError):  # this error may be about the data
             raise ValueError(f"{_called(measure)}: {visible(str(error))}") from error
         raise broken(measure, f"failed in `{method}`: {what(error)}") from error
 
 
 def guard(own: Callable[..., Any], name: str, shape: tuple[str, Callable[[Any], bool]] | None) -> Callable[..., Any]:
-    """A method of a measure of another package that raises as `guarded` does; what it yields is a list.
+    """Wrap a method of another package's measure so that it raises as `guarded` does; an iterator becomes a list.
 
-    Where a `shape` is given, as its name and a test of it, each part of that list must have it.
+    `shape` is a description and a test; every part of the returned list must pass the test.
     """
 
     @wraps(own)
@@ -66,12 +66,12 @@ def broken(measure: Any, why: str) -> ValueError:
 
 
 def _called(measure: Any) -> str:
-    """A measure with the module that holds it."""
+    """A phrase with the name and the module of a measure."""
     return f"the measure {measure.name!r} of {type(measure).__module__}"
 
 
 def _faults(name: str, found: Any, options: Collection[str]) -> Iterator[str]:
-    """Why what an entry point gives is no measure that can be used."""
+    """The reasons why the object of an entry point is not a usable measure."""
     if isinstance(found, type):
         yield f"found the class {found.__name__}; expected an instance of it, as `MEASURE = {found.__name__}()`"
     if MEASURE not in {f"{base.__module__}.{base.__qualname__}" for base in type(found).__mro__}:
@@ -93,7 +93,7 @@ def _faults(name: str, found: Any, options: Collection[str]) -> Iterator[str]:
 
 
 def _shared_options(measures: Mapping[str, Any]) -> dict[str, str]:
-    """Why each measure cannot be used whose option has the name of another measure's."""
+    """Measure name to an error, for each measure that shares an option name with another measure."""
     owners = defaultdict[str, list[str]](list)
     for name, measure in measures.items():
         for option in fields(measure.options) if measure.options else ():

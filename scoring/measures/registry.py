@@ -1,4 +1,4 @@
-"""The registry of measures: what each one asks a model, and what it makes of the scores."""
+"""The registry of measures: the queries of each measure to a model, and its results from the scores."""
 
 __all__ = ["Measure", "Rows"]
 
@@ -29,27 +29,27 @@ from catsofa.scoring.statistics.intervals import Measure as Metric
 
 
 def why_unscored(score: Score | None) -> str:
-    """Why a text has no score that counts; empty if it has one."""
+    """The reason why a text has no finite score; empty if it has one."""
     if score is None or score.score is None:
         return (score.reason if score else "") or "no score"
     return "" if isfinite(score.score) else f"the score is {score.score}, and must be a finite number"
 
 
 def score_of(score: Score | None) -> float:
-    """The number of a score; NaN where there is none."""
+    """The value of a score; NaN if it is missing."""
     return nan if score is None or score.score is None else score.score
 
 
 def reasons(scores: Iterable[Score | None]) -> str:
-    """Why some of the texts of an item have no score that counts, each reason once; empty if all have one."""
+    """The distinct reasons why texts of an item have no finite score; empty if all have one."""
     return "; ".join(dict.fromkeys(filter(None, map(why_unscored, scores))))
 
 
 class Results(Interface):
-    """The numbers of one measure, as nested JSON and as flat rows."""
+    """The results of one measure, as nested JSON and as flat rows."""
 
     def to_dict(self) -> Any:
-        """The numbers as they stand in our JSON."""
+        """The results as in catsofa's JSON."""
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each set of items."""
@@ -57,29 +57,29 @@ class Results(Interface):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """The scores of a model, with what a measure must know of them."""
+    """The scores of a model, with the facts about them that a measure needs."""
 
     scores: Iterable[Score]
     unknown: Collection[str] | None = None
-    """The items with unknown tokens; None where nobody counted, as in any file of scores."""
+    """The items with unknown tokens; None if they were not counted, as in any score file."""
     error: float = 0.0
-    """The error of a score, in nats; 0 in a file of others, whose scores may be probabilities."""
+    """The error of a score in nats; 0 for files of other programs, whose scores may be probabilities."""
 
     def numbers(self) -> dict[str, float | None]:
-        """The scores by their item; None is unscored."""
+        """Item to score; None if unscored."""
         return {score.item: score.score for score in self.scores}
 
 
 @dataclass(frozen=True, slots=True)
 class Rows(Tabular):
-    """The numbers of a measure as flat rows, one for each set: the results of a measure that needs no more."""
+    """The results of a simple measure as flat rows, one for each set of items."""
 
     measure: str
     sets: Sequence[Mapping[str, Any]]
-    """`name_low` and `name_high` are the limits of `name`; `coverage` is the share that it rests on."""
+    """`name_low` and `name_high` are the limits of `name`; `coverage` is the share of items behind the values."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The measure by name, and its rows."""
+        """The name of the measure, and its rows."""
         return {"measure": self.measure, "rows": self.rows()}
 
     def rows(self) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ class Rows(Tabular):
 
 
 def _is_pair(part: Any) -> bool:
-    """Whether this is a tuple of two str."""
+    """Whether `part` is a tuple of two strings."""
     return isinstance(part, tuple) and len(part) == 2 and all(isinstance(text, str) for text in part)
 
 
@@ -104,40 +104,40 @@ ASKED: Mapping[str, tuple[str, Callable[[Any], bool]] | None] = {
     "outcomes": None,
     "gaps": ("numbers", lambda part: isinstance(part, Real)),
 }
-"""Methods of a measure that are called where no other method of it is, and of what their lists are made."""
+"""Methods of other packages' measures that the base class guards, and the required type of the parts they return."""
 
 
 class Measure:
-    """One measure: the records it takes, what it asks of a model, and what it makes of the scores."""
+    """One measure: the type of its records, its queries to a model, and its results from scores."""
 
     name: ClassVar[str]
     about: ClassVar[str]
-    """What it measures, in a sentence."""
+    """A sentence about what the measure measures."""
     limits: ClassVar[str] = ""
-    """What it cannot show, for reports."""
+    """What the measure cannot show, for reports."""
     records: ClassVar[type[Any]]
-    """The type of the records it takes."""
+    """The type of the records that the measure takes."""
     options: ClassVar[type[Any] | None] = None
-    """A frozen dataclass of the options of this measure alone; their names are unlike those of other measures."""
+    """A frozen dataclass of the options of this measure alone; no other measure may have the same option names."""
     scored_by: ClassVar[tuple[str, ...]] = ()
-    """The options that the score of a text depends on: a run with others is another run."""
+    """The options that change the score of a text; another value makes a different run."""
     streams: ClassVar[bool] = False
-    """Whether records and scores are read once, as they come: there may be millions, each with more than a number."""
+    """Whether records and scores are read once as a stream: there may be millions, each with more than a number."""
     embeds: ClassVar[bool] = False
-    """Whether it is made of vectors of texts, not of scores."""
+    """Whether the results come from vectors of texts instead of scores."""
     compares: ClassVar[bool] = True
-    """Whether its numbers come from differences between the scores of one record."""
+    """Whether the results come from differences between the scores of one record."""
     predicts: ClassVar[bool] = False
-    """Whether predictions beside its records can be measured, as scores are."""
+    """Whether the measure can use predictions for its records instead of scores."""
     of_perplexity: ClassVar[bool] = False
-    """Whether signatures name the substitute for a text's perplexity."""
+    """Whether signatures name the substitute for the perplexity of a text."""
     unit: ClassVar[str] = "text"
-    """What is counted where it has no score."""
+    """The name of the units that are counted as unscored."""
     metric: ClassVar[Metric | None] = None
-    """The number that `check` tests, made of the sums of `outcomes`, with its ideal value; None where it tests none."""
+    """The metric that `check` tests, computed from sums of `outcomes`, with its ideal value; None if not testable."""
 
     def __init_subclass__(cls) -> None:
-        """What a method of another package raises names the measure, wherever it is called."""
+        """Guard the methods of other packages, so that their errors name the measure wherever they are called."""
         super().__init_subclass__()
         for name, shape in ASKED.items():
             own = vars(cls).get(name)
@@ -149,15 +149,15 @@ class Measure:
         return [(record.id, "")]
 
     def ids(self, record: Any) -> list[str]:
-        """The items under which the scores of a record are kept."""
+        """The items under which the scores of a record are stored."""
         return list(dict.fromkeys(item for item, _ in self.keys(record)))
 
     def items(self, backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Item | Score]:
-        """What a model in this process is asked, and the scores of what it cannot be asked."""
+        """The items for a model in this process, and unscored results for texts that the model cannot take."""
         raise self._cannot("asks nothing of a model's likelihood", "items")
 
     def queries(self, record: Any, texts: Texts) -> list[Query]:
-        """What a model is asked that gives the log-probabilities of texts: on a server, or one's own."""
+        """The queries of a record to a model that returns log-probabilities of texts: a server or the user's own."""
         raise self._cannot("has no way to ask a model for the log-probabilities of texts", "queries")
 
     def scores(self, record: Any, texts: Texts) -> Iterator[Score]:
@@ -165,35 +165,35 @@ class Measure:
         raise self._cannot("has no way to ask a model for the log-probabilities of texts", "scores")
 
     def results(self, records: Iterable[Any], given: Given, protocol: Protocol, resamples: int) -> Results:
-        """The numbers that scores make of records."""
+        """The results for records from their scores."""
         raise self._cannot("is not made of scores", "results")
 
     def predicted(
         self, records: Sequence[Any], others: Iterable[Any], protocol: Protocol, resamples: int
     ) -> tuple[Results, int, tuple[str, ...]]:
-        """The numbers of predictions beside records, how many are of no record of the data, and warnings."""
+        """The results of predictions for records, the number of predictions with unknown ids, and warnings."""
         raise self._cannot("takes scores, not predictions beside its records", "predicted")
 
     def embedded(
         self, records: Iterable[Any], encoder: Any, protocol: Protocol, resamples: int, progress: Progress
     ) -> Results:
-        """The numbers that vectors make of records."""
+        """The results for records from vectors of an encoder."""
         raise self._cannot("is not made of vectors", "embedded")
 
     def restored(self, made: Any) -> Results | None:
-        """The results of vectors that look so in a report; None where only the vectors can tell."""
+        """The results of a measure of vectors, restored from report JSON; None if this needs the vectors."""
         return None
 
     def outcomes(self, records: Sequence[Any], given: Given, protocol: Protocol) -> Mapping[str, Sequence[float]]:
-        """The row of each record in the columns of `metric`, by its id; a record that counts for nothing has none."""
+        """Record id to its row in the columns of `metric`; records that do not count are missing."""
         raise self._cannot("makes no outcomes of single records", "outcomes")
 
     def terms(self, records: Iterable[Any], given: Given, protocol: Protocol) -> list[dict[str, Any]]:
-        """A row for each target term, where records have one."""
+        """A row for each target term; empty if records have none."""
         return []
 
     def each(self, records: Iterable[Any], made: Any, protocol: Protocol) -> Iterator[dict[str, Any]]:
-        """A row for each item. `made` are the scores (`Given`); of a measure of vectors, its results as JSON."""
+        """A row for each item. `made` is the scores (`Given`), or for a measure of vectors its results as JSON."""
         scores = {(score.item, score.task): score for score in made.scores}
         for record in records:
             texts = [(item, task, scores.get((item, task))) for item, task in self.keys(record)]
@@ -210,25 +210,25 @@ class Measure:
             }
 
     def warnings(self, results: Any, protocol: Protocol) -> tuple[str, ...]:
-        """Sentences beside numbers that rest on too little, or that cannot be what they seem."""
+        """Warnings about results that have too little data or may be misleading."""
         return ()
 
     def unscored(self, results: Any) -> dict[str, int]:
-        """Reasons why records of vectors have no number, and how many for each."""
+        """For measures of vectors: reason to the number of records without a result for this reason."""
         return {}
 
     def compare(
         self, records: Sequence[Any], models: Mapping[str, Given], protocol: Protocol, signature: Signature
     ) -> Any:
-        """The models against one another on the same records, by this signature."""
+        """The comparison of models on the same records, with this signature."""
         raise self._cannot("has no comparison of models; compare their intervals", "compare")
 
     def recognises(self, results: Any) -> bool:
-        """Whether these results, as they stand in JSON, are of this measure."""
+        """Whether these JSON results come from this measure."""
         return isinstance(results, Mapping) and results.get("measure") == self.name
 
     def gaps(self, records: Iterable[Any], scores: Mapping[tuple[str, str], float | None]) -> Iterator[float]:
-        """The differences that its numbers come from, or the scores themselves; NaN if unscored."""
+        """The score differences behind the results, or the scores if `compares` is false; NaN if unscored."""
         for record in records:
             found = [scores.get(key) for key in self.keys(record)]
             if not self.compares:
@@ -238,13 +238,13 @@ class Measure:
                 yield nan if one is None or other is None else one - other
 
     def _cannot(self, why: str, method: str) -> ValueError:
-        """The error for a thing that this measure has no way to do, and the method that would do it."""
+        """The error for an unsupported operation, which names the missing method."""
         return ValueError(f"the measure {self.name!r} {why} (its class has no method `{method}`)")
 
 
 @cache
 def named(name: str) -> Measure:
-    """The measure of this name, one of catsofa or of another package."""
+    """The measure of this name, from catsofa or another package."""
     found: Measure
     if name in MODULES:
         found = import_module(MODULES[name], "catsofa.scoring.measures").MEASURE
@@ -257,7 +257,7 @@ def named(name: str) -> Measure:
 
 
 def measure_of(kind: type[Any], protocol: Protocol | None = None, place: Path | str = "the data") -> Measure:
-    """The measure of records of this type: the one that a protocol asks for, or the only one that takes them."""
+    """The measure for records of this type: the measure of the protocol, or the first one that takes such records."""
     if protocol and protocol.measure:
         found = named(protocol.measure)
         if found.records is not kind:
@@ -271,18 +271,18 @@ def measure_of(kind: type[Any], protocol: Protocol | None = None, place: Path | 
 
 
 def _every() -> Iterator[Measure]:
-    """The measures of catsofa, then those of other packages, which are loaded when they are reached."""
+    """The measures of catsofa, then those of other packages; each is loaded when it is reached."""
     yield from map(named, MODULES)
     yield from map(named, plugins().parts)
 
 
 def called(kind: type[Any]) -> str:
-    """What a person calls records of this type."""
+    """The name of records of this type for users."""
     return kind_name(kind) if kind in RECORDS.values() else kind.__name__
 
 
 def recognised(results: Any) -> Measure:
-    """The measure of these results, as they stand in JSON; a LookupError where none knows them."""
+    """The measure of these JSON results; raises LookupError if no measure recognises them."""
     for measure in _every():
         if measure.recognises(results):
             return measure

@@ -1,4 +1,4 @@
-"""Checks of what the measures of other packages return."""
+"""Checks of the results that measures of other packages return."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,18 +13,18 @@ from catsofa.scoring.measures.registry import Measure
 
 Found = TypeVar("Found")
 ROUNDING = 1e-9
-"""The share of a value by which it may lie outside its limits."""
+"""The tolerance, as a share of a value, by which it may be outside its limits."""
 
 
 def checked(measure: Measure, results: Found) -> Found:
-    """The results of a measure; a ValueError where those of another package break the rules of rows."""
+    """The results of a measure, unchanged; results of another package that break the rules raise ValueError."""
     if measure.name not in MODULES and (fault := next(_faults(results), "")):
         raise broken(measure, f"returned {visible(fault)}")
     return results
 
 
 def _faults(results: Any) -> Iterator[str]:
-    """Why these are no results that can be shown, signed and kept."""
+    """The faults of results that could not be shown, signed and stored."""
     if not callable(getattr(results, "to_dict", None)) or not callable(getattr(results, "rows", None)):
         yield f"{short(results)}; expected results with `to_dict` and `rows`, as `Rows` has"
     json.dumps(results.to_dict())
@@ -35,7 +35,7 @@ def _faults(results: Any) -> Iterator[str]:
 
 
 def _of_row(row: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with one row."""
+    """The faults of one row."""
     coverage = row.get("coverage", 0)
     if not isinstance(coverage, int | float) or not 0 <= coverage <= 1:
         yield f"the coverage {short(coverage)}; expected a number from 0 to 1"

@@ -1,4 +1,4 @@
-"""Sanity: sentences beside numbers that rest on too little, or that cannot be what they seem."""
+"""Sanity warnings about results that have too little data or may be misleading."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,49 +9,49 @@ from catsofa.scoring.choices import Ties
 from catsofa.scoring.statistics.intervals import FEW, Array
 
 SHARE = 0.05
-"""Ties or unknown tokens in more of the items than this are worth a warning."""
+"""Ties or unknown tokens in more than this share of the items cause a warning."""
 NAMED = 5
-"""Sets that one sentence names."""
+"""The maximum number of sets that one sentence names."""
 TREATED: Mapping[Ties, str] = {
     "excluded": "they are left out",
     "half": "this protocol counts them as half",
     "against": "this protocol counts them as lost, or lets rounding errors decide them",
 }
 BOTH = "both tasks"
-"""The name of a whole, whose parts are named where there are several."""
+"""The name of the whole set, which is left out of a sentence that names several sets."""
 COMPARED = "what is compared"
 
 
 def often(part: int, whole: int) -> bool:
-    """Whether so many of a set are worth a warning."""
+    """Whether `part` items of `whole` are enough for a warning."""
     return part > SHARE * whole
 
 
 def known(unknown: Array) -> int | None:
-    """How many items have unknown tokens; None where nobody counted."""
+    """The number of items with unknown tokens; None if they were not counted."""
     return None if np.isnan(unknown).any() else int(unknown.sum())
 
 
 def unknown(counts: Mapping[str, tuple[int | None, int]], what: str) -> list[str]:
-    """Texts that the model cannot read."""
+    """The warning about sets with many unknown tokens; empty without one."""
     many = {name: (count, of) for name, (count, of) in counts.items() if count is not None and often(count, of)}
     return [f"unknown tokens in {counted(many, what)}: the model cannot read these words"] if many else []
 
 
 def nothing(counts: Mapping[str, tuple[int, int]], what: str) -> Iterator[str]:
-    """Sets without any number."""
+    """The warning about sets without any score."""
     if none := {name: of for name, of in counts.items() if not of[0]}:
         yield f"nothing is scored in {listed([f'{name} ({of:,} {what})' for name, (_, of) in none.items()])}"
 
 
 def few(counts: Mapping[str, int], what: str) -> Iterator[str]:
-    """Sets whose intervals rest on few clusters."""
+    """The warning about sets with few clusters, whose intervals are rough."""
     if few := [f"{name} ({count})" for name, count in counts.items() if count < FEW]:
         yield f"fewer than {FEW} {what}, so that intervals are rough: {listed(few)}"
 
 
 def counted(counts: Mapping[str, tuple[int, int]], what: str) -> str:
-    """Counts with their shares: `12 of 40 CATs (30 %)`, each with its set."""
+    """Counts with their shares and set names: `12 of 40 CATs (30 %)`."""
     if len(counts) > 1:
         counts = {name: of for name, of in counts.items() if name != BOTH}
     return listed(
@@ -63,6 +63,6 @@ def counted(counts: Mapping[str, tuple[int, int]], what: str) -> str:
 
 
 def listed(parts: list[str]) -> str:
-    """The first of some parts, and how many more there are."""
+    """The first parts joined by semicolons, and the number of the others."""
     more = [f"{len(parts) - NAMED} more"] if len(parts) > NAMED else []
     return "; ".join([*parts[:NAMED], *more])

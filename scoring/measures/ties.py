@@ -8,16 +8,17 @@ from numpy.typing import NDArray
 from catsofa.data.statistics import Array
 
 BATCH_ERROR = 1e-4
-"""Nats by which a batch may change a natural logarithm that this program makes, in float32."""
+"""Nats by which batching may change a log-probability that catsofa computes in float32."""
 RESOLUTION = float(np.finfo(np.float32).eps)
-"""The step of a logarithm near 0 in float32."""
+"""The float32 resolution of a log-probability near 0."""
 
 
 def errors(scores: Array, error: float) -> Array:
-    """The error of each of these scores of one task; `error` is 0 where scores of others must be taken as exact.
+    """The error of each score of one task; `error` is 0 for scores of other programs, which count as exact.
 
-    A batch changes logits. It changes the logarithm of a probability p by 1 - p of that, so that a next-sentence head
-    may be sure of all candidates and still tell them apart. Scores above 0 are no logarithms of probabilities.
+    Batching changes logits, and the logarithm of a probability p by 1 - p times as much. So a next-sentence head can be
+    sure of all candidates and still distinguish them. With a score above 0, scores are not logarithms of probabilities,
+    and each has the full `error`.
     """
     if not error or (scores > 0).any():
         return np.full(scores.shape, error)
@@ -25,12 +26,12 @@ def errors(scores: Array, error: float) -> Array:
 
 
 def preferred(share: float, tied: bool = False) -> str:
-    """The outcome of an item by the share of the stereotype: 1 or more than a half, 0 or less, a tie, or unscored."""
+    """The outcome of an item from the stereotype's share: above 0.5, below 0.5, a tie, or unscored (NaN)."""
     if isnan(share):
         return "unscored"
     return "tie" if tied or share == 0.5 else "stereotype" if share > 0.5 else "anti-stereotype"
 
 
 def equal(one: Array, other: Array, error: Array | float = 0.0, other_error: Array | float = 0.0) -> NDArray[np.bool_]:
-    """Which scores differ by no more than the larger of their errors; a missing score equals none."""
+    """Which scores differ by at most the larger of their errors; a missing score (NaN) equals no other."""
     return np.asarray(np.abs(one - other) <= np.maximum(error, other_error))

@@ -1,4 +1,4 @@
-"""Load a model by folder or hub id, and say which questions its trained weights can answer."""
+"""Loads a model by folder or hub id, and finds which kinds of queries its trained weights can answer."""
 
 __all__ = ["load"]
 
@@ -12,7 +12,7 @@ from catsofa.scoring.models.forward_state import Fresh
 from catsofa.scoring.models.model import ANSWERS, DTYPES, Ability, Kind, Model
 
 TABLES = re.compile(r"(^|\.)(attn|attention)\.(masked_)?bias$|inv_freq$|position_ids$|(cos|sin)_cached$")
-"""Constants that old checkpoints hold in their layers and no network reads."""
+"""Names of constants in the layers of old checkpoints that no network reads."""
 
 
 def load(
@@ -26,12 +26,12 @@ def load(
     device_map: str | Mapping[str, Any] | None = None,
     quantisation: Mapping[str, Any] | None = None,
 ) -> Model:
-    """A model from a folder or the hub (`gpt2`, `gpt2@revision`), in evaluation mode, never with a random head.
+    """Load a model from a folder or the hub (`gpt2`, `gpt2@revision`) in evaluation mode; random heads stay unused.
 
-    `quantisation` holds the arguments of transformers' `BitsAndBytesConfig`; GPTQ and AWQ checkpoints say so
-    themselves. `device_map` is transformers' own, for a model that does not fit on one device.
+    `quantisation` contains the arguments of transformers' `BitsAndBytesConfig`; GPTQ and AWQ checkpoints declare their
+    quantisation themselves. `device_map` is passed to transformers, for a model that does not fit on one device.
     """
-    source = find(name, revision)  # a name that leads nowhere must not wait for the imports
+    source = find(name, revision)  # before the slow imports, so that a wrong name fails at once
 
     import torch
     from transformers import AutoConfig
@@ -46,11 +46,11 @@ def load(
     how = {
         "dtype": _dtype(dtype),
         "use_safetensors": None if allow_pickle else True,
-        "ignore_mismatched_sizes": True,  # so that it is reported, and refused below in our words
+        "ignore_mismatched_sizes": True,  # transformers reports mismatches, which are refused below
         "device_map": device_map,
         "quantization_config": _bits_and_bytes(quantisation),
     }
-    # weights that are made in inference mode could be neither packed nor trained
+    # weights created in inference mode could not be packed or trained
     with quiet(), source.errors("the weights"), torch.inference_mode(False):
         module, report = _loader(kind, config).from_pretrained(
             source.place, output_loading_info=True, **arguments, **{k: v for k, v in how.items() if v is not None}
@@ -81,7 +81,7 @@ def load(
 
 
 def _tokenizer(source: Source, arguments: dict[str, Any]) -> Any:
-    """The fast tokenizer, which alone knows where in a text its pieces stand."""
+    """The fast tokenizer; only fast tokenizers give the character offsets of tokens."""
     from transformers import AutoTokenizer
 
     with quiet(), source.errors("the tokenizer"):
@@ -92,7 +92,7 @@ def _tokenizer(source: Source, arguments: dict[str, Any]) -> Any:
 
 
 def _settled(source: Source, module: Any) -> Fresh:
-    """Turn off dropout and gradients, and undo what batches leave in the network, or scores would be random."""
+    """Turn off dropout and gradients, and add hooks that undo state changes by batches, so scores are reproducible."""
     module.eval().requires_grad_(False)
     if any(part.training for part in module.modules()):
         raise ValueError(f"{source.name} stays in training mode after eval()")
@@ -100,7 +100,7 @@ def _settled(source: Source, module: Any) -> Fresh:
 
 
 def _dtype(name: str) -> Any:
-    """torch's dtype of this name, or `auto`: the one the checkpoint was saved in."""
+    """The torch dtype of this name, or `auto` for the dtype of the checkpoint."""
     import torch
 
     name = DTYPES.get(name, name)
@@ -111,7 +111,7 @@ def _dtype(name: str) -> Any:
 
 
 def kind_of(name: str, config: Any, declared: str) -> Kind:
-    """What kind of language model a configuration and the name of its class describe, never its own name."""
+    """The kind of language model, from the configuration and the declared class; `name` is only for errors."""
     from transformers.models.auto import modeling_auto as auto
 
     model_type = config.model_type
@@ -132,7 +132,7 @@ def kind_of(name: str, config: Any, declared: str) -> Kind:
 
 
 def _loader(kind: Kind, config: Any) -> Any:
-    """transformers' class for this kind; one with both heads where the architecture knows next sentences."""
+    """The transformers auto class for this kind; one with both heads if the architecture predicts next sentences."""
     import transformers
     from transformers.models.auto import modeling_auto as auto
 
@@ -148,7 +148,7 @@ def _loader(kind: Kind, config: Any) -> Any:
 
 
 def _missing(source: Source, kind: Kind, module: Any, report: Mapping[str, Any]) -> set[str]:
-    """The head weights that the checkpoint does not hold (transformers makes those up); the body must be whole."""
+    """The head weights missing from the checkpoint (transformers fills them at random); the body must be complete."""
     if report["mismatched_keys"]:
         raise ValueError(f"the weights of {source.name} have other shapes than its config.json says")
     missing = set(report["missing_keys"])
@@ -159,7 +159,7 @@ def _missing(source: Source, kind: Kind, module: Any, report: Mapping[str, Any])
 
 
 def _unused(module: Any, unexpected: Iterable[str]) -> str:
-    """Says which weights of numbered layers the network leaves out; heads and poolers are no layers."""
+    """A sentence about checkpoint weights of numbered layers that the network does not use; heads do not count."""
     from torch.nn import ModuleList
 
     prefix = f"{module.base_model_prefix}."
@@ -175,12 +175,12 @@ def _unused(module: Any, unexpected: Iterable[str]) -> str:
 
 
 def _is_in_layer(weight: str, lists: Iterable[str]) -> bool:
-    """Whether a weight belongs to a numbered layer of one of these lists."""
+    """Whether a weight belongs to a numbered layer in one of these module lists."""
     return any(weight[len(name) :].partition(".")[0].isdigit() for name in lists if weight.startswith(name))
 
 
 def _answers(source: Source, kind: Kind, module: Any, missing: set[str]) -> frozenset[Ability]:
-    """What can be asked: a head whose weights were missing is random and answers nothing."""
+    """The kinds of queries that the model can answer; a head with missing weights is random and answers none."""
     answers = set(ANSWERS[kind])
     next_sentence = {key for key in missing if "seq_relationship" in key or "pooler" in key}
     if missing - next_sentence:
@@ -191,7 +191,7 @@ def _answers(source: Source, kind: Kind, module: Any, missing: set[str]) -> froz
 
 
 def _move(module: Any, device: str) -> Any:
-    """The network on its device, or a sentence that says why it cannot be there."""
+    """Move the network to a device; a failure raises an error with the reason."""
     import torch
 
     try:
@@ -203,7 +203,7 @@ def _move(module: Any, device: str) -> Any:
 
 
 def _bits_and_bytes(quantisation: Mapping[str, Any] | None) -> Any:
-    """transformers' configuration of a quantised load."""
+    """The transformers configuration for quantised loading; None without quantisation."""
     if quantisation is None:
         return None
     from transformers import BitsAndBytesConfig
@@ -213,7 +213,7 @@ def _bits_and_bytes(quantisation: Mapping[str, Any] | None) -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """transformers without its bars and reports: what is missing we say ourselves."""
+    """Turn off progress bars and reports of transformers; catsofa reports missing weights itself."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -1,16 +1,16 @@
-"""Prompts for local chat models, in the format that each was trained with."""
+"""Formats prompts for local chat models with the chat template of each model."""
 
 from typing import Any
 
 from catsofa.scoring.models.model import Model
 
 THINKING = "enable_thinking"
-"""The variable by which templates of reasoning models turn reasoning on and off."""
+"""The template variable that turns the reasoning of a model on or off."""
 THINK_END = "</think>"
 
 
 def need_template(model: Model) -> None:
-    """Refuse a model that has no chat template: a base model is no chat model."""
+    """Refuse a model without a chat template, such as a base model."""
     if not getattr(model.tokenizer, "chat_template", None):
         raise ValueError(
             f"{model.name} has no chat template, so it is no chat model; measure its likelihoods with `catsofa score`"
@@ -25,12 +25,12 @@ def knows_thinking(model: Model) -> bool:
 
 
 def prompt_text(model: Model, prompt: str, *, thinking: bool = False) -> str:
-    """A question in the model's chat format, up to where its answer begins."""
+    """A prompt in the model's chat format, up to the beginning of the answer."""
     options: dict[str, Any] = {THINKING: thinking} if knows_thinking(model) else {}
     message = [{"role": "user", "content": prompt}]
     return str(model.tokenizer.apply_chat_template(message, add_generation_prompt=True, tokenize=False, **options))
 
 
 def ids_of(model: Model, text: str) -> tuple[int, ...]:
-    """The tokens of a text that holds its special tokens already."""
+    """The token ids of a text that already contains its special tokens."""
     return tuple(model.tokenizer(text, add_special_tokens=False)["input_ids"])

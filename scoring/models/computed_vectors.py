@@ -1,7 +1,7 @@
-"""Vectors that you computed: a file with one for each text, of any encoder.
+"""Reads precomputed vectors from a file: one vector per text, from any encoder.
 
-In npz the arrays are `texts` and `vectors`, in Parquet the columns `text` and `vector`. In HDF5 each vector has its
-text as its name, in groups or not, as the released code of SEAT keeps them.
+An npz file has arrays `texts` and `vectors`; a Parquet file has columns `text` and `vector`. In an HDF5 file, the
+dataset name of each vector is its text, in groups or not, as in the released code of SEAT.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,14 +17,14 @@ ENDINGS = (".npz", ".h5", ".hdf5", ".parquet")
 EXPECTED = "computed vectors: `texts` and `vectors` (npz), `text` and `vector` (Parquet), vectors named by texts (HDF5)"
 
 LEAST = 1e-30
-"""The least that the largest number of a vector may be: below it, the others lose digits in float32."""
+"""The minimum of a vector's largest absolute value; below it, the other values lose digits in float32."""
 REAL = "biufO"
-"""Kinds of arrays whose values are real numbers; objects are tried one by one. A complex number has a part that is
-lost, and a date or a word is none."""
+"""Dtype kinds with real numbers; objects are converted one by one. Complex numbers would lose a part, and dates or
+words are not numbers."""
 
 
 def computed_vectors(path: Path | str) -> Encode:
-    """Texts to their vectors in the file, by the exact text; NaN for a text that is not there."""
+    """An encoder that looks up the vector of the exact text in the file; NaN for a missing text."""
     path = existing_file(path, EXPECTED)
     known = _by_text(path, _READERS[path.suffix.lower()](path))
     nothing = np.full(len(next(iter(known.values()))), np.nan, dtype=np.float32)
@@ -36,7 +36,7 @@ def computed_vectors(path: Path | str) -> Encode:
 
 
 def _by_text(path: Path, found: Iterable[tuple[Any, Any]]) -> dict[str, Matrix]:
-    """The vectors by their texts; all of one length and finite, and no text with two of them."""
+    """Text to vector; vectors must be finite and of one length, and a text may not have two different vectors."""
     known: dict[str, Matrix] = {}
     for text, vector in found:
         try:
@@ -61,7 +61,7 @@ def _by_text(path: Path, found: Iterable[tuple[Any, Any]]) -> dict[str, Matrix]:
 
 
 def _npz(path: Path) -> Iterator[tuple[Any, Any]]:
-    """The arrays `texts` and `vectors`; nothing is unpickled."""
+    """The pairs from the arrays `texts` and `vectors`, without unpickling."""
     from lzma import LZMAError
     from zipfile import BadZipFile
     from zlib import error as broken
@@ -78,7 +78,7 @@ def _npz(path: Path) -> Iterator[tuple[Any, Any]]:
 
 
 def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:
-    """The columns `text` and `vector`, or their plurals."""
+    """The pairs from the columns `text` and `vector`."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -95,7 +95,7 @@ def _parquet(path: Path) -> Iterator[tuple[Any, Any]]:
 
 
 def _hdf5(path: Path) -> Iterator[tuple[Any, Any]]:
-    """Each vector and the name that is its text; a text with a slash became a group in its group."""
+    """The pairs of dataset name (the text) and vector; a text with a slash is stored as nested groups."""
     import h5py
 
     found = list[tuple[str, Any]]()

@@ -1,4 +1,4 @@
-"""Where a model's files are: a folder, or a revision on the hub that is asked for once and named exactly."""
+"""Finds the files of a model: a folder, or a revision on the hub that is resolved once to an exact commit."""
 
 import os
 import re
@@ -30,49 +30,49 @@ LEFT_OUT = {
     },
     "copies and caches": {".bak", ".incomplete", ".lock", ".orig", ".part", ".pyc", ".swp", ".tmp"},
 }  # fmt: skip
-"""Endings of the files that no score depends on; every other file of a model's folder enters its hash."""
+"""Endings of files that cannot affect a score; the digest of a model folder covers every other file."""
 TRAINING = {"optimizer", "scheduler", "scaler", "rng_state"}
-"""Names of a training's states in any format."""
+"""File names of training states, in any format."""
 TEXTS = {"vocab.txt", "merges.txt", "dict.txt"}
-"""The text files that tokenizers of transformers read; no other text file decides a score."""
+"""The text files that tokenizers of transformers read; other text files cannot affect a score."""
 EARLIER = {".json", ".safetensors", ".bin", ".model", ".py"}
-"""The endings of the other files that entered the hash of a model in earlier versions."""
+"""Endings of the files that the digest of earlier versions covered, besides `TEXTS`."""
 PICKLED = re.compile(r"pytorch_model.*\.bin(\.index\.json)?")
-"""Weights that are not loaded where one of `SAFE` lies beside them."""
+"""Pickled weights, which are not loaded if the same folder has one of `SAFE`."""
 SAFE = {"model.safetensors", "model.safetensors.index.json"}
-"""The names of safetensors that transformers loads before pickled weights; it does not look for others."""
+"""The only safetensors names that transformers prefers to pickled weights."""
 INDEX = ".index.json"
-"""How the name of a file ends that lists files of weights."""
+"""The ending of index files, which list files of weights."""
 WITH_CODE = ("config.json", "tokenizer_config.json")
-"""The configurations that may name code."""
+"""The configuration files that may refer to code."""
 CHECKPOINT = re.compile(r"checkpoint-\d+")
-"""The folders in which a training keeps whole models of its earlier steps."""
+"""Folder names of complete models from earlier training steps."""
 MODULES = "modules.json"
 ADAPTER = ("adapter_config.json", "adapter_model.")
-"""How the names of an adapter's files begin."""
+"""The beginnings of the file names of an adapter."""
 NO_PROBABILITIES = (
     "it gives vectors and no probability of a text; `catsofa score` takes it for SEAT and WEAT tests alone; "
     "name a language model for CATs, pairs and probes"
 )
-"""What a model of vectors is for."""
+"""The error text for a model that gives only vectors."""
 TIMEOUT = 4.0
-"""Seconds the hub has to answer before we look in the cache alone."""
+"""Seconds to wait for the hub before only the cache is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A model's files: `place` is what transformers is given, `revision` the commit on the hub."""
+    """The location of a model's files: transformers loads `place`; `revision` is the commit on the hub."""
 
     name: str
     place: str
     revision: str | None = None
 
     def digest(self, *, runs_code: bool = False) -> str:
-        """The hub's commit, or a SHA-256 over the folder's files that decide a score."""
+        """The commit on the hub, or a SHA-256 over the files of the folder that can affect a score."""
         return self.revision or digest_of(Path(self.place), runs_code=runs_code)
 
     def code(self) -> "Source | None":
-        """The other repository on the hub that the model takes its code from, at an exact commit."""
+        """The other hub repository with the model's code, at an exact commit; None without one."""
         from transformers.utils.hub import cached_file
 
         places = {"revision": self.revision, "_raise_exceptions_for_missing_entries": False}
@@ -86,7 +86,7 @@ class Source:
 
     @contextmanager
     def errors(self, part: str) -> Iterator[None]:
-        """Whatever a library says about a broken model becomes one sentence that names the model and the part."""
+        """Turn library errors about a broken model into one sentence that names the model and the part."""
         from safetensors import SafetensorError
 
         try:
@@ -100,9 +100,9 @@ class Source:
 
 
 def digest_of(folder: Path, *, runs_code: bool = False) -> str:
-    """The SHA-256 over the files of a model's folder that decide its numbers, at every depth.
+    """The SHA-256 over all files in a model folder and its subfolders that can affect a score.
 
-    Code of the folder that is run (`runs_code`) may read any file, so that all of them count.
+    Code of the folder that is run (`runs_code`) may read any file, so the digest then covers all visible files.
     """
     if runs_code and code_in(folder / name for name in WITH_CODE):
         files = sorted(
@@ -117,13 +117,13 @@ def digest_of(folder: Path, *, runs_code: bool = False) -> str:
 
 
 def earlier_digest_of(folder: Path) -> str:
-    """The same as earlier versions computed it: over files beside the configuration alone, of a few endings."""
+    """The digest of earlier versions, which covers only files with a few endings directly in the folder."""
     files = sorted(f for f in folder.iterdir() if f.is_file() and (f.suffix in EARLIER or f.name in TEXTS))
     return f"sha256:{sha256_of_files(folder, files)}"
 
 
 def code_in(configurations: Iterable[Path]) -> set[str]:
-    """The repositories of the code that these files name; an empty name is that of the model itself."""
+    """The repositories of code that these configuration files refer to; "" is the model's own repository."""
     found = set()
     for path in configurations:
         classes = (
@@ -137,7 +137,7 @@ def code_in(configurations: Iterable[Path]) -> set[str]:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Whether a path leads to hidden files or into a cache of compiled code."""
+    """Whether a path contains a hidden name or a cache of compiled code."""
     return any(part.startswith((".", "__pycache__")) for part in path.parts)
 
 
@@ -148,15 +148,15 @@ def _field(path: Path, name: str) -> Any:
 
 
 def _named_in(path: Path, field: str) -> dict[str, Any]:
-    """A field of a JSON file that holds names; empty without it."""
+    """A field of a JSON file that is an object of names; empty if missing."""
     found = _field(path, field)
     return found if isinstance(found, dict) else {}
 
 
 def _files_of(folder: Path, root: Path) -> Iterator[Path]:
-    """The files of a folder, and then of each folder in it, that decide what a model computes or how it reads text.
+    """The files in a folder, then in each subfolder, that can affect the computation or the tokenization of a model.
 
-    Files of weights that an index names lie below the model's folder, the root, and may have any name.
+    An index may list weight files of any name; their paths are relative to `root`, the model folder.
     """
     inside = sorted(folder.iterdir())
     files = [file for file in inside if file.is_file() and _decides(file)]
@@ -175,14 +175,14 @@ def _files_of(folder: Path, root: Path) -> Iterator[Path]:
 
 
 def _is_left_out(folder: Path) -> bool:
-    """Whether no score depends on a folder in a model's: hidden, a cache, an earlier checkpoint, or a link upwards."""
+    """Whether a subfolder cannot affect a score: hidden, a cache, an earlier checkpoint, or a link upwards."""
     is_checkpoint = CHECKPOINT.fullmatch(folder.name) and (folder / "config.json").is_file()
     is_loop = folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
     return folder.name.startswith((".", "__")) or bool(is_checkpoint) or is_loop
 
 
 def _decides(file: Path) -> bool:
-    """Whether a score can depend on a file: on all but notes, hidden files, training states and other formats."""
+    """Whether a file can affect a score: hidden files, training states and endings in `LEFT_OUT` cannot."""
     if file.name in TEXTS:
         return True
     is_state = file.stem in TRAINING or "tfevents" in file.name
@@ -192,12 +192,12 @@ def _decides(file: Path) -> bool:
 
 @lru_cache
 def _digest(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> str:
-    """The same, read again only after the size or time of change of a file changed."""
+    """The SHA-256 over files, cached until the size or modification time of a file changes."""
     return f"sha256:{sha256_of_files(folder, (Path(file) for file, *_ in stamps))}"
 
 
 def find(name: str, revision: str | None = None) -> Source:
-    """The files of a folder or of a hub id (`gpt2`, `org/model@revision`)."""
+    """The location of a model's files, by folder or hub id (`gpt2`, `org/model@revision`)."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return _folder(name, folder)
@@ -216,7 +216,7 @@ def find(name: str, revision: str | None = None) -> Source:
 
 
 def _folder(name: str, folder: Path) -> Source:
-    """A local model; a folder without config.json is none."""
+    """The location of a local model; a folder without config.json is refused."""
     _refuse_adapter(name, (path.name for path in folder.iterdir()))
     if not (folder / "config.json").is_file():
         if (folder / MODULES).is_file():
@@ -228,7 +228,7 @@ def _folder(name: str, folder: Path) -> Source:
 
 
 def _refuse_adapter(name: str, files: Iterable[str]) -> None:
-    """Refuse a model with an adapter beside it: whether transformers reads it depends on what is installed."""
+    """Refuse a model with adapter files, since transformers reads them only if certain packages are installed."""
     if adapter := next((file for file in sorted(files) if file.startswith(ADAPTER)), None):
         raise ValueError(
             f"{name} holds an adapter ({adapter}), which is not read; merge it into the weights "
@@ -237,7 +237,7 @@ def _refuse_adapter(name: str, files: Iterable[str]) -> None:
 
 
 def _on_hub(repository: str, revision: str | None, name: str) -> Source:
-    """A model on the hub at an exact commit; without the hub, the copy in the cache if there is one."""
+    """The location of a model on the hub at an exact commit, or of its cached copy if the hub is not reachable."""
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import (
         GatedRepoError,
@@ -268,7 +268,7 @@ def _on_hub(repository: str, revision: str | None, name: str) -> Source:
 
 
 def _nowhere(repository: str, name: str, error: Exception) -> str:
-    """Says that a model is neither here nor in the cache, that the hub does not answer, and how to bring the model."""
+    """The error for a model that is neither local nor cached while the hub is not reachable, with a remedy."""
     from huggingface_hub import constants
 
     cache = Path(constants.HF_HUB_CACHE)
@@ -281,7 +281,7 @@ def _nowhere(repository: str, name: str, error: Exception) -> str:
 
 
 def _network_errors() -> tuple[type[Exception], ...]:
-    """What a failed connection raises; the hub's HTTP library has changed its name, so it is looked up."""
+    """The exception types of a failed connection; the HTTP library differs between hub versions, so it is looked up."""
     from huggingface_hub import get_session
 
     library = import_module(type(get_session()).__module__.partition(".")[0])
@@ -289,14 +289,14 @@ def _network_errors() -> tuple[type[Exception], ...]:
 
 
 def _first_sentence(error: Exception) -> str:
-    """The first line of an error, cut before it becomes a page."""
+    """The first non-empty line of an error, cut after 200 characters."""
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
     return line if len(line) <= 200 else f"{line[:200]}…"
 
 
 @contextmanager
 def disk_errors() -> Iterator[None]:
-    """What safetensors says of a disk, in an error of its own, as the OSError that it was."""
+    """Turn disk errors of safetensors back into the original OSError."""
     from safetensors import SafetensorError
 
     try:

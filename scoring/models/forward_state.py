@@ -1,7 +1,7 @@
-"""Have a network read each batch as if it were its first: what a forward changed in its parts is undone after it.
+"""Undoes the state changes of each forward pass, so that a network reads every batch as if it were the first.
 
-Dynamic rotary embeddings keep the frequencies of the longest row so far, and BigBird changes its attention for good at
-the first short row. Numbers, names, buffers and parts are put back, in inference mode alone.
+Dynamic rotary embeddings keep the frequencies of the longest row so far, and BigBird changes its attention permanently
+at the first short row. Numbers, names, buffers and submodules are restored, only in inference mode.
 """
 
 import json
@@ -12,33 +12,33 @@ from catsofa.scoring.models.weights_digest import weights_digest
 from catsofa.scoring.signature import CHANGED
 
 PLAIN = (int, float, str, type(None))
-"""What a part may note about the rows that it read."""
+"""Types of the attributes that are restored after a forward pass."""
 COLLECTS = "transformers.utils.output_capturing"
-"""The module whose hooks hand out attentions and hidden states, from the first forward that asks for them."""
+"""The module whose hooks collect attentions and hidden states, from the first forward that requests them."""
 LARGEST = 2**16
-"""Entries of a buffer of which a copy is kept; no larger one is known to be written to."""
+"""Buffers with at most this many entries are copied; no network is known to write to larger ones."""
 
 
 class Fresh:
-    """Hooks that undo what a forward changed in a network; they stay as long as the network."""
+    """Hooks that undo the changes of a forward pass to a network; they stay as long as the network exists."""
 
     def __init__(self, module: Any) -> None:
         self._module, self._weights = module, list(module.parameters())
         self.digest = weights_digest(module)
-        """The digest of the weights as they were loaded, or as the network itself rewrote them."""
+        """The digest of the loaded weights, or of the weights as the network itself rewrote them."""
         self._parts = [_Part(part) for part in module.modules()]
         self._depth = self._version = 0
         for part in module.modules():
-            if hasattr(part, "base_model_prefix"):  # what may be asked by itself: the model, its body, its encoder
+            if hasattr(part, "base_model_prefix"):  # parts that may be called alone: the model, its body, its encoder
                 part.register_forward_pre_hook(self._enter)
                 part.register_forward_hook(self._leave, always_call=True)
         self._small = _small(module)
         self._config, self._hooks, self._made = config_of(module), _hooks(module), self._built()
 
     def changed(self, module: Any) -> str:
-        """The digest of a network whose weights or configuration are not those that were loaded; empty if they are.
+        """The digest of a network whose weights or configuration changed after loading; empty if unchanged.
 
-        Hooks that others registered are refused: what they do has no digest.
+        Hooks that other code registered are refused, since a digest does not cover their effect.
         """
         if added := [name for name, count in _hooks(module).items() if count > self._hooks.get(name, 0)]:
             raise ValueError(
@@ -51,7 +51,7 @@ class Fresh:
         return "" if now == self.digest else CHANGED + now
 
     def _built(self) -> str:
-        """The content of the classes of all parts, and of the small buffers that no checkpoint holds (`inv_freq`)."""
+        """The digest of the classes of all parts, and of the small buffers outside checkpoints (`inv_freq`)."""
         parts = dict(self._module.named_modules())
         held = {f"{part}.{name}": parts[part]._buffers.get(name) for part, name in self._small if part in parts}
         buffers = {name: buffer for name, buffer in held.items() if buffer is not None and not buffer.is_meta}
@@ -59,7 +59,7 @@ class Fresh:
         return json_digest([classes, {name: f"{of.dtype} {of.tolist()}" for name, of in buffers.items()}])
 
     def _enter(self, *_: Any) -> None:
-        """Look at the network before the outermost forward."""
+        """Record the state of the network before the outermost forward."""
         self._depth += 1
         if self._depth == 1:
             self._version = sum(map(_version, self._weights))
@@ -69,7 +69,8 @@ class Fresh:
     def _leave(self, *_: Any) -> None:
         """Undo the changes after the outermost forward.
 
-        A network that rewrites its weights notes that it did; to undo the note alone would have it do so again.
+        After a forward that rewrites weights, nothing is undone: a network marks that it rewrote its weights, and
+        without this mark it would rewrite them again.
         """
         import torch
 
@@ -83,14 +84,14 @@ class Fresh:
 
 
 def config_of(module: Any) -> str:
-    """The content of a network's configuration and the tokens that end a text; a cache changes no number."""
+    """The digest of a network's configuration and end-of-text tokens, without `use_cache`, which changes no score."""
     content = json.loads(module.config.to_json_string(use_diff=False))
     ends = getattr(getattr(module, "generation_config", None), "eos_token_id", None)
     return json_digest([{name: value for name, value in content.items() if name != "use_cache"}, ends])
 
 
 def _small(module: Any) -> list[tuple[str, str]]:
-    """The part and the name of each small buffer that no checkpoint holds, as the network was loaded."""
+    """The submodule and name of each small buffer that checkpoints do not contain."""
     return [
         (name, buffer)
         for name, part in module.named_modules()
@@ -100,7 +101,7 @@ def _small(module: Any) -> list[tuple[str, str]]:
 
 
 def _hooks(module: Any) -> dict[str, int]:
-    """The number of forward hooks of each part by its name; transformers' own, which only collect states, are none."""
+    """Submodule name to its number of forward hooks, without transformers' own, which only collect states."""
     return {
         name: sum(
             getattr(hook, "__module__", "") != COLLECTS
@@ -111,7 +112,7 @@ def _hooks(module: Any) -> dict[str, int]:
 
 
 class _Part:
-    """One part of a network, as it was before a forward."""
+    """The state of one submodule before a forward pass."""
 
     def __init__(self, part: Any) -> None:
         self._part = part
@@ -121,7 +122,7 @@ class _Part:
         self.look()
 
     def look(self) -> None:
-        """Take over what was changed on purpose, between forwards."""
+        """Record the current state, including deliberate changes between forward passes."""
         values, parts = vars(self._part), self._part._modules
         for name, before in self._plain.items():
             if (value := values.get(name)) is not before:
@@ -134,7 +135,7 @@ class _Part:
                 self._buffers[name] = (buffer, _version(buffer), _copy(buffer))
 
     def undo(self) -> None:
-        """Put back what a forward replaced or wrote."""
+        """Restore the attributes, submodules and buffers that a forward pass replaced or wrote."""
         vars(self._part).update(self._plain)
         self._part._modules.update(self._parts)
         for name, (buffer, version, copy) in self._buffers.items():
@@ -145,12 +146,12 @@ class _Part:
 
 
 def _version(tensor: Any) -> int:
-    """The number of changes to a tensor; -1 where it counts none."""
+    """The version counter of a tensor; -1 for None or a tensor without a counter."""
     return -1 if tensor is None or tensor.is_inference() else int(tensor._version)
 
 
 def _copy(buffer: Any) -> Any:
-    """A copy of a buffer that is small and counts its changes, or None."""
+    """A copy of a small buffer with a version counter, otherwise None."""
     if buffer is None or buffer.is_inference() or buffer.is_meta or buffer.numel() > LARGEST:
         return None
     return buffer.clone()

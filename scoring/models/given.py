@@ -1,4 +1,4 @@
-"""Models as callers hold them: a network with its tokenizer, a pipeline, or a function of texts."""
+"""Accepts models that exist in memory: a network with its tokenizer, a pipeline, or a function of texts."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -22,17 +22,17 @@ EXPECTED = (
     "log-probability, or a class of your own with a name, a digest and loglikelihood"
 )
 UNHASHED = "unhashed"
-"""The digest of a function that has none."""
+"""The digest of a function without a `digest` attribute."""
 
 
 @contextmanager
 def opened(model: Any) -> Iterator[Any]:
-    """What an executor takes: a name, a `Model`, or a model class of one's own.
+    """A model in a form that executors accept: a name, a `Model`, or a model class of the user.
 
-    A network is in evaluation mode, without gradients and with hooks of ours, until it is given back as it was.
+    Within the context, a network is in evaluation mode, without gradients and with hooks; then it is restored.
     """
     if hasattr(model, "tokenizer") and hasattr(model, "model") and not hasattr(model, "loglikelihood"):
-        tokenizer = copy(model.tokenizer)  # a pipeline pads on the left, to generate
+        tokenizer = copy(model.tokenizer)  # a pipeline pads on the left for generation
         tokenizer.padding_side = tokenizer.init_kwargs.get("padding_side", type(tokenizer).padding_side)
         model = model.model, tokenizer
     if isinstance(model, str) and plugged.is_plugged(model):
@@ -55,7 +55,7 @@ def opened(model: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that gives the natural log-probability of a text, as a model class of one's own."""
+    """Wraps a function from a text to its natural log-probability as a model."""
 
     function: Callable[[str], float]
 
@@ -67,11 +67,11 @@ class Function:
 
     @property
     def digest(self) -> str:
-        """The attribute `digest` of the function, if it has one."""
+        """The attribute `digest` of the function, or `UNHASHED`."""
         return str(getattr(self.function, "digest", UNHASHED))
 
     def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
-        """One number for each text; after a context, what the text adds to the log-probability of the context."""
+        """One number per text: the log-probability of context + text minus that of the context, if any."""
         return [
             [float(self.function(context + text)) - (float(self.function(context)) if context else 0.0)]
             for context, text in queries
@@ -79,7 +79,7 @@ class Function:
 
 
 def _pair(given: tuple[Any, ...]) -> tuple[Any, Any]:
-    """A network of transformers and its fast tokenizer; a ValueError for anything else."""
+    """A network of transformers and its fast tokenizer; anything else raises ValueError."""
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     if len(given) != 2 or not isinstance(given[0], PreTrainedModel) or hasattr(given[0], "peft_config"):
@@ -95,7 +95,7 @@ def _pair(given: tuple[Any, ...]) -> tuple[Any, Any]:
 
 @contextmanager
 def _borrowed(module: Any, tokenizer: Any) -> Iterator[Model]:
-    """A network with its tokenizer as a loaded model; afterwards every part of it is as it was."""
+    """A network with its tokenizer as a loaded model; on exit every submodule is restored."""
     hooks = ("_forward_hooks", "_forward_pre_hooks", "_forward_hooks_always_called", "_forward_hooks_with_kwargs")
     before = [(part, dict(vars(part)), {name: copy(vars(part)[name]) for name in hooks}) for part in module.modules()]
     gradients = [(weight, weight.requires_grad) for weight in module.parameters()]
@@ -108,7 +108,7 @@ def _borrowed(module: Any, tokenizer: Any) -> Iterator[Model]:
     quantised = getattr(module.config, "quantization_config", None) or {}
     try:
         for part in module.modules():
-            if "_original_forward" in vars(part):  # Accelerate's, which computes in half precision to train
+            if "_original_forward" in vars(part):  # Accelerate computes in half precision for training
                 vars(part).pop("forward", None)
         refuse_unhashed(module)
         module.eval().requires_grad_(False)
@@ -137,7 +137,7 @@ def _borrowed(module: Any, tokenizer: Any) -> Iterator[Model]:
 
 
 def _digest(module: Any, tokenizer: Any) -> str:
-    """The hash of the files where the network and the tokenizer are theirs, else one of what lies in memory."""
+    """The digest of the files if network and tokenizer equal them, otherwise a digest of both in memory."""
     with suppress(OSError, ValueError, KeyError, ImportError):
         if (folder := _folder_of(module)) and _is_of(module, tokenizer, folder):
             revision = getattr(module.config, "_commit_hash", None)
@@ -146,7 +146,7 @@ def _digest(module: Any, tokenizer: Any) -> str:
 
 
 def _folder_of(module: Any) -> Path | None:
-    """The folder of the files that a network was loaded from: the one it is named by, or the hub's in the cache."""
+    """The folder that a network was loaded from, by its name or in the hub cache; None if unknown."""
     from transformers.utils.hub import cached_file
 
     if (folder := Path(module.name_or_path)).is_dir():
@@ -158,9 +158,9 @@ def _folder_of(module: Any) -> Path | None:
 
 
 def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:
-    """Whether every weight of a network equals that of the same name in a folder's safetensors, and the rest fits.
+    """Whether a network and a tokenizer equal the files of a folder.
 
-    The rest is the configuration, the parts that it builds, and the tokenizer.
+    All weights must equal the folder's safetensors; configuration, submodules and tokenizer must be the same too.
     """
     from safetensors import safe_open
     from transformers import AutoConfig, AutoTokenizer
@@ -173,7 +173,7 @@ def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:
     left, prefix = {id(weight) for weight in module.parameters()}, f"{module.base_model_prefix}."
     for file in sorted(folder.glob("*.safetensors")):
         with safe_open(file, "pt") as stored:
-            for name in stored.keys():  # noqa: SIM118  it is no mapping
+            for name in stored.keys():  # noqa: SIM118  not a mapping
                 ways = (name, prefix + name, name.removeprefix(prefix))
                 own = next((held[way] for way in ways if way in held), None)
                 if own is not None and not stored.get_tensor(name).to(own.dtype).equal(own.detach().cpu()):
@@ -183,13 +183,13 @@ def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:
 
 
 def _described(config: Any) -> dict[str, Any]:
-    """A configuration without what no number depends on: where it lies, its version, and the type of the weights."""
+    """A configuration without the fields that change no score: its path, its version, and the type of the weights."""
     left_out = ("_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version", "use_cache")
     return {name: value for name, value in config.to_dict().items() if name not in left_out}
 
 
 def _read_by(tokenizer: Any) -> list[Any]:
-    """What decides how a tokenizer reads a text."""
+    """The parts of a tokenizer that determine how it reads a text."""
     content = json.loads(tokenizer.backend_tokenizer.to_str())
     content = {name: value for name, value in content.items() if name not in ("padding", "truncation")}
     special = {name: token for name, token in tokenizer.special_tokens_map.items() if name != "pad_token"}

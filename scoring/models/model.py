@@ -1,4 +1,4 @@
-"""A loaded model, its kind, and the questions that its trained weights can answer."""
+"""A loaded model, its kind, and the kinds of queries that its trained weights can answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ Kind = Literal["causal", "masked", "permutation", "sequence-to-sequence", "encod
 Ability = Literal["left-to-right", "masked", "next-sentence", "infilling", "vectors"]
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-"""Short names people type, to torch's."""
+"""Short dtype names of users to torch's names."""
 
 ANSWERS: dict[Kind, tuple[Ability, ...]] = {
     "causal": ("left-to-right", "vectors"),
@@ -29,7 +29,7 @@ MEANS: dict[Ability, str] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A loaded model in evaluation mode, its tokenizer, and what it can be asked."""
+    """A loaded model in evaluation mode, its tokenizer, and the kinds of queries that it can answer."""
 
     name: str
     kind: Kind
@@ -43,12 +43,12 @@ class Model:
     """The class of a next-sentence head that means "follows"."""
     options: Mapping[str, Any] = field(default_factory=dict)
     unused: str = ""
-    """A sentence about weights of its layers that the network does not use; empty for a whole model."""
+    """A sentence about layer weights in the files that the network does not use; empty without any."""
     loaded: Any = None
-    """The `Fresh` of the network, which knows its weights as they were loaded; None if nobody looked."""
+    """The `Fresh` of the network, which can tell whether the network changed after loading; None without a record."""
 
     def as_it_is(self) -> "Model":
-        """The model under the digest of its weights in memory, where these are no longer those of its files."""
+        """The model, with the digest of its current state in memory if this changed after loading."""
         changed = self.loaded.changed(self.module) if self.loaded else ""
         return replace(self, digest=changed) if changed else self
 
@@ -59,17 +59,17 @@ class Model:
 
     @property
     def pads_left(self) -> bool:
-        """Whether the tokenizer pads on the left, and the model reads from there."""
+        """Whether the model is causal and its tokenizer pads on the left."""
         return self.kind == "causal" and self.tokenizer.padding_side == "left"
 
     @property
     def precision(self) -> str:
-        """What its numbers are computed in: the dtype, and how the weights were quantised on loading."""
+        """The precision of the computation: the dtype, and the quantisation of the weights on loading."""
         how = self.options.get("quantisation") or {}
         return " ".join([self.dtype, *(f"{option}={value}" for option, value in sorted(how.items()))])
 
     def need(self, ability: Ability, purpose: str) -> None:
-        """Refuse a question that the trained weights cannot answer."""
+        """Refuse a kind of query that the trained weights cannot answer."""
         if ability not in self.answers:
             able = " and ".join(MEANS[a] for a in ANSWERS[self.kind] if a in self.answers) or "nothing we ask"
             raise ValueError(
@@ -78,7 +78,7 @@ class Model:
             )
 
     def identity(self) -> dict[str, Any]:
-        """What a number of this model is a number of: name, weights, architecture and precision."""
+        """The identity of the model behind a score: name, weights, architecture and precision."""
         return {
             "model": self.name,
             "digest": self.digest,

@@ -1,4 +1,4 @@
-"""A model's tokenizer as scoring needs it: each distinct text once, one start token, and what it cannot spell."""
+"""Tokenizes texts for scoring: each distinct text once, with one start token, and counts of unknown tokens."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,21 +12,21 @@ from catsofa.scoring.models.tokens import Ids, Text, Tokens, Unscorable
 from catsofa.scoring.signature import shown_name
 
 AT_ONCE = 1024
-"""Texts that are tokenised in one call."""
+"""The number of texts in one tokenizer call."""
 
 
 class Reader:
-    """A model's tokenizer as scoring needs it: nothing cut, nothing padded, special tokens known by their ids."""
+    """The tokenizer of a model for scoring, without truncation or padding, and with the ids of special tokens."""
 
     def __init__(self, model: Model) -> None:
-        self.name = shown_name(model.name)  # it stands in reasons, which reports show
+        self.name = shown_name(model.name)  # part of reasons, which reports show
         self._tokenizer = model.tokenizer
         self._config = model.module.config.get_text_config()
         self._body = model.body
 
     @cached_property
     def _backend(self) -> Any:
-        """The Rust tokenizer, without the truncation and padding a tokenizer.json may carry."""
+        """The Rust tokenizer, without the truncation and padding that a tokenizer.json may set."""
         backend = self._tokenizer.backend_tokenizer
         backend.no_truncation()
         backend.no_padding()
@@ -34,7 +34,7 @@ class Reader:
 
     @cached_property
     def start(self) -> int:
-        """The token before a text: the tokenizer's BOS, or its end-of-text where it has no BOS."""
+        """The start token id: the tokenizer's BOS, or its end-of-text token without a BOS."""
         for token in (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id):
             if token is not None:
                 return int(token)
@@ -42,29 +42,29 @@ class Reader:
 
     @cached_property
     def adds_start(self) -> bool:
-        """Whether the tokenizer puts the start token before a text by itself."""
+        """Whether the tokenizer itself adds the start token before a text."""
         return bool(self._backend.encode("a").ids[:1] == [self.start])
 
     @cached_property
     def mask(self) -> int:
-        """The mask's id."""
+        """The id of the mask token."""
         if self._tokenizer.mask_token_id is None:
             raise Unscorable(f"the tokenizer of {self.name} has no mask token")
         return int(self._tokenizer.mask_token_id)
 
     @cached_property
     def pad(self) -> int:
-        """An id that fills a row; it is never read, but some models count positions by it."""
+        """The id that fills rows; models do not read it, but some use it to count positions."""
         return int(self._tokenizer.pad_token_id or 0)
 
     @cached_property
     def segmented(self) -> bool:
-        """Whether the model is told which segment a token belongs to."""
+        """Whether the model takes the segment of each token as input."""
         return "token_type_ids" in self._tokenizer.model_input_names
 
     @cached_property
     def limit(self) -> int:
-        """The most tokens the model reads at once."""
+        """The maximum number of tokens in one input of the model."""
         limits = [int(self._tokenizer.model_max_length)]
         if (found := getattr(self._config, "max_position_embeddings", None) or 0) > 0:
             table = getattr(getattr(self._body, "embeddings", None), "position_embeddings", None)
@@ -74,18 +74,18 @@ class Reader:
 
     @cached_property
     def _unknown(self) -> frozenset[int]:
-        """The ids of what the tokenizer does not know; none where it can spell everything, as by bytes."""
+        """The ids of unknown tokens; empty if the tokenizer can spell every text, for example by bytes."""
         return unknown_ids(self._tokenizer)
 
     @cached_property
     def _dropped(self) -> Callable[[str], int] | None:
-        """Counts the letters that the tokenizer drops; None if it drops none."""
+        """A function that counts the letters that the tokenizer drops; None if it drops none."""
         return dropped_by(self._tokenizer)
 
     def unknowns(self, tokens: Tokens, places: Iterable[int] | None = None) -> int:
-        """How many of a text's tokens, or of those at these places, are unknown, and the letters that it dropped.
+        """The number of unknown tokens in a text, or at these positions, plus the number of dropped letters.
 
-        Dropped letters count wherever they stood, for the tokens after them no longer tell their own places.
+        All dropped letters of the text count, since the offsets after a dropped letter are no longer right.
         """
         if self._unknown.isdisjoint(tokens.ids):
             return tokens.dropped
@@ -94,20 +94,20 @@ class Reader:
 
     @cached_property
     def _special(self) -> frozenset[int]:
-        """Ids that must not come out of a text itself; the unknown token may."""
+        """Special token ids that a text itself must not produce; the unknown token is allowed."""
         special = set(self._tokenizer.all_special_ids) - self._unknown
         return frozenset(special | ({self.start} if self._tokenizer.bos_token_id is not None else set()))
 
     def bare(self, texts: Iterable[str]) -> dict[str, Tokens]:
-        """Each distinct text's tokens, with nothing added."""
+        """Distinct text to its tokens, without special tokens."""
         return {text: tokens for text, tokens in self._encode(texts, special=False) if isinstance(text, str)}
 
     def framed(self, texts: Iterable[Text]) -> dict[Text, Tokens]:
-        """Each distinct text's tokens as the model was trained to read them ([CLS] … [SEP])."""
+        """Distinct text to its tokens with the special tokens of training ([CLS] … [SEP])."""
         return dict(self._encode(texts, special=True))
 
     def after(self, before: str, texts: Iterable[str]) -> dict[str, Tokens]:
-        """Each distinct text's tokens as the second of two texts; those of the text before it are nobody's own."""
+        """Distinct text to its tokens as the second of two texts; tokens of the first text get segment None."""
         read = self.framed((before, text) for text in texts)
         return {
             pair[1]: replace(of, text=pair[1], segments=tuple(0 if part == 1 else None for part in of.segments))
@@ -115,14 +115,14 @@ class Reader:
         }
 
     def _encode(self, texts: Iterable[Text], special: bool) -> Iterator[tuple[Text, Tokens]]:
-        """Distinct texts in order, some at a time: the tokenizer's output takes several times their room."""
+        """Tokenize distinct texts in order, in batches, since the output needs several times their memory."""
         left = iter(dict.fromkeys(texts))
         while some := list(islice(left, AT_ONCE)):
             found = self._backend.encode_batch(some, add_special_tokens=special)
             yield from map(self._tokens, some, found)
 
     def _tokens(self, text: Text, encoding: Any) -> tuple[Text, Tokens]:
-        """A text with its tokens, as a tokenizer gives them."""
+        """A text with its tokens, from the encoding of the tokenizer."""
         texts = (text,) if isinstance(text, str) else text
         return text, Tokens(
             text=texts[0],
@@ -135,7 +135,7 @@ class Reader:
         )
 
     def check(self, tokens: Tokens, added: int = 0, allow: int | None = None) -> Tokens:
-        """The tokens, unless the text is empty, too long for the model, or spells a special token."""
+        """The tokens, unchanged; a text that is empty, too long or spells a special token raises `Unscorable`."""
         own: Sequence[int] = tokens.ids
         if None in tokens.segments:
             own = [token for token, of in zip(tokens.ids, tokens.segments, strict=True) if of is not None]
@@ -151,12 +151,12 @@ class Reader:
         return tokens
 
     def started(self, tokens: Tokens) -> Ids:
-        """The start token once, then the text."""
+        """The ids of the start token and the text, after `check`."""
         return (self.start, *self.check(tokens, added=1).ids)
 
 
 def unknown_ids(tokenizer: Any) -> frozenset[int]:
-    """The ids that stand for unknown text, by the tokenizer's own name for it and by its model's."""
+    """The ids of unknown tokens, as the tokenizer and as its underlying model define them."""
     model = tokenizer.backend_tokenizer.model
     named = getattr(model, "unk_token", None)
     ids = {tokenizer.unk_token_id, None if named is None else model.token_to_id(named)}
@@ -166,9 +166,9 @@ def unknown_ids(tokenizer: Any) -> frozenset[int]:
 
 
 def dropped_by(tokenizer: Any) -> Callable[[str], int] | None:
-    """A function that counts the letters of a text which become no token; None where the tokenizer drops none.
+    """A function that counts the letters of a text without a token; None if the tokenizer drops no letters.
 
-    Only a BPE without an unknown token drops letters. The offsets of its tokens do not show which: they close the gap.
+    Only a BPE without an unknown token drops letters. Token offsets do not show them, since offsets close the gap.
     """
     backend = tokenizer.backend_tokenizer
     model = backend.model
@@ -190,7 +190,7 @@ def dropped_by(tokenizer: Any) -> Callable[[str], int] | None:
 
 
 def _by_bytes(backend: Any, vocabulary: frozenset[str]) -> bool:
-    """Whether texts are read as bytes, and every byte is in the vocabulary."""
+    """Whether the tokenizer reads texts as bytes and has every byte in its vocabulary."""
     from tokenizers.pre_tokenizers import ByteLevel
 
     letters = frozenset(ByteLevel.alphabet())
@@ -198,7 +198,7 @@ def _by_bytes(backend: Any, vocabulary: frozenset[str]) -> bool:
 
 
 def _pieces(backend: Any, text: str) -> list[str]:
-    """The pieces of a text that the tokenizer's model reads, one at a time."""
+    """The pieces of a text after normalization and pre-tokenization."""
     if backend.normalizer is not None:
         text = backend.normalizer.normalize_str(text)
     if backend.pre_tokenizer is None:
@@ -207,7 +207,7 @@ def _pieces(backend: Any, text: str) -> list[str]:
 
 
 def _lost(piece: str, model: Any, vocabulary: frozenset[str]) -> int:
-    """The letters of a piece that the model has no token for; spaces are no letters."""
+    """The number of letters in a piece for which the model has no token; spaces do not count."""
     prefix, suffix = model.continuing_subword_prefix or "", model.end_of_word_suffix or ""
     last = len(piece) - 1
     spelt = [(prefix if at else "") + letter + (suffix if at == last else "") for at, letter in enumerate(piece)]
@@ -218,5 +218,5 @@ def _lost(piece: str, model: Any, vocabulary: frozenset[str]) -> int:
 
 
 def _bytes_known(letter: str, model: Any, vocabulary: frozenset[str]) -> bool:
-    """Whether the model spells a letter by its bytes."""
+    """Whether the model can spell a letter by its bytes."""
     return bool(model.byte_fallback) and all(f"<0x{byte:02X}>" in vocabulary for byte in letter.encode())

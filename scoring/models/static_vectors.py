@@ -1,7 +1,7 @@
-"""Static vectors: one a word or token, whatever stands around it; a text's vector is the mean of its own.
+"""Reads static vectors, one per word or token without context; the vector of a text is the mean of its vectors.
 
-Word vectors come as text (GloVe; word2vec and fastText with a header) or as word2vec's binary, plain or gzipped, and
-only the words asked for are kept. Token vectors come as the folders that model2vec and sentence-transformers write.
+Word vectors are text files (GloVe; word2vec and fastText with a header) or word2vec's binary format, plain or gzipped;
+only requested words are kept. Token vectors are folders from model2vec or sentence-transformers.
 """
 
 import gzip
@@ -26,14 +26,14 @@ _WORDS = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
 def words_of(text: str) -> list[str]:
-    """The words and punctuation marks of a text, as written: GloVe has vectors of both, and of words in capitals."""
+    """The words and punctuation marks of a text, as written; GloVe has vectors for both, and for capitalised words."""
     return _WORDS.findall(text)
 
 
 def word_vectors(path: Path | str, unknown: set[str]) -> Encode:
-    """Texts to the mean of their words' vectors; a word is looked up as written, then in lower case, or left out.
+    """An encoder from texts to the mean of their word vectors; words are looked up as written, then in lower case.
 
-    A text with a word that is left out joins the `unknown`; punctuation marks do not count.
+    Missing words are left out. A text with a missing word is added to `unknown`; punctuation marks do not count.
     """
     path = existing_file(path, EXPECTED)
 
@@ -51,7 +51,7 @@ def word_vectors(path: Path | str, unknown: set[str]) -> Encode:
 
 
 def read_word_vectors(path: Path, wanted: set[str]) -> dict[str, Matrix]:
-    """The vectors of the wanted words; of a word that stands there twice, the first."""
+    """The vectors of the wanted words; if a word occurs twice in the file, the first vector counts."""
     found: dict[str, Matrix] = {}
     with cast("IO[bytes]", gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as file:
         first = file.readline()
@@ -78,7 +78,7 @@ def read_word_vectors(path: Path, wanted: set[str]) -> dict[str, Matrix]:
 
 
 def _numbers(fields: list[str], size: int, path: Path, line: int) -> Matrix | None:
-    """The numbers after a word; None where there are too many: the word held a space, and no wanted word does."""
+    """The vector after a word; None with too many fields: then the word contains a space, and no wanted word does."""
     if len(fields) > size:
         return None
     try:
@@ -96,7 +96,7 @@ def _finite(vector: Matrix, size: int, path: Path, line: int | None = None) -> M
 
 
 def _binary_rows(file: IO[bytes], count: int, size: int, path: Path) -> Iterator[tuple[str, bytes]]:
-    """Each word of word2vec's binary format, and its numbers as bytes."""
+    """Each word of word2vec's binary format, with the bytes of its vector."""
     width, held, at = 4 * size, b"", 0
     for _ in range(count):
         while (end := held.find(b" ", at)) < 0 or len(held) < end + 1 + width:
@@ -109,14 +109,14 @@ def _binary_rows(file: IO[bytes], count: int, size: int, path: Path) -> Iterator
 
 
 def is_token_folder(folder: Path) -> bool:
-    """Whether a folder holds a static embedding, as model2vec or sentence-transformers writes it."""
+    """Whether a folder is a static embedding from model2vec or sentence-transformers."""
     return _tensors_in(folder) is not None
 
 
 def token_vectors(folder: Path, unknown: set[str]) -> Encode:
-    """Texts to the mean of their tokens' vectors, times the tokens' weights where the folder has some.
+    """An encoder from texts to the mean of their token vectors, multiplied by token weights if the folder has them.
 
-    A text with a token that the tokenizer does not know joins the `unknown`.
+    A text with an unknown token is added to `unknown`.
     """
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
@@ -133,7 +133,7 @@ def token_vectors(folder: Path, unknown: set[str]) -> Encode:
     tokenizer.no_padding()
     rows = tensors.get("mapping", np.arange(len(vectors)))
     weights = tensors.get("weights", np.ones(len(rows))).astype(np.float32)
-    # model2vec leaves unknown tokens out, sentence-transformers keeps them
+    # model2vec leaves out unknown tokens, sentence-transformers keeps them
     unknown_id = _unknown(tokenizer)
     left_out = unknown_id if "embeddings" in tensors else None
 
@@ -147,7 +147,7 @@ def token_vectors(folder: Path, unknown: set[str]) -> Encode:
 
 
 def _tensors_in(folder: Path) -> Path | None:
-    """Where in a folder the vectors of a static embedding lie; None if it is no such folder."""
+    """The folder with the vectors of a static embedding; None if `folder` is not a static embedding."""
     place = folder
     if (folder / "modules.json").is_file():
         listed = json.loads(read_text(folder / "modules.json", "modules"))
@@ -162,13 +162,13 @@ def _tensors_in(folder: Path) -> Path | None:
 
 
 def _model_type(folder: Path) -> str:
-    """What a folder's config.json calls its model."""
+    """The `model_type` in config.json; empty without this file."""
     config = folder / "config.json"
     return str(json.loads(read_text(config, "a configuration")).get("model_type")) if config.is_file() else ""
 
 
 def _unknown(tokenizer: Any) -> int | None:
-    """The id of the token that stands for what the tokenizer does not know."""
+    """The id of the unknown token; None without one."""
     model = json.loads(tokenizer.to_str())["model"]
     unknown = model.get("unk_token")
     found: int | None = tokenizer.token_to_id(unknown) if unknown else model.get("unk_id")
@@ -176,7 +176,7 @@ def _unknown(tokenizer: Any) -> int | None:
 
 
 def _means(found: Sequence[Sequence[Matrix] | Matrix]) -> Matrix:
-    """The mean of each text's vectors; NaN for a text that has none."""
+    """The mean of the vectors of each text; NaN for a text without vectors."""
     size = next((len(vectors[0]) for vectors in found if len(vectors)), 1)
     nothing = np.full(size, np.nan, dtype=np.float32)
     return np.stack([np.mean(vectors, axis=0) if len(vectors) else nothing for vectors in found])

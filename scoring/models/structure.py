@@ -1,4 +1,4 @@
-"""What a network in memory is built of besides its weights: parts, their classes, numbers and functions."""
+"""The structure of a network in memory besides its weights: submodules with their classes, values and functions."""
 
 from copy import deepcopy
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from catsofa.scoring.models.forward_state import COLLECTS
 
 IGNORED = ("training", "p", "gradient_checkpointing")
-"""Attributes that change no number of a network in evaluation mode."""
+"""Attributes that change no output of a network in evaluation mode."""
 CACHED = "cached"
-"""How attributes end in which a part notes the rows that it read."""
+"""The ending of attributes in which a submodule stores facts about the rows that it read."""
 
 
 def structure(module: Any) -> list[Any]:
-    """Each part by name: its class, its plain attributes and functions, and which parts are one and the same."""
+    """Each submodule: its name, the first name of the same object, its class, and its plain attributes."""
     first: dict[int, str] = {}
     return [
         [name, first.setdefault(id(part), name), _called(type(part)), _plain(part)]
@@ -21,7 +21,10 @@ def structure(module: Any) -> list[Any]:
 
 
 def is_as_built(module: Any) -> bool:
-    """Whether a network has the parts that its class, one of transformers or of its folder, builds by its config."""
+    """Whether a network has the submodules that its class builds from its configuration.
+
+    The class must come from transformers or from the code in the model's folder.
+    """
     import torch
 
     if not type(module).__module__.startswith(("transformers.", "transformers_modules.")):
@@ -32,7 +35,7 @@ def is_as_built(module: Any) -> bool:
 
 
 def refuse_unhashed(module: Any) -> None:
-    """Refuse a network whose numbers depend on what has no hash here: hooks, a forward put in place, packed weights."""
+    """Refuse a network with parts that the digest does not cover: hooks, a replaced forward, or packed weights."""
     for name, part in module.named_modules():
         hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]
         if any(getattr(hook, "__module__", "") != COLLECTS for hook in hooks):
@@ -50,7 +53,7 @@ def refuse_unhashed(module: Any) -> None:
 
 
 def _plain(part: Any) -> dict[str, Any]:
-    """The numbers, texts and functions that a part holds, by name."""
+    """The numbers, strings and functions among the attributes of a submodule, by name."""
     return {
         name: _called(value) if callable(value) else repr(value)
         for name, value in sorted(vars(part).items())
@@ -62,10 +65,10 @@ def _plain(part: Any) -> dict[str, Any]:
 
 
 def _is_function(value: Any) -> bool:
-    """Whether a value is a function or a class, by whose name it is known."""
+    """Whether a value is a function or class with a qualified name."""
     return callable(value) and hasattr(value, "__qualname__")
 
 
 def _called(value: Any) -> str:
-    """A function or a class by its module and name."""
+    """The module and the qualified name of a function or class."""
     return f"{value.__module__}.{value.__qualname__}"

@@ -1,20 +1,20 @@
-"""A text's tokens, and the places of its words among them by character offsets."""
+"""The tokens of a text; finds the tokens of words by character offsets."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
 
 Text = str | tuple[str, str]
-"""A sentence, or a context and the sentence after it."""
+"""A sentence, or a context and its following sentence."""
 Ids = tuple[int, ...]
 
 
 class Unscorable(ValueError):
-    """An item that has no right score under this protocol and model; the message is the reason."""
+    """The error for an item without a valid score under this protocol and model; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text's tokens, and where each stands: its characters, its word, its segment."""
+    """The tokens of a text, with the characters, the word and the segment of each token."""
 
     text: str
     ids: Ids
@@ -22,12 +22,12 @@ class Tokens:
     words: tuple[int | None, ...]
     types: Ids
     segments: tuple[int | None, ...]
-    """0 or 1 for the tokens of a text, None for the special tokens around them."""
+    """0 or 1 for the tokens of the first or second text, None for special tokens."""
     dropped: int = 0
-    """Letters of the text, or of both texts, that the tokenizer left out without a token."""
+    """The number of letters in the text, or in both texts, that the tokenizer dropped."""
 
     def of(self, segment: int = 0) -> list[int]:
-        """The positions of a text's own tokens."""
+        """The positions of the tokens of one segment, without special tokens."""
         if segment == 0 and not any(self.segments) and None not in self.segments:
             return list(range(len(self.segments)))
         return [at for at, found in enumerate(self.segments) if found == segment]
@@ -35,8 +35,8 @@ class Tokens:
     def span(self, begin: int, end: int) -> range:
         """The positions of the tokens that spell these characters of the first text.
 
-        A token of spaces alone belongs to the context, unless the tokenizer begins the word with it: Llama reads
-        "zorb" as "▁" and "zorb", and "▁" is then the first piece of the word.
+        A token of only spaces belongs to the context, unless the tokenizer begins the word with it: Llama tokenizes
+        "zorb" as "▁" and "zorb", and "▁" is then the first token of the word.
         """
         inside: list[int] = []
         before: int | None = None
@@ -60,20 +60,20 @@ class Tokens:
         return range(inside[0], inside[-1] + 1)
 
     def _begins_word(self, space: int, first: int) -> bool:
-        """Whether a token of spaces is the word's own beginning: one plain space in its word, right before it."""
+        """Whether a token of spaces begins the word: at most one plain space, adjacent to it and with its word id."""
         low, high = self.offsets[space]
         joined = high == self._without_space(first)[0] and self.offsets[first][0] >= high
         return joined and self.text[low:high] in ("", " ") and self.words[space] == self.words[first]
 
     def after(self, end: int) -> int:
-        """How many tokens of the first text follow those that cover its beginning, as `span(0, end)` does."""
+        """The number of tokens of the first text after the tokens in `span(0, end)`."""
         places = self.of()
         last = bisect_left(places, end, key=lambda at: self.offsets[at][0])
         while last:
             low, high = self._without_space(places[last - 1])
             if low < min(high, end):
                 break
-            last -= 1  # nothing but space: it belongs to what follows it
+            last -= 1  # only spaces: this token belongs to the text after `end`
         else:
             raise Unscorable(f"no token covers {self.text[:end]!r}")
         if high > end:
@@ -81,7 +81,7 @@ class Tokens:
         return len(places) - last
 
     def _without_space(self, at: int) -> tuple[int, int]:
-        """A token's characters, from its first that is no space."""
+        """The character range of a token, without leading spaces."""
         low, high = self.offsets[at]
         piece = self.text[low:high]
         return low + len(piece) - len(piece.lstrip()), high

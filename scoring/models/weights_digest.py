@@ -1,17 +1,17 @@
-"""A digest of the weights in memory, fast enough to take at every scoring: integer sums at the speed of memory."""
+"""A digest of weights in memory by integer sums; it runs at memory speed, so every scoring can compute it."""
 
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
 WIDTH = 4096
-"""Eight bytes of a weight are a number; so many numbers are a row, and rows and columns are summed."""
+"""The row length in numbers of eight bytes each; the digest sums over rows and columns."""
 
 
 def weights_digest(module: Any) -> str:
     """The digest of the names, types, shapes and bits of a network's weights and stored buffers.
 
-    It finds changes that a person makes, also a new order; it is no protection against a forger.
+    The digest detects ordinary changes, also of the order, but gives no protection against deliberate forgery.
     """
     found = sha256()
     for name, tensor in _stored(module):
@@ -22,13 +22,13 @@ def weights_digest(module: Any) -> str:
 
 
 def _stored(module: Any) -> Iterator[tuple[str, Any]]:
-    """The weights by name, and the buffers that a checkpoint holds: a network may write to the others."""
+    """The named weights and the buffers that checkpoints contain; a network may write to other buffers."""
     yield from module.named_parameters()
     yield from stored_buffers(module)
 
 
 def stored_buffers(module: Any) -> Iterator[tuple[str, Any]]:
-    """The buffers that a checkpoint holds, by name."""
+    """The named buffers that checkpoints contain."""
     for name, part in module.named_modules():
         for buffer, tensor in part._buffers.items():
             if tensor is not None and buffer not in part._non_persistent_buffers_set:
@@ -36,7 +36,7 @@ def stored_buffers(module: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _sums(tensor: Any) -> Iterator[bytes]:
-    """Sums of a tensor's bits; integers, so that neither the device nor the order of the sum changes them."""
+    """Integer sums of the bits of a tensor, which depend neither on the device nor on the order of summation."""
     import torch
 
     if tensor.device.type == "meta" or not tensor.numel():

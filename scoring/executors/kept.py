@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.files import BadInput
-from catsofa.data.files.checksums import sha256_of
 from catsofa.data.records import Score
 from catsofa.scoring.dataset import Data
 from catsofa.scoring.executors import About, Scored, Scorer
@@ -73,22 +72,16 @@ def kept(
     dtype = str(loading.get("dtype", "float32"))
     if dtype == "auto" or loading.get("trust_remote_code") or loading.get("quantisation"):
         return None
-    if not (folder / MANIFEST).is_file():
+    if not (before := _finished(folder, dataset, protocol)):
         return None
-    try:
-        report, manifest = finished_report(folder), read_manifest(folder)
-    except Unfinished:
-        return None
+    report, manifest = before
     identity, about = manifest["identity"], manifest.get("about", {})
     options, model = protocol.options(), identity.get("model", {})
     digest = find(name, loading.get("revision")).digest()
     asked = {option: options[option] for option in (*scored_by, *measure.scored_by) if option in options}
     same = (
         model == {"digest": digest, "architecture": model.get("architecture"), "dtype": DTYPES.get(dtype, dtype)}
-        and identity.get("catsofa") == version("catsofa")
-        and identity.get("data") == dataset.digest
         and identity.get("protocol") == asked
-        and report["signature"].get("options") == protocol.digest
         and about.get("records") == dataset.count
         and not identity.keys() - {"catsofa", "model", "data", "protocol"}
     )
@@ -119,27 +112,22 @@ def kept_of_vectors(
     The default pooling of a network is that of the run: it depends on the weights and the version alone.
     """
     other = any(value for option, value in loading.items() if option not in FREE)
-    if other or not (folder / MANIFEST).is_file():
+    if other or not (before := _finished(folder, dataset, protocol)):
         return None
-    try:
-        report, manifest = finished_report(folder), read_manifest(folder)
-    except Unfinished:
-        return None
-    identity, signature = manifest["identity"], report["signature"]
-    model, dtype = dict(identity.get("model", {})), str(loading.get("dtype", "float32"))
+    report, manifest = before
+    model, signature = manifest["identity"].get("model", {}), report["signature"]
+    dtype = str(loading.get("dtype", "float32"))
     unasked: dict[str, Any] = {"pooling": None, "layer": -1, "special_tokens": True, "unit_length": False}
     asked = {option: getattr(protocol.seat, option) for option in unasked}
     same = (
-        identity.get("catsofa") == version("catsofa")
-        and identity.get("data") == dataset.digest
-        and manifest.get("about", {}).get("model") == name
+        manifest.get("about", {}).get("model") == name
         and model.get("digest") == _digest_now(name, str(model.get("kind")), loading.get("revision"))
         and model.get("dtype", dtype) in (dtype, DTYPES.get(dtype, dtype))
         and all(
             model.get(option, unasked[option]) == value or (option, value) == ("pooling", None)
             for option, value in asked.items()
         )
-        and (signature["options"], signature["protocol"]) == (protocol.digest, protocol.name)
+        and signature["protocol"] == protocol.name
         and (signature["data"], signature.get("subset", "")) == (dataset.name, dataset.subset)
         and signature.get("resamples", 0) == resamples
     )
@@ -151,6 +139,21 @@ def _digest_now(name: str, kind: str, revision: str | None) -> str:
     place = Path(name).expanduser()
     if kind == "transformers":
         return find(name, revision).digest()
-    if place.is_file():
-        return f"sha256:{sha256_of(place)}"
-    return digest_of(place) if place.is_dir() else ""
+    return digest_of(place) if place.exists() else ""
+
+
+def _finished(folder: Path, dataset: Data, protocol: Protocol) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The report and manifest of a run that this version finished on this data by this protocol; else None."""
+    if not (folder / MANIFEST).is_file():
+        return None
+    try:
+        report, manifest = finished_report(folder), read_manifest(folder)
+    except Unfinished:
+        return None
+    identity = manifest["identity"]
+    same = (
+        identity.get("catsofa") == version("catsofa")
+        and identity.get("data") == dataset.digest
+        and report["signature"].get("options") == protocol.digest
+    )
+    return (report, manifest) if same else None

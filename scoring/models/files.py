@@ -12,7 +12,7 @@ from typing import Any
 
 from catsofa.data import extras
 from catsofa.data.files import json_files
-from catsofa.data.files.checksums import sha256_of_files
+from catsofa.data.files.checksums import sha256_of, sha256_of_files
 from catsofa.scoring.models import plugged
 from catsofa.scoring.models.computed_vectors import ENDINGS
 from catsofa.scoring.models.static_vectors import WORD_ENDINGS, is_token_folder
@@ -100,10 +100,12 @@ class Source:
 
 
 def digest_of(folder: Path, *, runs_code: bool = False) -> str:
-    """The SHA-256 over all files in a model folder and its subfolders that can affect a score.
+    """The SHA-256 over all files in a model folder and its subfolders that can affect a score, or of a single file.
 
     Code of the folder that is run (`runs_code`) may read any file, so the digest then covers all visible files.
     """
+    if folder.is_file():
+        return f"sha256:{sha256_of(folder)}"
     if runs_code and code_in(folder / name for name in WITH_CODE):
         files = sorted(
             file for file in folder.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(folder))

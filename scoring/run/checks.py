@@ -10,7 +10,6 @@ from typing import Any
 from catsofa.data.digests import FIELD, json_digest
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.files.append_log import LogReader
-from catsofa.data.files.checksums import sha256_of
 from catsofa.data.files.json_files import check_seal
 from catsofa.data.percentages import quantity
 from catsofa.data.servers.reply_store import EXPECTED
@@ -193,7 +192,7 @@ def _origins(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Path, Callable[
     digest, runs_code = model.get("digest"), bool(model.get("remote_code"))
     place = Path(str(about.get("place")))
     if about.get("place") and place.exists() and str(digest).startswith("sha256:"):
-        now = digest_of(place, runs_code=runs_code) if place.is_dir() else f"sha256:{sha256_of(place)}"
+        now = digest_of(place, runs_code=runs_code)
         if now != digest and place.is_dir() and earlier_digest_of(place) == digest:
             yield "model but for files that an earlier version did not hash", place, lambda: True
         else:

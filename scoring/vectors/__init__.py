@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catsofa.data.files.checksums import sha256_of
 from catsofa.scoring import models
 from catsofa.scoring.choices import Pooling
 from catsofa.scoring.likelihood.self_check import Batching
@@ -125,9 +124,7 @@ def _key(name: str, kind: str, place: Path, unit_length: bool) -> dict[str, Any]
 
 def _digest(name: str, place: Path) -> str:
     """The hash of a model's files, or its commit on the hub, which names the folder in the hub's cache."""
-    if place.is_file():
-        return f"sha256:{sha256_of(place)}"
-    return digest_of(place) if Path(name).expanduser().is_dir() else place.name
+    return digest_of(place) if place.is_file() or Path(name).expanduser().is_dir() else place.name
 
 
 def _refuse(name: str, what: str, given: Mapping[str, bool]) -> None:

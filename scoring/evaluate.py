@@ -275,7 +275,7 @@ def _of_kept(
     return Report(
         protocol=protocol.name,
         results=results,
-        signature=Signature(**{part: value for part, value in before["signature"].items() if part != "line"}),
+        signature=Signature.of(before["signature"]),
         warnings=tuple(before["warnings"]),
         unscored=before["unscored"],
         unit=measure.unit,

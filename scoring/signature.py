@@ -1,10 +1,11 @@
 """Signatures: the data, model and protocol behind a number, and whether two numbers are comparable."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput
@@ -48,6 +49,11 @@ class Signature:
     def to_dict(self) -> dict[str, str | int]:
         """The parts by name, and the line."""
         return {**asdict(self), "line": str(self)}
+
+    @classmethod
+    def of(cls, parts: Mapping[str, Any]) -> "Signature":
+        """The signature with these parts, as `to_dict` returns them."""
+        return cls(**{name: value for name, value in parts.items() if name != "line"})
 
     def compared(self) -> dict[str, str | int]:
         """The parts by name as they are compared: of the data the hash alone, whatever their file is called."""

@@ -3,7 +3,7 @@
 __all__ = ["Snapshot", "read", "save", "taken"]
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,8 @@ class Snapshot:
 
     def to_dict(self) -> dict[str, Any]:
         """The snapshot as it lies in a baseline."""
-        signed = {name: value for name, value in self.signature.to_dict().items() if name != "line"}
-        return {"kind": self.kind, "model": self.model, "signature": signed, "outcomes": self.outcomes}
+        about = {"kind": self.kind, "model": self.model, "signature": asdict(self.signature)}
+        return {**about, "outcomes": self.outcomes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -223,9 +223,8 @@ def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) ->
     """One report with its signature."""
     try:
         results = report["results"]
-        signed = report.get("signature_parts", report["signature"])
-        parts = {name: value for name, value in signed.items() if name != "line"}
-        signature = Signature(**parts | {"model": without_folders(parts["model"])})
+        signature = Signature.of(report.get("signature_parts", report["signature"]))
+        signature = replace(signature, model=without_folders(signature.model))
         kind = _kind(results)
     except (AttributeError, LookupError, TypeError):
         found = f"no results of an installed measure with a signature in {what}"

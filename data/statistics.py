@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from hashlib import blake2b
 from math import sqrt
 from typing import Any
 
@@ -57,11 +58,16 @@ def remembered_draws() -> Iterator[None]:
         _HELD.reset(token)
 
 
-def remembered(what: Hashable, rng: np.random.Generator, draw: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-    """The cached draw for this generator state; the generator then advances as if it had drawn again."""
+def remembered(
+    what: Hashable, rng: np.random.Generator, draw: Callable[[], NDArray[Any]], *columns: Array
+) -> NDArray[Any]:
+    """The cached draw for this generator state; the generator then advances as if it had drawn again.
+
+    `columns` are the numbers that the result depends on, beside the draws.
+    """
     if (held := _HELD.get()) is None:
         return draw()
-    key = what, repr(rng.bit_generator.state)
+    key = what, repr(rng.bit_generator.state), *(blake2b(part.tobytes()).digest() for part in columns)
     if key not in held:
         drawn = draw()
         drawn.flags.writeable = False

@@ -8,7 +8,6 @@ __all__ = ["Interval", "Measure", "intervals", "ratio", "wilson"]
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from math import inf, isnan, nan, sqrt
 
 import numpy as np
@@ -278,8 +277,7 @@ def resampled_sums(columns: Array, resamples: int, seed: Seed) -> Array:
     rng, clusters = np.random.default_rng(seed), len(columns)
     if not clusters:
         raise ValueError("no clusters to resample; nothing was scored")
-    what = "sums", resamples, columns.shape, blake2b(columns.tobytes()).digest()
-    return remembered(what, rng, lambda: _summed(columns, resamples, rng))
+    return remembered(("sums", resamples, columns.shape), rng, lambda: _summed(columns, resamples, rng), columns)
 
 
 def _summed(columns: Array, resamples: int, rng: np.random.Generator) -> Array:

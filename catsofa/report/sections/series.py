@@ -185,10 +185,8 @@ def drawing(lines: Mapping[str, Mapping[str, Mapping[int, Number]]], word: str) 
             if len(models) > 1 and model not in named:
                 how["label"] = labels[model]
                 named.add(model)
-            values, reach = (
-                np.array([number.value for number in known.values()]),
-                np.hstack([*map(errors, known.values())]),
-            )
+            values = np.array([number.value for number in known.values()])
+            reach = np.hstack([*map(errors, known.values())])
             # intervals of several models beside one another, not on top of one another
             beside = ScaledTranslation((at - (len(models) - 1) / 2) * APART / 72, 0, whole.dpi_scale_trans)
             axes.errorbar([*known], values, yerr=reach, markersize=4, transform=axes.transData + beside, **how)

@@ -1,0 +1,309 @@
+"""The store of a crowd study under every order of events, at once and after kills."""
+
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from helpers.seats import IDENTITY, NONE, RIGHT, WRONG, kind_of, opened, tasks, work, works
+from helpers.servers.postgres_server import scratch
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd.databases import Connection
+from catsofa.annotation.crowd.faults import faults
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.seats import Given, NotYours
+from catsofa.annotation.crowd.store import Row, Rows, Store, create_tables, reading
+
+
+def test_twenty_at_once_in_two_stores_never_share_a_seat(tmp_path: Path) -> None:
+    """Twenty threads, by two connections that know nothing of each other, judge 15 items: five each, no more."""
+    rules = Rules(session=15)
+    with opened(tmp_path, tasks(15, gold=2, checks=2)) as one, Store(tmp_path, IDENTITY) as two:
+        threads = [
+            Thread(target=work, args=(store.do, rules, f"p{n}-{m}"))
+            for n in range(10)
+            for m, store in enumerate((one, two))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert set(one.do(seats.counted).values()) == {5}
+
+
+def simulate(rows: Rows, rules: Rules, draw: random.Random) -> None:
+    """People come one after another until every item has five judgements."""
+    now, given_up, people = 0.0, list[tuple[str, str]](), 0
+    while min(seats.counted(rows).values()) < 5:
+        people, name, fails = people + 1, f"p{people}", draw.random() < 0.1
+        assert people < 200
+        seats.arrive(rows, rules, name, "s", "c", now)
+        while isinstance(given := seats.next_task(rows, rules, name, now), Given):
+            now += draw.expovariate(1 / 20)
+            if (what := draw.random()) < 0.03:
+                seats.skip(rows, name, given.nonce)
+            elif what < 0.06:
+                given_up.append((name, given.nonce))
+                break
+            else:
+                mark = NONE if given.token.startswith("item") else WRONG if fails else RIGHT
+                seats.answer(rows, rules, name, given.nonce, {}, mark, now)
+        if given_up and draw.random() < 0.3:  # somebody comes back with what they had
+            name, nonce = given_up.pop(0)
+            now += rules.hold
+            seats.answer(rows, rules, name, nonce, {}, NONE, now)
+
+
+def test_simulated_people_who_leave_sleep_and_fail_cost_what_the_design_says(tmp_path: Path) -> None:
+    """60 items, 5 judgements, people who skip, leave, come late or fail: exactly 300 count, few are in vain."""
+    rules, draw = Rules(session=20, check_every=8, gold_every=8), random.Random(3)
+    with opened(tmp_path, tasks(60, gold=6, checks=6)) as store:
+        store.do(lambda rows: simulate(rows, rules, draw))
+        states = Counter(row["state"] for row in store.do(lambda rows: rows.all("SELECT state FROM seat")))
+        assert states["valid"] == 300
+        assert states["surplus"] <= 30
+        assert states["void"] <= 60
+
+
+class Events(RuleBasedStateMachine):
+    """Everything that can happen to four items for two judgements, with four people, in any order."""
+
+    def connected(self) -> Connection:
+        """A store in memory."""
+        import sqlite3
+
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        create_tables(connection)
+        return connection
+
+    @initialize()
+    def begin(self) -> None:
+        """A store of its own, without the thread that writes."""
+        self.connection = self.connected()
+        self.rows, self.now = Rows(self.connection, IDENTITY), 0.0
+        practice = ("practice0", "practice1")
+        self.rules = Rules(
+            session=7, first=3, check_every=4, gold_every=5, practice=practice, practice_pass=1, fast=1.0, fast_limit=2
+        )
+        self.known = [*tasks(4, gold=2, checks=2), ("item9", "item", "p0")]
+        seats.add(self.rows, [*self.known, *((token, "practice", "") for token in practice)], 2, random.Random(1))
+        self.seen: dict[str, str] = {}
+        for n in range(4):
+            self.arrive(f"p{n}", "s")
+
+    people = st.sampled_from(["p0", "p1", "p2", "p3", "p4"])
+
+    def task_of(self, name: str) -> Given | str:
+        """What the person is given."""
+        try:
+            given = seats.next_task(self.rows, self.rules, name, self.now)
+        except NotYours:
+            return "unknown"
+        if isinstance(given, Given):
+            self.seen[given.nonce] = name
+        return given
+
+    @rule(name=people, again=st.sampled_from(["s", "s", "t"]))
+    def arrive(self, name: str, again: str) -> None:
+        """Somebody consents."""
+        seats.arrive(self.rows, self.rules, name, again, "c", self.now)
+
+    @rule(names=st.sets(people, min_size=1))
+    def ask(self, names: set[str]) -> None:
+        """Some load the page, twice."""
+        for name in sorted(names):
+            assert self.task_of(name) == self.task_of(name)
+
+    @rule(
+        name=people,
+        mark=st.sampled_from([RIGHT, RIGHT, RIGHT, WRONG]),
+        times=st.integers(1, 3),
+        took=st.sampled_from([0.0, 5.0, 5.0]),
+    )
+    def answers(self, name: str, mark: tuple[int, int], times: int, took: float = 5.0) -> None:
+        """Somebody answers what they have, and some more, too fast or not."""
+        for _ in range(times):
+            if isinstance(given := self.task_of(name), Given):
+                self.now += took
+                used = NONE if kind_of(given.token) == "item" else mark
+                seats.answer(self.rows, self.rules, name, given.nonce, {"q": "x"}, used, self.now)
+
+    @rule(place=st.integers(0, 40))
+    def late(self, place: int) -> None:
+        """A page that was open for a long time sends its answer, or the same again."""
+        if self.seen:
+            nonce = [*self.seen][place % len(self.seen)]
+            token = (self.rows.first("SELECT task FROM seat WHERE nonce = ?", nonce) or {})["task"]
+            used = NONE if kind_of(token) == "item" else RIGHT
+            with suppress(NotYours):
+                seats.answer(self.rows, self.rules, self.seen[nonce], nonce, {"q": "late"}, used, self.now)
+
+    @rule(name=people)
+    def sleeps(self, name: str) -> None:
+        """Somebody falls asleep over a task; the others do all they can; then the answer comes."""
+        if isinstance(given := self.task_of(name), Given):
+            self.wait(5.0)
+            for other in sorted({"p0", "p1", "p2", "p3"} - {name}):
+                self.answers(other, RIGHT, 7)
+            self.late([*self.seen].index(given.nonce))
+
+    @rule(name=people)
+    def skips(self, name: str) -> None:
+        """Somebody passes a task on."""
+        if isinstance(given := self.task_of(name), Given):
+            seats.skip(self.rows, name, given.nonce)
+
+    @rule(hours=st.sampled_from([0.05, 5.0, 5.0]))
+    def wait(self, hours: float) -> None:
+        """Time passes."""
+        self.now += 3600 * hours
+
+    @rule(name=st.sampled_from(["p2", "p3"]), leave=st.sampled_from([seats.stop, seats.withdraw]))
+    def leaves(self, name: str, leave: Any) -> None:
+        """Somebody stops or withdraws."""
+        if self.rows.get("person", name):
+            leave(self.rows, name)
+
+    @rule(token=st.sampled_from(["item0", "item1"]))
+    def reopens(self, token: str) -> None:
+        """The researcher asks for one more judgement."""
+        seats.reopen(self.rows, [token], 3)
+
+    @invariant()
+    def nothing_is_wrong(self) -> None:
+        """The rows fit one another, and whoever counts has a place that counts where there is room."""
+        if not hasattr(self, "rows"):
+            return
+        assert [*faults(self.rows, [token for token, _, _ in self.known])] == []
+        left_out = (
+            "SELECT * FROM seat s JOIN task t ON t.token = s.task WHERE s.state = 'surplus' AND valid + held < need"
+        )
+        assert self.rows.all(left_out) == []
+
+    def teardown(self) -> None:
+        """Close the database."""
+        if hasattr(self, "connection"):
+            self.connection.close()
+
+
+class EventsOnPostgres(Events):
+    """The same in PostgreSQL, in one transaction that is rolled back."""
+
+    def connected(self) -> Connection:
+        """The server of the fixture, which the environment names."""
+        return scratch(IDENTITY)
+
+
+TestEvents = Events.TestCase
+TestEvents.settings = settings(
+    max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("cluster")
+class TestEventsOnPostgres(EventsOnPostgres.TestCase):  # type: ignore[misc,name-defined]
+    """The machine as a test."""
+
+    settings = settings(
+        max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+
+
+KILLED = """
+import os, random, sys, threading
+from pathlib import Path
+from catsofa.annotation.crowd import seats
+from catsofa.annotation.crowd.rules import Rules
+from catsofa.annotation.crowd.seats import Given
+from catsofa.annotation.crowd.store import Store
+who, practice, limit = sys.argv[2], sys.argv[3:], 5 if sys.argv[3:] else 10**6
+rules = Rules(session=1000, seconds=1, practice=tuple(practice), fast=1.0, fast_limit=limit)
+store = Store(Path(sys.argv[1]), "ab" * 16)
+store.do(lambda rows: seats.add(rows, [(token, "practice", "") for token in practice], 0, random.Random(1)))
+def works(name):
+    for n in range(10**6):  # who was paused makes room for the next
+        work(f"{name}-{n}")
+def work(name):
+    store.do(lambda rows: seats.arrive(rows, rules, name, "s", "c", 0))
+    while isinstance(given := store.do(lambda rows: seats.next_task(rows, rules, name, 0)), Given):
+        store.do(lambda rows: seats.answer(rows, rules, name, given.nonce, {"q": name}, (0, 0), 0))
+        os.write(1, (given.nonce + chr(10)).encode())
+for n in range(8):
+    threading.Thread(target=works, args=(f"{who}-{n}",)).start()
+"""
+
+
+@pytest.mark.parametrize("practice", [(), ("practice0", "practice1")])
+@pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_a_kill_loses_no_acknowledged_answer(rounds: int, practice: tuple[str, ...], tmp_path: Path) -> None:
+    """Eight threads answer until the process is killed, again and again: all acknowledged is there, no row is wrong.
+
+    With practice, everybody has it first and is paused after ten answers, so that kills fall into both.
+    """
+    said, draw = set[str](), random.Random(7)
+    known = tasks(3000)
+    with opened(tmp_path, known):
+        pass
+    for n in range(rounds):
+        command = [sys.executable, "-c", KILLED, str(tmp_path), f"r{n}", *practice]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            said |= {process.stdout.readline().strip() for _ in range(11)}
+            time.sleep(draw.uniform(0, 0.4))
+            process.kill()
+            said |= {line.strip() for line in process.stdout if line.endswith("\n")}
+    with opened(tmp_path, known) as store:
+        there = {row["nonce"] for row in store.do(lambda rows: rows.all("SELECT nonce FROM answer"))}
+    assert len(said) > 10 * rounds
+    assert said <= there
+
+
+def test_a_changed_row_is_found(tmp_path: Path) -> None:
+    """One label edited in the database, or one row deleted: `faults` names the table."""
+    import sqlite3
+
+    known = tasks(4)
+    with opened(tmp_path, known) as store:
+        works(store, Rules(), "p")
+    for change, found in (
+        ('UPDATE answer SET said = \'{"q": "no"}\' WHERE nonce = (SELECT min(nonce) FROM answer)', "a answer whose"),
+        ("DELETE FROM answer WHERE nonce = (SELECT max(nonce) FROM answer)", "without an answer"),
+        ("DELETE FROM seat WHERE position = 4", "a seat is missing"),
+    ):
+        connection = sqlite3.connect(tmp_path / "study.db")
+        connection.execute(change)
+        connection.commit()
+        connection.close()
+        with reading(tmp_path, IDENTITY) as rows:
+            assert any(found in fault for fault in faults(rows, [token for token, _, _ in known]))
+
+
+def test_a_job_that_fails_changes_nothing_and_the_others_go_on(tmp_path: Path) -> None:
+    """Of three jobs at once the second fails after it wrote: its row is not there, those of the others are."""
+
+    def job(name: str, fail: bool) -> Any:
+        def put(rows: Rows) -> Row | None:
+            rows.put("about", {"name": name, "value": "x"})
+            if fail:
+                raise NotYours("no")
+            return rows.get("about", name)
+
+        return put
+
+    with opened(tmp_path, tasks(1)) as store:
+        futures = [store.submit(job(name, name == "b")) for name in "abc"]
+        with pytest.raises(NotYours):
+            futures[1].result()
+        names = [row["name"] for row in store.do(lambda rows: rows.all("SELECT name FROM about ORDER BY name"))]
+    assert names == ["a", "c"]

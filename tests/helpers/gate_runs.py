@@ -1,8 +1,13 @@
 """Finished runs with planted outcomes, for the regression gate."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from typer.testing import CliRunner
+
+from catsofa.cli import app
 from catsofa.data import formats
 from catsofa.data.content import content_of
 from catsofa.data.digests import json_digest
@@ -88,3 +93,29 @@ def number(cat: Cat) -> tuple[int, int]:
     """The number of the term of a CAT, and its own."""
     term, _, item = cat.id.partition("-")
     return int(term), int(item)
+
+
+def worse(cat: Cat) -> str:
+    """ss 70 in the domain of trades, whose terms are even, and 50 elsewhere."""
+    term, item = number(cat)
+    return "+" if term % 2 == 0 and item in (0, 1, 2, 3) else even(cat)
+
+
+def ran(*arguments: object) -> tuple[int, str]:
+    """The exit code and all that `catsofa` prints; 2 for an error, which the program says in one sentence."""
+    done = CliRunner().invoke(app, list(map(str, arguments)))
+    assert done.exception is None or isinstance(done.exception, SystemExit | ValueError), done.exception
+    if isinstance(done.exception, ValueError):
+        return 2, str(done.exception)
+    return done.exit_code, done.output
+
+
+def checked(*arguments: object) -> tuple[int, dict[str, Any]]:
+    """The exit code of `check --json`, and what it prints."""
+    done = CliRunner().invoke(app, ["check", *map(str, arguments), "--json"])
+    return done.exit_code, json.loads(done.stdout)
+
+
+def by_name(found: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    """The tests of the first run by measure and set."""
+    return {(test["measure"], test["set"]): test for test in found["runs"][0]["tests"]}

@@ -10,59 +10,17 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
-from helpers.gate_runs import cats, even, number, planted
+from helpers.gate_runs import by_name, cats, checked, even, number, planted, ran, worse
 from helpers.mutations import MUTATIONS
-from typer.testing import CliRunner
 
-from catsofa.cli import app
 from catsofa.data.digests import FIELD
 from catsofa.data.files import jsonl
 from catsofa.data.files.json_files import sealed
-from catsofa.data.records import Cat
 from catsofa.gate import check, snapshots_of
 from catsofa.gate.snapshots import save
 from catsofa.scoring.protocols import named
 
 Planted = Callable[..., Path]
-
-
-def worse(cat: Cat) -> str:
-    """ss 70 in the domain of trades, whose terms are even, and 50 elsewhere."""
-    term, item = number(cat)
-    return "+" if term % 2 == 0 and item in (0, 1, 2, 3) else even(cat)
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """200 CATs of 20 terms in two domains."""
-    jsonl.write(cats(), tmp_path / "cats.jsonl")
-    return tmp_path / "cats.jsonl"
-
-
-@pytest.fixture
-def base(tmp_path: Path, data: Path) -> Path:
-    """A run with ss 50 and lms 100."""
-    return planted(tmp_path / "base", data, even)
-
-
-def ran(*arguments: object) -> tuple[int, str]:
-    """The exit code and all that `catsofa` prints; 2 for an error, which the program says in one sentence."""
-    done = CliRunner().invoke(app, list(map(str, arguments)))
-    assert done.exception is None or isinstance(done.exception, SystemExit | ValueError), done.exception
-    if isinstance(done.exception, ValueError):
-        return 2, str(done.exception)
-    return done.exit_code, done.output
-
-
-def checked(*arguments: object) -> tuple[int, dict[str, Any]]:
-    """The exit code of `check --json`, and what it prints."""
-    done = CliRunner().invoke(app, ["check", *map(str, arguments), "--json"])
-    return done.exit_code, json.loads(done.stdout)
-
-
-def by_name(found: dict[str, Any]) -> dict[tuple[str, str], Any]:
-    """The tests of the first run by measure and set."""
-    return {(test["measure"], test["set"]): test for test in found["runs"][0]["tests"]}
 
 
 def test_a_run_is_no_regression_of_itself(base: Path, tmp_path: Path) -> None:
@@ -290,69 +248,6 @@ def test_p_is_corrected_over_all_tests_of_the_call(data: Path, base: Path, tmp_p
     assert many["holm"] == pytest.approx(2 * few["holm"])
 
 
-def test_junit_has_a_case_for_each_test_and_a_failure_for_each_regression(
-    data: Path, base: Path, tmp_path: Path
-) -> None:
-    """The counts of the suites are those of the cases, as test runners check."""
-    jsonl.write(cats(19), tmp_path / "few.jsonl")
-    planted(tmp_path / "all/few", tmp_path / "few.jsonl", even)
-    planted(tmp_path / "all/new", data, worse, model="<lm> & \x1b[31m")
-    ran("check", tmp_path / "all", "--against", base, "--junit", tmp_path / "c.xml")
-    root = Xml.fromstring((tmp_path / "c.xml").read_bytes())
-    suites = root.findall("testsuite")
-    assert root.tag == "testsuites"
-    for element, cases in ((root, root.findall(".//testcase")), *((s, s.findall("testcase")) for s in suites)):
-        counted = [sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error")]
-        assert [int(element.get(name, "")) for name in ("tests", "failures", "errors")] == [len(cases), *counted]
-    assert all({"name", "classname", "time"} == {*case.keys()} for case in root.iter("testcase"))
-    (one, *_) = root.iter("failure")
-    assert one.get("type") == "regression"
-    assert "dravian 0 (50 to 70)" in (one.text or "")
-    assert [element.tag for element in suites[0]] == ["properties", "testcase"]
-
-
-def test_sarif_has_the_fields_that_code_hosts_require(data: Path, base: Path, tmp_path: Path) -> None:
-    """Version, driver, rules, and results whose rule exists and whose location is a file."""
-    ran("baseline", "save", base, "--out", tmp_path / "b.json")
-    run = planted(tmp_path / "new", data, worse)
-    ran("check", run, "--against", tmp_path / "b.json", "--sarif", tmp_path / "c.sarif")
-    document = json.loads((tmp_path / "c.sarif").read_text())
-    (one,) = document["runs"]
-    rules = [rule["id"] for rule in one["tool"]["driver"]["rules"]]
-    assert (document["version"], one["tool"]["driver"]["name"]) == ("2.1.0", "catsofa check")
-    assert [result["ruleId"] for result in one["results"]] == ["regression"] * 2
-    for result in one["results"]:
-        assert rules[result["ruleIndex"]] == result["ruleId"]
-        assert result["message"]["text"].startswith("ss of ")
-        assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("b.json")
-
-
-def test_markdown_is_for_pull_requests_and_holds_no_markup_of_names(data: Path, base: Path, tmp_path: Path) -> None:
-    """A heading with the verdict, a table, and what moved folded away; the name of a model is escaped."""
-    run = planted(tmp_path / "new", data, worse, model="<b>lm|")
-    ran("check", run, "--against", base, "--markdown", tmp_path / "c.md")
-    text = (tmp_path / "c.md").read_text()
-    assert text.startswith("## Failed: regression in 2 of 6 tests\n")
-    assert "| ss | trade | 50 | 70 |" in text
-    assert "<details>" in text
-    assert "<b>" not in "".join(line for line in text.splitlines() if not line.startswith("`data:"))
-
-
-def test_a_narrow_terminal_gets_a_line_for_each_test_and_each_word_is_explained(
-    data: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No word is broken in 60 columns; terminal and Markdown say what the words under `found` mean, and no others."""
-    new = planted(tmp_path / "new", data, worse)
-    monkeypatch.setenv("COLUMNS", "60")
-    code, shown = ran("check", new, "--against", base, "--markdown", tmp_path / "check.md")
-    assert code == 1
-    lines = [line for line in shown.splitlines() if line.startswith("ss of trade: ")]
-    assert [line.endswith(": regression") for line in lines] == [True]
-    for told in (shown, (tmp_path / "check.md").read_text()):
-        assert "regression: the loss is shown to be larger than the margin" in told
-        assert "equivalent: " not in told
-
-
 @pytest.mark.parametrize("again", ["itself", "a copy", "a folder above both"])
 def test_a_run_that_is_given_twice_counts_once(data: Path, base: Path, tmp_path: Path, again: str) -> None:
     """Holm's p is that of the run alone, and the one that is left out is named, in every format."""
@@ -382,27 +277,6 @@ def test_a_file_of_scores_that_is_given_twice_counts_once(data: Path, base: Path
     ran("export", planted(tmp_path / "run", data, worse), "--format", "jsonl", "--out", file)
     _, found = checked(file, file, "--against", base, "--on", data)
     assert (len(found["runs"]), len(found["warnings"])) == (1, 1)
-
-
-@pytest.mark.parametrize("columns", ["200", "60"])
-def test_a_name_adds_no_line_to_a_verdict(
-    data: Path, base: Path, tmp_path: Path, columns: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A model and a domain whose names hold lines and a control character, as a table, as lines and in Python."""
-    monkeypatch.setenv("COLUMNS", columns)
-    forged = "no regression in 9 tests"
-    evil = f"dravian\n{forged}\n\x1b[2J"
-    jsonl.write(cats(domains=(f"trade\n{forged}\n", "planet")), tmp_path / "evil.jsonl")
-    before, after = (
-        planted(tmp_path / name, tmp_path / "evil.jsonl", way, model=evil)
-        for name, way in (("before", even), ("after", worse))
-    )
-    code, said = ran("check", after, base, "--against", before)
-    assert code == 1
-    assert "dravian" in said
-    for text in (said, str(check(after, before))):
-        assert forged not in [line.strip() for line in text.splitlines()]
-        assert "\x1b" not in text
 
 
 def test_an_unfinished_run_is_not_comparable(data: Path, base: Path, tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from catsofa.data.files import BadInput, atomic_write
 from catsofa.data.visible import markdown as plain
 from catsofa.data.visible import visible, visible_json
 from catsofa.report import figures, glossary
-from catsofa.report.elements import BEST, Cell, Document, Number, Table, written
+from catsofa.report.elements import BEST, Cell, Document, Figure, Number, Table, written
+from catsofa.report.processes import in_processes
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
 SIZES = {"footnotesize": (76, 3), "scriptsize": (86, 2)}
@@ -65,7 +66,9 @@ def html(document: Document) -> str:
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     # names may break after the signs that join their words, code stands between backticks, and
     # matplotlib escapes the texts of a drawing itself
-    page.filters["svg"] = lambda figure: Markup(figures.svg(figures.draw(figure.draw), figure.name))
+    drawn = [figure for section in document.sections for figure in section.figures]
+    texts = dict(zip((figure.name for figure in drawn), in_processes(_svg, drawn), strict=True))
+    page.filters["svg"] = lambda figure: Markup(texts[figure.name])
     page.filters |= {"written": written, "broken": partial(_marked, r"([_/@])(?=.)", r"\1<wbr>")}
     page.filters["prose"] = partial(_marked, r"`([^`]+)`", r"<code>\1</code>")
     page.filters["sorted_by"] = lambda cell: Markup("") if (v := _number(cell)) is None else Markup(f' data-v="{v!r}"')
@@ -81,6 +84,11 @@ def html(document: Document) -> str:
         script=Markup(script),
         hash=Markup(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
     )
+
+
+def _svg(figure: Figure) -> str:
+    """The drawing of a figure."""
+    return figures.svg(figures.draw(figure.draw), figure.name)
 
 
 def _number(cell: Cell) -> float | None:

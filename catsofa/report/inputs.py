@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from catsofa.data import sources
 from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.records import Cat
+from catsofa.report.processes import in_processes
 from catsofa.scoring.choosing import measured
 from catsofa.scoring.choosing.each import each
 from catsofa.scoring.choosing.measured import RUN as CHOICES
@@ -26,9 +27,8 @@ from catsofa.scoring.protocols import DEFAULT, PRESETS, Protocol
 from catsofa.scoring.run.manifest import MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.run.reports import Unfinished, refuse_changed
-from catsofa.scoring.run.rows import unchecked
+from catsofa.scoring.run.rows import SCORES, unchecked
 from catsofa.scoring.run.score_files import cats_on, given_in, read_run
-from catsofa.scoring.run.store import MADE_FROM
 from catsofa.scoring.signature import Signature, first_of, hashes_in
 
 SERVER = re.compile(r" at (https?://\S+|the default address)$")
@@ -50,8 +50,11 @@ PRINTED = {
     "filter perplexity": {"histograms"},
 }
 """Command to the fields of its JSON by which it is known."""
-MOST_SCORES = 500_000
-"""Scores that are kept as runs are checked; those of further runs are read again where they are needed."""
+MOST_BYTES = 48 << 20
+"""The bytes of stored scores that are kept as runs are checked; those of further runs are read where they are needed.
+
+This is about 500,000 scores.
+"""
 LEFT_OUT = "Left out:"
 """How the sentence about an unfinished run begins."""
 
@@ -79,11 +82,6 @@ class Finished:
     def scores(self) -> Scores:
         """One score for each text."""
         return self.held or given_in(self.folder)
-
-    @property
-    def rows(self) -> int:
-        """The number of scores that it holds."""
-        return self.report.get(MADE_FROM, {}).get("scores", 0) if self.held else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,18 +146,30 @@ def _keys(part: Mapping[str, Any]) -> set[str]:
 
 def _read_all(folder: Path, places: Sequence[Path], before: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
     """The finished runs at these places below a folder, and a sentence for each one that is not finished."""
-    runs: list[Finished] = []
-    unfinished: dict[Path, Unfinished] = {}
-    for place in places:
-        try:
-            runs.append(read(place, scores=sum(run.rows for run in [*before, *runs]) < MOST_SCORES))
-        except Unfinished as error:
-            if place == folder:
-                raise
-            unfinished[place.relative_to(folder)] = error
-    if unfinished and not runs:
+    stored = accumulate((_stored(place) for place in places), initial=sum(_stored(run.folder) for run in before))
+    results = in_processes(
+        _read_or_unfinished, [(place, size < MOST_BYTES) for place, size in zip(places, stored, strict=False)]
+    )
+    unfinished = {place: error for place, error in zip(places, results, strict=True) if isinstance(error, Unfinished)}
+    if unfinished and (folder in unfinished or len(unfinished) == len(places)):
         raise next(iter(unfinished.values()))
-    return runs, [f"{LEFT_OUT} {place}, {error.found}." for place, error in unfinished.items()]
+    runs = [run for run in results if isinstance(run, Finished)]
+    return runs, [f"{LEFT_OUT} {place.relative_to(folder)}, {error.found}." for place, error in unfinished.items()]
+
+
+def _stored(place: Path) -> int:
+    """The bytes of the scores of a run."""
+    scores = place / SCORES
+    return scores.stat().st_size if scores.is_file() else 0
+
+
+def _read_or_unfinished(task: tuple[Path, bool]) -> Finished | Unfinished:
+    """A finished run with or without its scores, or the error that it is not finished."""
+    place, scores = task
+    try:
+        return read(place, scores=scores)
+    except Unfinished as error:
+        return error
 
 
 def once(runs: Sequence[Finished]) -> tuple[list[Finished], list[str]]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 MAX_LINE = 64 * 1024 * 1024
 """Maximum bytes in one line; a longer line is not a record and could fill the memory."""
@@ -53,6 +53,10 @@ class BadInput(ValueError):
         """The sentence without the place."""
         super().__init__(f"{place}: {self.complaint}")
         self.path, self.line, self.found, self.expected = Path(path), line, found, expected
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments; the default would pass the sentence alone to `__init__`."""
+        return type(self), (self.path, self.found, self.expected, self.line)
 
 
 def short(value: object) -> str:

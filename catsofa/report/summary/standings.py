@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, takewhile
 from math import nan
 from typing import Any
@@ -17,6 +18,7 @@ from catsofa.planning.testing import Scored
 from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
 from catsofa.report.inputs import Finished, NotThere, protocol, records, without_folders
+from catsofa.report.processes import in_processes
 from catsofa.report.summary import Shown, Standing, choices
 from catsofa.report.summary.pairs import Pair
 from catsofa.scoring.compare import DECIDED
@@ -37,10 +39,13 @@ MOST_TESTS = 250
 
 def standings(groups: Sequence[Group]) -> list[list[Standing]]:
     """The standing of each number of each group that the summary knows."""
-    return [
-        [_associations(runs, about)] if kind == "seat" else list(_standings(kind, runs, about))
-        for (kind, runs), about in zip(groups, abouts(groups), strict=True)
-    ]
+    return in_processes(_group, [(*group, about) for group, about in zip(groups, abouts(groups), strict=True)])
+
+
+def _group(group: tuple[str, Sequence[Finished], str]) -> list[Standing]:
+    """The standings of one group, from its kind, its runs and what sets it apart."""
+    kind, runs, about = group
+    return [_associations(runs, about)] if kind == "seat" else list(_standings(kind, runs, about))
 
 
 def abouts(groups: Sequence[Group]) -> list[str]:
@@ -261,8 +266,18 @@ def _corrected(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], P
 
 
 def _overall(measure: str, digits: int = 1) -> Callable[[Any], Number]:
-    """A measure of all items together; none of a file whose columns are several models."""
-    return lambda results: limited(results["overall"], measure, digits) if "overall" in results else Number(None)
+    """A function from results to a measure of all items together."""
+    return partial(_of_all, measure=measure, digits=digits)
+
+
+def _of_all(results: Any, *, measure: str, digits: int) -> Number:
+    """A measure of all items together; none for a file whose columns are several models."""
+    return limited(results["overall"], measure, digits) if "overall" in results else Number(None)
+
+
+def _counted(results: Any) -> Number:
+    """No number: association tests are counted over all runs of a group."""
+    return Number(None)
 
 
 def _preference(results: Any) -> Number:
@@ -271,7 +286,7 @@ def _preference(results: Any) -> Number:
     return Number(None) if found["value"] is None else valued(found, 3)
 
 
-ASSOCIATIONS = Shown(name="SEAT, d > 0 shown", value=lambda results: Number(None), ideal=0)
+ASSOCIATIONS = Shown(name="SEAT, d > 0 shown", value=_counted, ideal=0)
 STEREOTYPE, OTHER = "prefer{s} the stereotype", "prefer{s} the anti-stereotype"
 MORE, LESS = "prefer{s} the more stereotyping sentence", "prefer{s} the less stereotyping sentence"
 WITH, AGAINST = "answer{s} with the stereotype", "answer{s} against the stereotype"
@@ -284,7 +299,7 @@ SHOWN: dict[str, tuple[Shown, ...]] = {
     "crows_pairs": (
         Shown(name="CrowS", registered="crows_pairs", value=_overall("score"), ideal=50, above=MORE, below=LESS),
     ),
-    "sofa": (Shown(name="SoFa", registered="sofa", value=lambda results: limited(results, "score", 4), ideal=0),),
+    "sofa": (Shown(name="SoFa", registered="sofa", value=partial(limited, name="score", digits=4), ideal=0),),
     "bbq": (
         Shown(name="acc_AMB", registered="acc_amb", value=_overall("acc_amb", 3), ideal=1, told=False),
         Shown(name="acc_DIS", registered="acc_dis", value=_overall("acc_dis", 3), ideal=1, told=False),

@@ -1,0 +1,83 @@
+"""Work shared between forked processes."""
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from tempfile import TemporaryFile
+from typing import IO, NoReturn, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MOST = 8
+"""The maximum number of processes."""
+BYTES = 4
+"""The bytes of an item's number in the queue."""
+
+
+def in_processes(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """The result of `work` for each item; forked processes share the work on Linux.
+
+    Results must be picklable; `work` and the items need not be. This process computes every result that did not come
+    back, so that errors and warnings are raised here, as without other processes.
+    """
+    done: dict[int, R] = {}
+    children: dict[int, int] = {}
+    with TemporaryFile() as queue:
+        queue.write(b"".join(number.to_bytes(BYTES, "big") for number in range(len(items))))
+        queue.seek(0)
+        try:
+            for _ in range(_helpers(len(items))):
+                results, place = os.pipe()
+                if (child := os.fork()) == 0:
+                    _serve(work, items, queue, place)
+                os.close(place)
+                children[child] = results
+            done |= _computed(work, items, queue)
+            for results in children.values():
+                with open(results, "rb", closefd=False) as file, suppress(Exception):
+                    done |= pickle.load(file)  # noqa: S301 - a child of this process wrote it
+        finally:
+            for child, results in children.items():
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                os.close(results)
+    return [done[number] if number in done else work(item) for number, item in enumerate(items)]
+
+
+def _helpers(items: int) -> int:
+    """The number of processes beside this one; none beside other threads, whose locks a fork would copy."""
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return 0
+    return max(0, min(len(os.sched_getaffinity(0)), MOST, items) - 1)
+
+
+def _computed(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes]) -> dict[int, R]:
+    """The results of this process by the item's number; an item that fails has none."""
+    done: dict[int, R] = {}
+    for number in _numbers(queue):
+        with suppress(Exception):
+            done[number] = work(items[number])
+    return done
+
+
+def _numbers(queue: IO[bytes]) -> Iterator[int]:
+    """The number of the next item until the queue is empty; processes share the place in the file."""
+    while number := os.read(queue.fileno(), BYTES):
+        yield int.from_bytes(number, "big")
+
+
+def _serve(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes], place: int) -> NoReturn:
+    """Compute results until the queue is empty, send them, and end."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        warnings.simplefilter("error")
+        with open(place, "wb") as file:
+            pickle.dump(_computed(work, items, queue), file, pickle.HIGHEST_PROTOCOL)
+    finally:
+        os._exit(0)

@@ -1,1 +1,1 @@
-"""Put items in front of people and bring their judgements home."""
+"""Shows items to people and collects their judgements."""

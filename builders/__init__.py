@@ -1,1 +1,1 @@
-"""Make benchmark items, and say what was refused and why."""
+"""Builders of benchmark items; each rejected record becomes a refusal with a reason."""

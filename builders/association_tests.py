@@ -1,4 +1,4 @@
-"""Sentence tests of association (SEAT) from word sets: each word in bleached sentences for what it is."""
+"""Sentence association tests (SEAT) from word sets: puts each word into bleached sentences of its kind."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ from catsofa.data.languages.slots import render
 from catsofa.data.records import AssociationTest, Extra, WordSet
 
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb", "subject", "object", "possessive"]
-"""What a word is in a sentence: `noun` is a thing that can be counted, the last three are pronouns."""
+"""The kind of a word in a sentence. `noun` is a countable thing; the last three kinds are pronouns."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 EXPECTED = "word sets (a SEAT file or folder, or TOML with [tests], [sets] and [kinds])"
@@ -30,19 +30,19 @@ EXPECTED = "word sets (a SEAT file or folder, or TOML with [tests], [sets] and [
 
 @dataclass(frozen=True, slots=True)
 class WordTest:
-    """A test of words, and what each of its words is, where that was said."""
+    """A word test, with the kind of each word for which the source gives one."""
 
     test: AssociationTest
     kinds: Mapping[str, Kind]
 
 
 def bundled(name: str = "", language: Language | None = None) -> Iterator[WordTest]:
-    """The word tests of a language, or the one of a name; in English WEAT, angry black woman and double bind."""
+    """Yields the word tests of a language, or one by name; English has WEAT, angry black woman and double bind."""
     yield from _from_tables((language or find("en")).word_sets, name)
 
 
 def read(path: Path | str) -> Iterator[WordTest]:
-    """The word tests of a SEAT file or folder, or of a TOML file with [tests], [sets] and [kinds]."""
+    """Yields the word tests of a SEAT file or folder, or of a TOML file with [tests], [sets] and [kinds]."""
     path = Path(path)
     if path.suffix != ".toml":
         for test in formats.read_as(path, AssociationTest):
@@ -57,7 +57,7 @@ def read(path: Path | str) -> Iterator[WordTest]:
 
 
 def _from_tables(tables: Mapping[str, Any], only: str = "") -> Iterator[WordTest]:
-    """The tests of a table of tests, sets and kinds."""
+    """Yields the tests in tables of tests, sets and kinds."""
     kinds: dict[str, Kind] = {word: kind for kind, words in tables.get("kinds", {}).items() for word in words}
     if unknown := set(tables.get("kinds", {})) - set(KINDS):
         raise ValueError(f"no kind of word {min(unknown)!r}; the kinds are {', '.join(KINDS)}")
@@ -78,13 +78,14 @@ def build(
     source: Extra | None = None,
     language: Language | None = None,
 ) -> Iterator[AssociationTest]:
-    """Each word test as a sentence test `sent-…`; the longer target set loses sentences at random, by the seed.
+    """Yields each word test as a sentence test `sent-…`.
 
-    `otherwise` is what a word is of which nobody says what it is; without it such a word is an error.
+    The longer target set loses sentences at random, by the seed. `otherwise` is the kind of words without a listed or
+    recognized kind. Without it, such a word is an error.
     """
     for word_test in tests:
         test = word_test.test
-        # a generator of its own for each test: adding or removing a test changes no other
+        # one random generator per test, so that adding or removing a test changes no other test
         rng = np.random.default_rng([seed, int(hex_digest(test.id, 16), 16)])
         x, y, a, b = (
             replace(part, items=tuple(_sentences_of(part, word_test.kinds, otherwise, language)))
@@ -92,58 +93,58 @@ def build(
         )
         size = min(len(x.items), len(y.items))
         cut = {part.name: len(part.items) - size for part in (x, y) if len(part.items) > size}
-        known = {**test.source, "words": test.id, "seed": seed, **({"cut": cut} if cut else {}), **(source or {})}
+        origin = {**test.source, "words": test.id, "seed": seed, **({"cut": cut} if cut else {}), **(source or {})}
         yield AssociationTest(
-            id=f"sent-{test.id}", x=_truncated(x, size, rng), y=_truncated(y, size, rng), a=a, b=b, source=known
+            id=f"sent-{test.id}", x=_truncated(x, size, rng), y=_truncated(y, size, rng), a=a, b=b, source=origin
         )
 
 
 def _truncated(words: WordSet, size: int, rng: np.random.Generator) -> WordSet:
-    """So many of a set's items, chosen at random, in their order."""
+    """Returns a random subset of `size` items of a set, in their original order."""
     if len(words.items) <= size:
         return words
-    kept = np.sort(rng.choice(len(words.items), size, replace=False))
-    return replace(words, items=tuple(words.items[int(place)] for place in kept))
+    indices = np.sort(rng.choice(len(words.items), size, replace=False))
+    return replace(words, items=tuple(words.items[int(place)] for place in indices))
 
 
 def _sentences_of(
     words: WordSet, kinds: Mapping[str, Kind], otherwise: Kind | None, language: Language | None
 ) -> Iterator[str]:
-    """The sentences of every word of a set."""
+    """Yields the sentences of every word of a set; raises ValueError for words of unknown kind."""
     spoken = language or find("en")
-    found = {word: kinds.get(word) or kind_in(word, spoken) or otherwise for word in words.items}
-    if open_words := [word for word, kind in found.items() if kind is None]:
+    kind_by_word = {word: kinds.get(word) or kind_in(word, spoken) or otherwise for word in words.items}
+    if open_words := [word for word, kind in kind_by_word.items() if kind is None]:
         raise ValueError(
             f"it is open what {', '.join(open_words)} of {words.name} may be; say so under [kinds] of a TOML file, or "
             "name one kind for all such words (--kind)"
         )
     for word in words.items:
-        if kind := found[word]:
+        if kind := kind_by_word[word]:
             yield from sentences(word, kind, spoken)
 
 
 def sentences(word: str, kind: Kind, language: Language | None = None) -> list[str]:
-    """The bleached sentences of a word; a noun whose forms the language does not have is an error.
+    """Returns the bleached sentences of a word; raises ValueError if the language lacks forms of a noun.
 
-    In English 8 of a name, 14 of a thing, 13 of a person, 3 of an adjective, and so on.
+    English has 8 sentences for a name, 14 for a thing, 13 for a person, 3 for an adjective, and so on.
     """
     language = language or find("en")
     if kind == "person" and language.code == "en":
         word = _as_person(word)
-    found: Noun | Refusal = Noun(word, {"": word})
+    noun: Noun | Refusal = Noun(word, {"": word})
     if kind in ("person", "noun"):
-        found = language.noun(word) if kind == "person" else language.thing(word)
-    if isinstance(found, Refusal):
+        noun = language.noun(word) if kind == "person" else language.thing(word)
+    if isinstance(noun, Refusal):
         raise ValueError(f"{word!r} has no forms in {language.name}; add it to the tables of the language's folder")
-    shown = [one for one in found.genders if word in (found.form(one, "sg"), found.form(one, "pl"))]
-    made = [render(template, language, [found], shown or found.genders) for template in language.bleached.get(kind, ())]
-    if refused := next((text for text in made if isinstance(text, Refusal)), None):
+    shown = [one for one in noun.genders if word in (noun.form(one, "sg"), noun.form(one, "pl"))]
+    texts = [render(template, language, [noun], shown or noun.genders) for template in language.bleached.get(kind, ())]
+    if refused := next((text for text in texts if isinstance(text, Refusal)), None):
         raise ValueError(f"a {kind} sentence cannot be filled with {word!r} ({refused.reason}: {refused.word})")
-    return [text for text in made if isinstance(text, str)]
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _as_person(word: str) -> str:
-    """A word that stands for one person: `elderly person` of an adjective, `person from Zorbia` of people."""
+    """Returns a noun for one person: `elderly` becomes `elderly person`, `people from X` becomes `person from X`."""
     head, *behind = BEHIND.split(word, maxsplit=1)
     before, _, last = head.rpartition(" ")
     one = "person" if last.lower() == "people" else last
@@ -155,24 +156,31 @@ def _as_person(word: str) -> str:
 
 
 def kind_in(word: str, language: Language) -> Kind | None:
-    """What a word is by the tables of its language, or by a capital; an English one by lists and the dictionary."""
+    """Returns the kind of a word by the tables of its language or by a capital; None if it is unknown.
+
+    English words use `kind_of`.
+    """
     if language.code == "en":
         return kind_of(word)
     if word.lower() in language.by_form:
         return "person"
     parts = {each.pos for each in language.words.get(word, ())}
-    known: dict[str, Kind] = {"adjective": "adjective", "noun": "mass", "thing": "noun", "verb": "verb"}
-    found = known.get(next(iter(parts))) if len(parts) == 1 else None
-    return found or ("name" if word[:1].isupper() else None)
+    kind_by_part: dict[str, Kind] = {"adjective": "adjective", "noun": "mass", "thing": "noun", "verb": "verb"}
+    kind = kind_by_part.get(next(iter(parts))) if len(parts) == 1 else None
+    return kind or ("name" if word[:1].isupper() else None)
 
 
 @cache
 def kind_of(word: str) -> Kind | None:
-    """What a word is: by our list, by a capital, or by the dictionary where that knows one reading only."""
+    """Returns the kind of an English word, or None if it is unknown or ambiguous.
+
+    The word list decides first, then a capital, then the nouns for people, then the dictionary if it has only one
+    reading.
+    """
     listed = {item: kind for kind, words in find("en").word_sets["kinds"].items() for item in words}
     if word in listed:
-        found: Kind = listed[word]
-        return found
+        listed_kind: Kind = listed[word]
+        return listed_kind
     if word[:1].isupper():
         return "name"
     head = re.split(r" (?:of|in|with|from) ", word)[0].split(" ")[-1]
@@ -184,4 +192,7 @@ def kind_of(word: str) -> Kind | None:
     )
     if readings == {"NOUN"}:
         return "noun"
-    return {frozenset({"ADJ"}): "adjective", frozenset({"VERB"}): "verb"}.get(frozenset(readings))  # type: ignore[return-value] # mypy widens the literals
+    return {  # type: ignore[return-value] # mypy widens the literals
+        frozenset({"ADJ"}): "adjective",
+        frozenset({"VERB"}): "verb",
+    }.get(frozenset(readings))

@@ -1,4 +1,4 @@
-"""Attributes of people without a sentence around them: what can be said with them, or why nothing can.
+"""Attributes of people without a sentence: their usable parts of speech, or the reason for a refusal.
 
 Lists such as SeeGULL's hold attributes as lemmas (`good at swim`, `love taco`), so a phrase is checked word by word.
 """
@@ -18,13 +18,14 @@ KINDS: Mapping[str, tuple[Part, ...]] = {
     "noun": ("noun", "bare noun"),
     "verb": ("verb", "infinitive"),
 }
-"""The parts of speech of what a model called an adjective, a noun or a verb."""
+"""The parts of speech for each kind that a model gives: adjective, noun or verb."""
 
 
 def forms(attribute: str, kind: str = "") -> Mapping[Part, Fill] | str:
-    """The parts of speech in which an attribute is said of people, each with its base form; or why there is none.
+    """Returns the parts of speech in which an attribute describes people, with base forms; or the refusal reason.
 
-    A noun is said of people only if it names people. `kind` is what the attribute was said to be, if it can be that.
+    A countable noun must name people. `kind` is the declared kind of the attribute; it limits the result if the
+    attribute can be of that kind.
     """
     words = [proper().get(word, word) for word in attribute.split()]
     first, lists = words[0].lower(), wordlist("fills.toml")["attributes"]
@@ -34,21 +35,25 @@ def forms(attribute: str, kind: str = "") -> Mapping[Part, Fill] | str:
         return "clause"
     if _FOR_OR_AGAINST.match(attribute):
         return {"adjective": Fill(" ".join(words), phrase=len(words) > 1)}
-    found = dict(readings(" ".join(words)))
+    fills = dict(readings(" ".join(words)))
     if len(words) > 1:
         order = usual_order(first)
-        if order[:1] == ("verb",) and "adjective" not in order and "verb" not in found and "VB" in verb_tags(first):
-            found = dict.fromkeys(KINDS["verb"], Fill(" ".join(words), phrase=True))
-        if fault := _fault_of_phrase(words, found):
+        if order[:1] == ("verb",) and "adjective" not in order and "verb" not in fills and "VB" in verb_tags(first):
+            fills = dict.fromkeys(KINDS["verb"], Fill(" ".join(words), phrase=True))
+        if fault := _fault_of_phrase(words, fills):
             return fault
     elif "VBD" in verb_tags(first) and not (first.endswith("ed") or usual_order(first) or "ADJ" in other_parts(first)):
         return "past_tense"
-    found = {part: fill for part, fill in found.items() if _said_of_people(part, fill, words, found)}
-    return {part: fill for part, fill in found.items() if part in KINDS.get(kind, ())} or found or "no_form"
+    fills = {part: fill for part, fill in fills.items() if _said_of_people(part, fill, words, fills)}
+    return {part: fill for part, fill in fills.items() if part in KINDS.get(kind, ())} or fills or "no_form"
 
 
-def _fault_of_phrase(words: list[str], found: Mapping[Part, Fill]) -> str:
-    """Why a phrase is no whole one: a past form, one thing without its article, a lemma behind a preposition."""
+def _fault_of_phrase(words: list[str], fills: Mapping[Part, Fill]) -> str:
+    """Returns the fault of an incomplete phrase, or an empty string.
+
+    Faults are a past form, a cut-off phrase, a lemma behind a preposition, an unknown word, or a singular object
+    without its article.
+    """
     lists = wordlist("fills.toml")
     first, before, last = words[0].lower(), words[-2].lower(), words[-1].lower()
     tags = verb_tags(first)
@@ -62,21 +67,21 @@ def _fault_of_phrase(words: list[str], found: Mapping[Part, Fill]) -> str:
     if last == "to":
         return "cut_off"
     behind = any(word in lists["prepositions"] for word in words[:-1])
-    if not ("verb" in found or behind or "to" in words) or before in ("to", "a", "an", *lists["determiners"]):
+    if not ("verb" in fills or behind or "to" in words) or before in ("to", "a", "an", *lists["determiners"]):
         return ""
     if behind and "VB" in verb_tags(last) and usual_order(last)[:1] == ("verb",):
         return "lemma_behind_preposition"
     if singular_noun(last) is not None or (words[0] == "speak" and words[-1] != last):
         return ""
-    if "verb" in found and not behind and not other_parts(last) | verb_tags(last):
+    if "verb" in fills and not behind and not other_parts(last) | verb_tags(last):
         return "unknown_word"
     noun = readings(last)
     counted = "noun" in noun and "adjective" not in noun and noun.get("bare noun", Fill("")).words != last
     return "singular_object" if counted or words[-1][0].isupper() else ""
 
 
-def _said_of_people(part: Part, fill: Fill, words: list[str], found: Mapping[Part, Fill]) -> bool:
-    """Whether an attribute makes a sentence about people as this part of speech."""
+def _said_of_people(part: Part, fill: Fill, words: list[str], fills: Mapping[Part, Fill]) -> bool:
+    """Returns True if an attribute forms a sentence about people as this part of speech."""
     lists, several = wordlist("fills.toml")["attributes"], len(words) > 1
     head = re.split(r" (?:of|in|with|from|at|on) ", fill.words)[0].split()[-1].lower()
     head = singular_noun(head) or head if part == "bare noun" else head
@@ -88,7 +93,7 @@ def _said_of_people(part: Part, fill: Fill, words: list[str], found: Mapping[Par
             person
             or words[0] in ("lot", "self")
             or head in lists["not_known_for"]
-            or "adjective" in found
+            or "adjective" in fills
             or set(usual_order(head)) - {"noun"}
         )
         return plainly and (not several or "noun" not in readings(head) or not fill.words.endswith(head))

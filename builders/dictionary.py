@@ -1,4 +1,4 @@
-"""What a dictionary says a word can be: the veto over a tagger that guesses from a fragment."""
+"""Parts of speech of a word by dictionary, used as a veto over a tagger that guesses from a fragment."""
 
 import re
 from functools import cache
@@ -17,7 +17,7 @@ _CLOSED = {
     "VBG": "being having doing",
 }
 CLOSED = {word: tag for tag, words in _CLOSED.items() for word in words.split()}
-"""Forms of be, have and do, and the modals, with their one tag."""
+"""Forms of be, have and do, and the modals, each with its only tag."""
 
 
 _DERIVED = re.compile(r"(?:over|under|out|mal|mis|re|un|back|up)-?(?P<verb>[a-z]+)")
@@ -26,7 +26,7 @@ _VERB_ENDING = re.compile(r"([a-z]{3,})(i[sz]|ify|ifi)(?:e|es|ed|ing|s)?")
 
 @cache
 def verb_tags(word: str) -> frozenset[str]:
-    """The verb tags (VB VBP VBZ VBD VBN VBG MD) a form can bear; none for a word that is no verb."""
+    """Returns the possible verb tags of a form (VB VBP VBZ VBD VBN VBG MD); empty if the word is no verb."""
     word = word.lower()
     if word in CLOSED:
         return frozenset({CLOSED[word]})
@@ -34,29 +34,29 @@ def verb_tags(word: str) -> frozenset[str]:
 
     lemmas = getAllLemmas(word, upos="VERB").get("VERB", ())
     tags = {tag for lemma in lemmas for tag, forms in getAllInflections(lemma, upos="VERB").items() if word in forms}
-    # a past form that is written like the present ("come", "run") is listed as a lemma of itself alone
+    # the dictionary lists a form that equals the present ("come", "run") only as its own lemma
     if word in lemmas:
         tags |= {"VB", "VBP"}
     if "VBD" in tags and word.endswith("ed"):
         tags.add("VBN")
-    if not tags:  # a regular verb that is younger than the dictionary
+    if not tags:  # a regular verb newer than the dictionary
         tags = {tag for verb in wordlist("verbs.toml")["new"] for tag, form in regular_forms(verb) if form == word}
     return frozenset(tags) or _derived_verb_tags(word)
 
 
 def _derived_verb_tags(word: str) -> frozenset[str]:
-    """The tags of a verb the dictionary lacks, made from one it has (overbreed) or with a verb's ending (sexualize)."""
-    if found := _DERIVED.fullmatch(word):
-        return verb_tags(found["verb"]) if len(found["verb"]) > 3 else frozenset()
-    if found := _VERB_ENDING.fullmatch(word):
-        base = found[1] + {"iz": "ize", "is": "ise"}.get(found[2], "ify")
+    """Returns the tags of a verb outside the dictionary: with a prefix (overbreed) or a verb's ending (sexualize)."""
+    if match := _DERIVED.fullmatch(word):
+        return verb_tags(match["verb"]) if len(match["verb"]) > 3 else frozenset()
+    if match := _VERB_ENDING.fullmatch(word):
+        base = match[1] + {"iz": "ize", "is": "ise"}.get(match[2], "ify")
         return frozenset(tag for tag, form in regular_forms(base) if form == word)
     return frozenset()
 
 
 @cache
 def regular_forms(verb: str) -> tuple[tuple[str, str], ...]:
-    """Each tag with the form of a regular verb: twerk, twerks, twerked, twerking."""
+    """Returns each tag with the form of a regular verb: twerk, twerks, twerked, twerking."""
     third = regular_plural(verb)
     stem = third[:-2] if third.endswith("ies") else verb.removesuffix("e")
     gerund = verb + "ing" if verb.endswith("y") else stem + "ing"
@@ -65,7 +65,7 @@ def regular_forms(verb: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def other_parts(word: str) -> frozenset[str]:
-    """The parts of speech beside verb that a form can be: NOUN, ADJ, ADV, PROPN; none for an unknown word."""
+    """Returns the possible parts of speech other than verb: NOUN, ADJ, ADV, PROPN; empty for an unknown word."""
     from lemminflect import getAllLemmas
 
     return frozenset(getAllLemmas(word.lower())) - {"VERB", "AUX"}
@@ -73,14 +73,14 @@ def other_parts(word: str) -> frozenset[str]:
 
 @cache
 def person_nouns() -> frozenset[str]:
-    """Nouns for people in the singular, and what people are likened to."""
+    """Returns singular nouns for people, and nouns that people are compared to."""
     groups, likened = wordlist("groups.toml"), wordlist("exclusions.toml")["revised"]["likened"]
     listed = {word for row in table("person_nouns.csv") for word in row["words"].split("|")}
     return frozenset({*listed, *groups["kinds"], *groups["persons"], *likened})
 
 
 def names_person(noun: str) -> bool:
-    """Whether a noun in the singular is one for people: a listed one, or who does what a verb says (`riser`)."""
+    """Returns True if a singular noun names a person: a listed noun, or an agent noun from a verb (`riser`)."""
     stem = noun.removesuffix("er") if noun.endswith("er") else noun.removesuffix("or")
     doer = stem != noun and any("VB" in verb_tags(verb) for verb in (stem, stem + "e", stem[:-1]))
     return noun in person_nouns() or (doer and noun not in wordlist("exclusions.toml")["revised"]["no_persons"])

@@ -1,4 +1,4 @@
-"""Minimal pairs in the manner of CrowS-Pairs: two sentences that differ in a group alone."""
+"""Minimal pairs in the style of CrowS-Pairs: two sentences that differ only in the group."""
 
 import re
 from collections import defaultdict
@@ -27,46 +27,48 @@ from catsofa.data.languages.texts import cells_of, spaced
 from catsofa.data.records import Extra, Pair, Refused, content_id
 
 ASSOCIATED = ("target", "other", "bias_type", "stereotype")
-"""The columns of a file of stereotypes: whom they are about, and the group that takes their place."""
+"""Columns of a file of stereotypes: the target group, its replacement, the bias type and the stereotype."""
 SENTENCES = ("text", "bias_type")
-"""The columns of a file of sentences to swap."""
+"""Columns of a file of sentences to swap."""
 SWAPS = ("from", "to")
-"""The columns of a file of swaps."""
+"""Columns of a file of swaps."""
 Row = tuple[int, Mapping[str, Any]]
-"""A row's number and its cells; those of an association have what is known of it under `origin`."""
+"""A row number and its cells. Rows from associations store their provenance under `origin`."""
 
 
 def read(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows of a CSV or TSV with their number, their cells without space around them."""
+    """Yields the rows of a CSV or TSV with their number; cells are stripped of white space."""
     for number, (_, cells) in enumerate(csv_files.rows(path, columns, "rows (CSV or TSV)"), 1):
         yield number, {name: cell.strip() for name, cell in cells.items()}
 
 
 def read_associated(path: Path | str, language: str = "en", bias_type: str = "") -> Iterator[Row | Refused]:
-    """The rows of a CSV or TSV, or of associations in any format; `bias_type` is the domain where these name none.
+    """Yields the rows of a CSV or TSV, or of associations in any format.
 
-    The other group of an association is the one that its `extra` names, else one of the file of the same kind, of
-    which nobody in the file says the attribute, drawn by a hash.
+    `bias_type` is the default for associations without one. The other group is the one in the `extra` of the
+    association. Otherwise a hash picks a group of the same kind to which the file never assigns the attribute.
     """
     if not are_records(path, "associations"):
         yield from read(path, ASSOCIATED)
         return
-    given = list(formats.read_as(Path(path), Association))
-    types = {one.id: domain(one, bias_type) for one in given}
+    records = list(formats.read_as(Path(path), Association))
+    types = {one.id: domain(one, bias_type) for one in records}
     kinds = {
         one.identity: str(one.extra.get("target_kind") or kind_of_group(one.identity, types[one.id], language) or "")
-        for one in given
+        for one in records
     }
-    said: dict[Any, set[str]] = defaultdict(set)
-    for one in given:
-        said[core(one.attribute, one.language)] |= {one.identity.lower(), *same_group(one.identity)}
-    for number, one in enumerate(given, 1):
-        spoken_of = said[core(one.attribute, one.language)]
-        others = [name for name, kind in kinds.items() if kind == kinds[one.identity] and name.lower() not in spoken_of]
-        others = [*filter(names_somebody, others)]
+    groups_by_attribute: dict[Any, set[str]] = defaultdict(set)
+    for one in records:
+        groups_by_attribute[core(one.attribute, one.language)] |= {one.identity.lower(), *same_group(one.identity)}
+    for number, one in enumerate(records, 1):
+        spoken_of = groups_by_attribute[core(one.attribute, one.language)]
+        candidates = [
+            name for name, kind in kinds.items() if kind == kinds[one.identity] and name.lower() not in spoken_of
+        ]
+        candidates = [*filter(names_somebody, candidates)]
         other = str(one.extra.get("other") or "")
-        if not other and others:
-            other = min(others, key=lambda name: hex_digest(f"{one.id}:{name}"))
+        if not other and candidates:
+            other = min(candidates, key=lambda name: hex_digest(f"{one.id}:{name}"))
         row = {name: str(one.extra.get(name) or "") for name in ("context", "kind")}
         row["target_kind"] = kinds[one.identity]
         row |= dict(zip(ASSOCIATED, (one.identity, other, types[one.id], one.attribute), strict=True))
@@ -79,25 +81,25 @@ def read_associated(path: Path | str, language: str = "en", bias_type: str = "")
 
 
 def _kind(row: Mapping[str, Any], term: str, bias_type: str) -> str | None:
-    """What a group's name is: by the row, else by the lists; None where neither knows."""
+    """Returns the kind of a group by the row, else by the lists; None if both lack it."""
     return str(row.get("target_kind") or "") or kind_of_term(term, bias_type)
 
 
 def from_templates(
     templates: Sequence[Template], rows: Iterable[Row | Refused], source: Extra | None = None
 ) -> Iterator[Pair | Refused]:
-    """Each stereotype in every template that fits it, said of the target and of the other group.
+    """Yields a pair for each stereotype and fitting template: about the target and about the other group.
 
-    A row's `target_kind` says what both groups are, where the lists do not know them.
+    The `target_kind` of a row sets the kind of both groups. Without it, the lists decide.
     """
-    seen: set[str] = set()
-    for given in rows:
-        if isinstance(given, Refused):
-            yield given
+    seen_ids: set[str] = set()
+    for entry in rows:
+        if isinstance(entry, Refused):
+            yield entry
             continue
-        number, row = given
+        number, row = entry
         target, other, bias_type, words = (row[name] for name in ASSOCIATED)
-        kind, made = _kind(row, target, bias_type), 0
+        kind, pair_count = _kind(row, target, bias_type), 0
         fault = None if target and other and words else "empty_cell"
         if kind not in get_args(TermKind):
             fault = "unknown_target_kind"
@@ -107,18 +109,18 @@ def from_templates(
             fault = "groups_of_two_kinds"
         if not fault and _PRONOUNS & {*words_in(words)} and (gendered := bundled().swap(f"{target} {other}")):
             fault = "gendered_pronoun" if gendered[1] else None
-        said: Mapping[Part, Fill] = {}
+        fills: Mapping[Part, Fill] = {}
         if not fault and (row.get("context") or "origin" not in row):
-            said = readings(words, row.get("context", ""))
+            fills = readings(words, row.get("context", ""))
         elif not fault:
-            known = attributes.forms(words, row["kind"])
-            said, fault = ({}, known) if isinstance(known, str) else (known, None)
+            parts = attributes.forms(words, row["kind"])
+            fills, fault = ({}, parts) if isinstance(parts, str) else (parts, None)
             if {*words_in(words)} & {*words_in(f"{target} {other}"), *same_group(target), *same_group(other)}:
                 fault = "names_group"
         for template in templates if not fault else ():
             if template.takes != kind or (template.bias_types and bias_type not in template.bias_types):
                 continue
-            reading = said.get(template.blank)
+            reading = fills.get(template.blank)
             if (template.blank != "any" and reading is None) or (reading and not template.has_room_for(reading)):
                 continue
             if template.number(target) != template.number(other):
@@ -126,86 +128,93 @@ def from_templates(
             count = "plural" if template.plural else template.number(target)
             filled = in_number(reading.words, template.blank, count) if reading else words
             more, less = (fill(template.about(group), filled) for group in (target, other))
-            made += 1
-            kept = {"row": number, "template": template.context, "frame": template.frame, "polarity": template.polarity}
-            kept |= row.get("origin", {})
+            pair_count += 1
+            about = {
+                "row": number,
+                "template": template.context,
+                "frame": template.frame,
+                "polarity": template.polarity,
+            }
+            about |= row.get("origin", {})
             yield _new(
-                Pair(more=more, less=less, direction="stereo", bias_type=bias_type, source={**kept, **(source or {})}),
-                seen,
+                Pair(more=more, less=less, direction="stereo", bias_type=bias_type, source={**about, **(source or {})}),
+                seen_ids,
             )
-        if fault or not made:
+        if fault or not pair_count:
             yield _refused(number, fault or "no_template_fits", " / ".join((target, other, words)))
 
 
 @dataclass(frozen=True)
 class Swaps:
-    """Words for groups and the words that take their place, in singular and plural."""
+    """Words for groups and their replacements, in singular and plural."""
 
     pairs: tuple[tuple[str, str], ...]
     language: str = "en"
-    """English words are swapped in the plural too, with their articles and pronouns; others as they are listed.
+    """The language of the words.
 
-    In another language no other word changes, so a swap that changes gender or number by the tables is refused.
+    English words are also swapped in the plural, with their articles and pronouns. Other languages use the words as
+    listed. No other word changes there, so a swap that changes gender or number by the tables is refused.
     """
 
     @cached_property
     def table(self) -> dict[str, str]:
-        """The words in lower case, in the other number too, to their replacements."""
-        found = {one.lower(): other for one, other in self.pairs}
+        """The replacement of each word in lower case, also in the other number."""
+        replacements = {one.lower(): other for one, other in self.pairs}
         for one, other in self.pairs if self.language == "en" else ():
             if (singular := singular_noun(one)) and (to := singular_noun(other)):
-                found.setdefault(singular.lower(), to)
+                replacements.setdefault(singular.lower(), to)
             elif one.lower() not in _PRONOUNS:
-                found.setdefault(plural_noun(one).lower(), plural_noun(other))
-        return found
+                replacements.setdefault(plural_noun(one).lower(), plural_noun(other))
+        return replacements
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Every word or phrase of the table, the longest first."""
+        """A pattern for every word or phrase of the table, longest first."""
         longest = "|".join(re.escape(words) for words in sorted(self.table, key=lambda words: -len(words)))
         return re.compile(rf"(?<![\w-])(?:{longest})(?![\w-])" if spaced(self.language) else longest, re.IGNORECASE)
 
     def misfits(self, swapped: Iterable[str]) -> bool:
-        """Whether a word gives way to one of another gender or number, by the tables of another language than English.
+        """Returns True if a replacement differs from its word in gender or number, by the tables of the language.
 
-        The words that agree with it would stay as they are.
+        Such a swap is wrong because the words that agree with it do not change. English has no such tables.
         """
         cells = ((cells_of(one, self.language), cells_of(self.table[one.lower()], self.language)) for one in swapped)
         return any(ours and theirs and not ours & theirs for ours, theirs in cells)
 
     def swap(self, text: str) -> tuple[str, list[str]] | None:
-        """A text with every group swapped, and the words that were; None if a pronoun could be two.
+        """Returns a text with every group swapped and the list of swapped words; None if a pronoun is ambiguous.
 
-        Articles follow the new words; capitals, and a capital at the start of a sentence, are those of the old words.
+        Articles follow the new words. Words in capitals stay in capitals, and so does the capital at the start of a
+        sentence.
         """
-        made, end, swapped = "", 0, []
-        for found in self.pattern.finditer(text):
-            words = self.table[found[0].lower()]
-            if found[0].lower() in ("her", "his") and words.lower() in ("his", "her", "him", "hers"):
-                following = re.match(r"\s+([\w'-]+)", text[found.end() :])
-                known = _possessive(following[1].lower() if following else "")
-                if known is None:
+        swapped_text, end, swapped = "", 0, []
+        for match in self.pattern.finditer(text):
+            words = self.table[match[0].lower()]
+            if match[0].lower() in ("her", "his") and words.lower() in ("his", "her", "him", "hers"):
+                following = re.match(r"\s+([\w'-]+)", text[match.end() :])
+                possessive = _possessive(following[1].lower() if following else "")
+                if possessive is None:
                     return None
-                forms = {"her": ("his", "him"), "his": ("her", "hers")}[found[0].lower()]
-                words = forms[0] if known else forms[1]
-            made += text[end : found.start()]
-            if found[0].isupper() and len(found[0]) > 1:
+                forms = {"her": ("his", "him"), "his": ("her", "hers")}[match[0].lower()]
+                words = forms[0] if possessive else forms[1]
+            swapped_text += text[end : match.start()]
+            if match[0].isupper() and len(match[0]) > 1:
                 words = words.upper()
-            elif found[0][0].isupper() and starts_sentence(made):
+            elif match[0][0].isupper() and starts_sentence(swapped_text):
                 words = words[0].upper() + words[1:]
-            made = (fit_article(made, words) if self.language == "en" else made) + words
-            swapped.append(found[0])
-            end = found.end()
-        return made + text[end:], swapped
+            swapped_text = (fit_article(swapped_text, words) if self.language == "en" else swapped_text) + words
+            swapped.append(match[0])
+            end = match.end()
+        return swapped_text + text[end:], swapped
 
 
 _PRONOUNS = frozenset({"he", "him", "his", "himself", "she", "her", "hers", "herself"})
-"""Words without a plural of their own."""
+"""Gendered pronouns, which have no plural of their own."""
 _NOT_OWNED = frozenset({"a", "an", "the", "and", "or", "but", "that", "if", "as", "than", "not"})
 
 
 def _possessive(following: str) -> bool | None:
-    """Whether `her` or `his` owns the word that follows; None if that word could also be a verb or an adverb."""
+    """Returns True if `her` or `his` owns the next word; None if that word is unknown, or a noun that can be a verb."""
     parts = other_parts(following)
     if not following or following in _NOT_OWNED or following in wordlist("fills.toml")["prepositions"]:
         return False
@@ -215,7 +224,7 @@ def _possessive(following: str) -> bool | None:
 
 
 def read_swaps(path: Path | str, language: str = "en") -> Swaps:
-    """The swaps of a CSV or TSV; each word once."""
+    """Reads the swaps of a CSV or TSV; each word may be replaced only once."""
     pairs = [(row["from"], row["to"]) for _, row in read(path, SWAPS)]
     firsts = [one.lower() for one, _ in pairs]
     for number, (one, other) in enumerate(pairs):
@@ -225,51 +234,54 @@ def read_swaps(path: Path | str, language: str = "en") -> Swaps:
 
 
 def bundled() -> Swaps:
-    """The swaps of women and men that come with catsofa, in both directions."""
+    """Returns the bundled swaps of women and men, in both directions."""
     listed = wordlist("swaps.toml")
     both_ways = [pair for woman, man in listed["gender"] for pair in ((woman, man), (man, woman))]
     return Swaps((*both_ways, *((one, other) for one, other in listed["one_way"])))
 
 
 def from_sentences(rows: Iterable[Row], swaps: Swaps, source: Extra | None = None) -> Iterator[Pair | Refused]:
-    """Each sentence with its twin about the other group; one without a group, or with both, is refused."""
-    seen: set[str] = set()
+    """Yields each sentence with its counterpart about the other group.
+
+    A sentence without a group, or with both groups, is refused.
+    """
+    seen_ids: set[str] = set()
     replaced = {words_in(other) for other in swaps.table.values()} - {words_in(one) for one in swaps.table}
     for number, row in rows:
         text = " ".join(row["text"].split())
         tokens = words_in(text)
-        both = any(words == tokens[at : at + len(words)] for words in replaced for at in range(len(tokens)))
+        both = any(words == tokens[start : start + len(words)] for words in replaced for start in range(len(tokens)))
         if not spaced(swaps.language):
             both = any("".join(words) in text for words in replaced)
-        found = swaps.swap(text)
-        if not text or both or found is None or not found[1]:
+        result = swaps.swap(text)
+        if not text or both or result is None or not result[1]:
             reason = "empty_cell" if not text else "names_both_groups" if both else "ambiguous_pronoun"
-            yield _refused(number, reason if found is None or both or not text else "names_no_group", text)
+            yield _refused(number, reason if result is None or both or not text else "names_no_group", text)
             continue
-        less, swapped = found
+        less, swapped = result
         if swaps.misfits(swapped):
             yield _refused(number, "gender_or_number_differs", text)
             continue
-        kept = {"row": number, "swapped": swapped, **(source or {})}
+        about = {"row": number, "swapped": swapped, **(source or {})}
         pair = Pair(
             more=text,
             less=less,
             direction="stereo",
             bias_type=row["bias_type"],
             language=swaps.language,
-            source=kept,
+            source=about,
         )
-        yield _new(pair, seen)
+        yield _new(pair, seen_ids)
 
 
-def _new(pair: Pair, seen: set[str]) -> Pair | Refused:
-    """A pair, or its refusal if it was seen."""
-    if pair.id in seen:
+def _new(pair: Pair, seen_ids: set[str]) -> Pair | Refused:
+    """Returns the pair, or a refusal if its id was seen before."""
+    if pair.id in seen_ids:
         return _refused(pair.source["row"], "duplicate", pair.more)
-    seen.add(pair.id)
+    seen_ids.add(pair.id)
     return pair
 
 
 def _refused(row: int, reason: str, text: str) -> Refused:
-    """The refusal of a row."""
+    """Returns the refusal of a row."""
     return Refused(id=content_id("row", row, text), reason=reason, text=text, source={"row": row})

@@ -1,4 +1,4 @@
-"""Drops records that nearly repeat an earlier one: what lint L20 finds, and by an encoder short ones of one meaning."""
+"""Drops near-duplicates of earlier records: by the rule of lint L20, and for short texts by an encoder."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,9 +13,9 @@ from catsofa.data.records import Refused
 def without_near_duplicates(
     records: Iterable[Any], threshold: float = NEAR, progress: Progress = SILENT, encoder: Encoder | None = None
 ) -> Iterator[Any]:
-    """Each record that stays, and a refusal for each that is nearly an earlier one.
+    """Yields each record to keep, and a refusal for each near-duplicate of an earlier record.
 
-    The encoder compares short English texts; it is loaded when there is one.
+    The encoder compares short English texts. It is not loaded if no record is English.
     """
     listed = list(records)
     texts = [content(record) for record in listed]

@@ -1,4 +1,4 @@
-"""What a builder kept and what it refused, written to two files in one pass and counted by reason."""
+"""Writes the kept and the refused records of a builder to two files in one pass, and counts them by reason."""
 
 __all__ = ["Rows", "write"]
 
@@ -15,29 +15,30 @@ KEPT = "kept"
 
 
 class Rows:
-    """The rows of the input by what came of them: a row makes several items, and may be kept and refused at once."""
+    """Input rows by outcome. One row can yield several items, so it can be both kept and refused."""
 
     def __init__(self) -> None:
-        """Nothing is counted yet."""
+        """Starts without counts."""
         self.of: dict[str, set[int]] = defaultdict(set)
-        """The numbers of the rows that something was kept of, and those that each reason refused something of."""
+        """Numbers of the rows with a kept item, and of the rows with a refusal, by reason."""
 
     @property
     def total(self) -> int:
-        """The number of rows that anything came of."""
+        """The number of rows with any outcome."""
         return len(set().union(*self.of.values()))
 
     def counting(self, outcomes: Iterable[Any]) -> Iterator[Any]:
-        """The outcomes, each counted under the row that its source names."""
+        """Yields the outcomes and counts each under the row in its source."""
         for one in outcomes:
             self.of[one.reason if isinstance(one, Refused) else KEPT].add(one.source["row"])
             yield one
 
 
 def write(outcomes: Iterable[Any], kept: Path | str, refused: Path | str | None = None) -> Counter[str]:
-    """Write the records a builder yields, refusals to a file of their own; both whole or not at all.
+    """Writes the records of a builder, and its refusals to a separate file; both files are complete or not written.
 
-    Returns how many were kept and how many refused for each reason; without a file, refusals are only counted.
+    Returns the number of kept records and of refusals for each reason. Without a second file, refusals are only
+    counted.
     """
     counts: Counter[str] = Counter({KEPT: 0})
     if refused is not None and Path(refused).resolve() == Path(kept).resolve():

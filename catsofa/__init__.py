@@ -11,7 +11,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 TYPE_CHECKING = False
-"""True for type checkers alone; `typing` itself would take longer to import than all of this."""
+"""True for type checkers only; importing `typing` would take longer than all of this module."""
 
 if TYPE_CHECKING:
     from catsofa.choosing import choose
@@ -68,19 +68,19 @@ _HOMES = {
     "robustness": "comparison",
     "table": "data.tables",
 }
-"""Where a public name lives that is no record."""
+"""Module of each public name that is not a record."""
 
 
 extras.install()
 
 
 def __dir__() -> list[str]:
-    """The public names, whether they are imported yet or not."""
+    """Returns the public names, including those that are not imported yet."""
     return __all__
 
 
 def __getattr__(name: str) -> object:
-    """Imports a public name when somebody asks for it (PEP 562): Ctrl-C can hit an import only after `main` began."""
+    """Imports a public name on first use (PEP 562), so that Ctrl-C can interrupt an import only after `main` began."""
     from importlib import import_module
 
     if name == "__version__":

@@ -1,8 +1,8 @@
-"""Entry point of `catsofa` and `python -m catsofa`: handles Ctrl-C and `kill` before it imports anything."""
+"""Entry point of `catsofa` and `python -m catsofa`: installs the handlers of Ctrl-C and `kill` before any import."""
 
 
 def main() -> None:
-    """Run a command."""
+    """Runs a command."""
     try:
         _end_at_once()
         from catsofa.cli import main as run
@@ -15,7 +15,7 @@ def main() -> None:
 
 
 def _end_at_once() -> None:
-    """Until a command begins, a signal ends the process without an exception, which an import could swallow.
+    """Makes a signal end the process without an exception until a command begins; an import could swallow an exception.
 
     A signal that the parent process ignores stays ignored. Other threads cannot set handlers, and need none.
     """
@@ -32,7 +32,7 @@ def _end_at_once() -> None:
 
 
 def _end_in_silence() -> None:
-    """After the last word, signals end what Python still tidies up, without a traceback; ignored ones stay ignored."""
+    """Lets signals end the process without a traceback during Python's shutdown; ignored signals stay ignored."""
     import signal
     import threading
 
@@ -42,11 +42,11 @@ def _end_in_silence() -> None:
                 signal.signal(sent, signal.SIG_DFL)
 
 
-def _say(what: str, code: int) -> None:
-    """Say why the process ends, and end it."""
+def _say(text: str, code: int) -> None:
+    """Prints why the process ends, and ends it."""
     import os
 
-    os.write(2, f"catsofa: {what}; nothing was begun\n".encode())
+    os.write(2, f"catsofa: {text}; nothing was begun\n".encode())
     os._exit(code)
 
 

@@ -1,4 +1,4 @@
-"""Ask a chat model to choose, in one call."""
+"""Asks a chat model to choose, in one call."""
 
 __all__ = ["choose"]
 
@@ -46,22 +46,22 @@ def choose(
     progress: Progress = SILENT,
     **loading: Any,
 ) -> "ChoiceReport":
-    """Which sentences a chat model chooses: preference, position effect, refusals, each with its interval.
+    """Returns which sentences a chat model chooses: preference, position effect, refusals, each with its interval.
 
-    The options are those of `catsofa choose`. With an `endpoint`, `model` is the name that its server knows; else it is
-    a folder, a hub id, or `(model, tokenizer)`, and `loading` goes to `models.load`. `out` keeps every reply.
+    The options are those of `catsofa choose`. With an `endpoint`, `model` is its name on the server. Otherwise `model`
+    is a folder, a hub id, or `(model, tokenizer)`, and `loading` goes to `models.load`. `out` keeps every reply.
     """
     way = Way(templates=tuple(templates), labels=labels, neutral=neutral, orders=orders, samples=samples,
               temperature=temperature, answer_tokens=answer_tokens, reasoning_tokens=reasoning_tokens)  # fmt: skip
-    asked = session.choices(data, [template(name) for name in templates], limit=limit, **way.requests())
+    questions = session.choices(data, [template(name) for name in templates], limit=limit, **way.requests())
     how: dict[str, Any] = {"out": out and Path(out), "resamples": resamples, "seed": seed, "progress": progress}
     if endpoint is not None:
         price = price_of(str(model), endpoint.base_url, prices and Path(prices))
         chats = ServedChat(str(model), endpoint, way.asking())
-        return session.ask(chats, asked, price=price, max_cost=max_cost, **how)
+        return session.ask(chats, questions, price=price, max_cost=max_cost, **how)
     with opened(model) as held:
         if not isinstance(held, str | Model) or (loading and isinstance(held, Model)):
-            found = f"{type(held).__name__} as a chat model" + f" with {', '.join(loading)}" * bool(loading)
-            raise ValueError(f"found {found}; expected a folder, a hub id, or (model, tokenizer) as it is loaded")
+            problem = f"{type(held).__name__} as a chat model" + f" with {', '.join(loading)}" * bool(loading)
+            raise ValueError(f"found {problem}; expected a folder, a hub id, or (model, tokenizer) as it is loaded")
         chat = held if isinstance(held, Model) else load(held, **loading)
-        return session.ask(LocalChat(chat, way.asking()), asked, price=FREE, max_cost=max_cost, **how)
+        return session.ask(LocalChat(chat, way.asking()), questions, price=FREE, max_cost=max_cost, **how)

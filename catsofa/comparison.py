@@ -1,4 +1,4 @@
-"""Finished runs against one another: models on the same data, and originals with their paraphrases."""
+"""Compares finished runs: models on the same data, and originals with their paraphrases."""
 
 __all__ = ["compare", "robustness"]
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from catsofa.scoring.measures.robustness.report import RobustnessReport
 
 OUTCOMES = {"seat": "association tests", "bbq": "questions"}
-"""Measures that are compared by the outcomes that a baseline keeps, and what their items are."""
+"""Measures compared by the outcomes that a baseline stores, with the names of their items."""
 
 
 def compare(
@@ -40,10 +40,10 @@ def compare(
     seed: int | None = None,
     domains: bool = False,
 ) -> Any:
-    """Each run of `score` or `choose`, or file of scores, against the first: paired changes, and p adjusted by Holm.
+    """Compares each run of `score` or `choose`, or file of scores, with the first: paired changes, p adjusted by Holm.
 
-    A run knows its data; files of scores need `on`. `domains` adds the changes in each domain. Association tests are
-    compared one by one. Runs over probes give the overlap of their ends.
+    A run identifies its data; files of scores need `on`. `domains` adds the changes in each domain. Each association
+    test is compared separately. For runs over probes, the result is the overlap of their extremes.
     """
     paths = listed(runs)
     if len(paths) < 2:
@@ -57,41 +57,43 @@ def compare(
     return compare_on(paths, on, protocol=protocol, seed=seed, domains=domains)
 
 
-def _by_outcomes(runs: Sequence[Path | str], on: Path | str | None, seed: int, domains: bool) -> ModelComparison:
-    """Runs over association tests, or over questions: the paired changes of `catsofa check`, two-sided."""
+def _by_outcomes(runs: Sequence[Path | str], data_path: Path | str | None, seed: int, domains: bool) -> ModelComparison:
+    """Compares runs over association tests, or over questions, by the paired changes of `catsofa check`, two-sided."""
     from catsofa.gate.snapshots import taken
 
     paths = [Path(run) for run in runs]
-    found = [taken(read(path), [] if on is None else [on]) for path in paths]
-    names = [each.snapshot.model for each in found]
+    sides = [taken(read(path), [] if data_path is None else [data_path]) for path in paths]
+    names = [each.snapshot.model for each in sides]
     names = names if len(set(names)) == len(names) else labels(paths)
-    first, *others = zip(names, found, strict=True)
-    sides_of(dict(zip(names, found, strict=True)))
-    for _, other in others:
+    first, *rest = zip(names, sides, strict=True)
+    sides_of(dict(zip(names, sides, strict=True)))
+    for _, other in rest:
         reasons = differences(first[1].snapshot.signature, other.snapshot.signature)
         if first[1].snapshot.kind != other.snapshot.kind or reasons:
             raise ValueError(
                 f"only models on the same data by one protocol can be compared; found {'; '.join(reasons)}"
             )
-    family = [(name, pair) for name, other in others for pair in _pairs(first[1], other, seed, domains)]
+    family = [(name, pair) for name, other in rest for pair in _pairs(first[1], other, seed, domains)]
     changes = [
-        NO_CHANGE if of.undefined else paired_changes(of.before, of.after, {of.name: of.measure}, seed=seed)[of.name]
-        for _, of in family
+        NO_CHANGE
+        if row.undefined
+        else paired_changes(row.before, row.after, {row.name: row.measure}, seed=seed)[row.name]
+        for _, row in family
     ]
     rows = tuple(
         Difference(
             model=name,
-            measure=of.name,
-            set=of.set,
-            first=nan if of.undefined else float(of.measure(of.before.sum(axis=0))),
-            other=nan if of.undefined else float(of.measure(of.after.sum(axis=0))),
-            decided=of.decided,
+            measure=row.name,
+            set=row.set,
+            first=nan if row.undefined else float(row.measure(row.before.sum(axis=0))),
+            other=nan if row.undefined else float(row.measure(row.after.sum(axis=0))),
+            decided=row.decided,
             change=change,
             holm=p,
         )
-        for (name, of), change, p in zip(family, changes, holm([change.p for change in changes]), strict=True)
+        for (name, row), change, p in zip(family, changes, holm([change.p for change in changes]), strict=True)
     )
-    counted = set.intersection(*(_counted(each) for each in found))
+    counted = set.intersection(*(_counted(each) for each in sides))
     whole = len(first[1].records)
     kind = OUTCOMES[first[1].snapshot.kind]
     refuse_nothing_shared(len(counted), whole, kind)
@@ -109,30 +111,32 @@ def _by_outcomes(runs: Sequence[Path | str], on: Path | str | None, seed: int, d
             signature, model=" ".join(names), dtype=precision_of(paths), batching="", seed=seed, resamples=RESAMPLES
         ),
         warnings=(
-            *(f"{first[0]} and {name}: {of.name} of {of.set} has no change: {of.undefined}" for name, of in family
-              if of.undefined),
+            *(f"{first[0]} and {name}: {row.name} of {row.set} has no change: {row.undefined}" for name, row in family
+              if row.undefined),
             *cautions.of_runs(paths),
         ),
     )  # fmt: skip
 
 
 def _pairs(first: "Taken", other: "Taken", seed: int, domains: bool) -> Iterator["Paired"]:
-    """The measures of two runs over all questions, with `domains` also over those of each; or of each test."""
+    """Returns the measures of two runs over all questions, with `domains` also by domain; or of each test."""
     from catsofa.gate import kinds
 
-    of = first.snapshot
-    every = kinds.module_of(of.kind).tests(first.records, of.outcomes, other.snapshot.outcomes, first.protocol, seed)
-    return every if domains or of.kind == "seat" else takewhile(lambda pair: pair.set == kinds.OVERALL, every)
+    snapshot = first.snapshot
+    every = kinds.module_of(snapshot.kind).tests(
+        first.records, snapshot.outcomes, other.snapshot.outcomes, first.protocol, seed
+    )
+    return every if domains or snapshot.kind == "seat" else takewhile(lambda pair: pair.set == kinds.OVERALL, every)
 
 
-def _counted(of: "Taken") -> set[str]:
-    """The tests or questions that have an outcome."""
+def _counted(side: "Taken") -> set[str]:
+    """Returns the ids of the tests or questions that have an outcome."""
     from catsofa.gate import kinds
 
-    if of.snapshot.kind == "seat":
-        return {*of.snapshot.outcomes}
-    answers = kinds.decoded(of.snapshot.outcomes)
-    return {record.id for record, answer in zip(of.records, answers, strict=True) if answer != "-"}
+    if side.snapshot.kind == "seat":
+        return {*side.snapshot.outcomes}
+    answers = kinds.decoded(side.snapshot.outcomes)
+    return {record.id for record, answer in zip(side.records, answers, strict=True) if answer != "-"}
 
 
 def robustness(
@@ -144,32 +148,32 @@ def robustness(
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> "RobustnessReport":
-    """What rephrasing CATs changes: runs, or files of scores, on the originals against those on each paraphrase.
+    """Compares runs, or files of scores, on the original CATs with those on each set of paraphrases.
 
-    `on` names the data of files: the originals' CATs, then those of each set of paraphrases. A folder above several
-    runs stands for its runs on CATs; each run on paraphrases is joined with the run of its model on their originals.
+    `on` names the data of files: the original CATs, then the CATs of each set of paraphrases. A folder above several
+    runs means its runs on CATs. Each run on paraphrases is joined with the run of the same model on their originals.
     """
     before, after = listed(originals), listed(paraphrases)
     left_out: tuple[str, ...] = ()
     if any(map(_holds_runs, (*before, *after))):
         before, after, left_out = _joined_runs(before, after)
-    found = robustness_on(before, after, on, protocol=protocol, seed=seed, progress=progress)
-    return replace(found, warnings=(*found.warnings, *left_out))
+    report = robustness_on(before, after, on, protocol=protocol, seed=seed, progress=progress)
+    return replace(report, warnings=(*report.warnings, *left_out))
 
 
 def _holds_runs(path: Path) -> bool:
-    """Whether this is a folder above runs, and no run itself."""
+    """Returns True for a folder above runs that is not a run itself."""
     return path.is_dir() and places_in(path) != [path]
 
 
 def _joined_runs(
     originals: Sequence[Path | str], paraphrases: Sequence[Path | str]
 ) -> tuple[list[Path], list[Path], tuple[str, ...]]:
-    """The runs below these folders, as many paraphrases for each original in one order, and what is left out."""
+    """Returns the runs below these folders, each original's paraphrases in one order, and notes on what is left out."""
     if files := [path for path in (*originals, *paraphrases) if Path(path).is_file()]:
         raise ValueError(f"{files[0]} is a file of scores; give runs and folders of runs, or files alone")
-    given = find(originals), find(paraphrases)
-    before, after = ([run for run in side.runs if run.kind == "stereoset"] for side in given)
+    sides = find(originals), find(paraphrases)
+    before, after = ([run for run in side.runs if run.kind == "stereoset"] for side in sides)
     if not before or not after:
         empty = (originals, paraphrases)[bool(before)]
         raise ValueError(f"no run on CATs in {' or '.join(map(str, empty))}; expected folders of `score --out`")
@@ -178,15 +182,17 @@ def _joined_runs(
     data = sorted({pair.original.signature.data for pair in pairs})
     if len(data) > 1:
         raise ValueError(f"found paraphrases of {' and '.join(data)}; expected those of one data set. Give its runs")
-    found: dict[Path, dict[str, Path]] = {}
+    joined: dict[Path, dict[str, Path]] = {}
     for pair in pairs:
-        of = found.setdefault(pair.original.folder, {})
-        if (first := of.setdefault(pair.paraphrase.signature.data, pair.paraphrase.folder)) != pair.paraphrase.folder:
+        by_set = joined.setdefault(pair.original.folder, {})
+        if (
+            first := by_set.setdefault(pair.paraphrase.signature.data, pair.paraphrase.folder)
+        ) != pair.paraphrase.folder:
             raise ValueError(f"{first} and {pair.paraphrase.folder} are runs on the same paraphrases; give one of them")
-    lacking = [f"{place} on {name}" for place, of in found.items() for name in sets if name not in of]
+    lacking = [f"{place} on {name}" for place, by_set in joined.items() for name in sets if name not in by_set]
     if lacking:
         raise ValueError(f"no run beside {lacking[0]}; expected every model on every set of paraphrases")
-    told = [sentence for side in given for sentence in side.left_out]
-    alone = [run.folder for run in before if run.folder not in found and run.signature.data in data]
-    told += [f"Left out: {place}, which has no run on paraphrases." for place in alone]
-    return list(found), [of[name] for of in found.values() for name in sets], tuple(told)
+    notes = [sentence for side in sides for sentence in side.left_out]
+    alone = [run.folder for run in before if run.folder not in joined and run.signature.data in data]
+    notes += [f"Left out: {place}, which has no run on paraphrases." for place in alone]
+    return list(joined), [by_set[name] for by_set in joined.values() for name in sets], tuple(notes)

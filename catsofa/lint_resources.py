@@ -1,4 +1,4 @@
-"""What lint rules may need beside the records, made from the names and files a person gives."""
+"""Loads the resources of lint rules, other than the records, from the names and files that a person gives."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,9 +25,9 @@ def given(
     against: Path | None = None,
     language: str = "en",
 ) -> Given:
-    """Load what was named; what was not stays out, and the rules that need it do not run.
+    """Loads the named resources; a rule whose resource is not named does not run.
 
-    Frequencies are of words of one language. wordfreq without that language gives none.
+    Frequencies are those of words of one language. wordfreq has none for an unsupported language.
     """
     return Given(
         parser=spacy_pipeline(spacy_model) if spacy_model else None,
@@ -43,7 +43,7 @@ def given(
 
 
 def zipf(source: str, language: str = "en") -> Callable[[str], float]:
-    """Zipf frequencies of `wordfreq`, or of a corpus in a text file."""
+    """Returns Zipf frequencies from `wordfreq`, or from a corpus in a text file."""
     if source == "wordfreq":
         return wordfreq_zipf(language)
     per_million = corpus_reference(source, language)
@@ -55,7 +55,7 @@ def zipf(source: str, language: str = "en") -> Callable[[str], float]:
 
 
 def likelihood(name: str) -> Callable[[Sequence[str]], list[float]]:
-    """The mean log-probability per token that a language model gives to each text; NaN where it gives none."""
+    """Returns a function for the mean log-probability per token of each text by a language model; NaN without one."""
     from catsofa.scoring import models
     from catsofa.scoring.items import guarded, sentences
     from catsofa.scoring.items.score import answered
@@ -65,28 +65,28 @@ def likelihood(name: str) -> Callable[[Sequence[str]], list[float]]:
     backend, protocol = Backend(models.load(name)), named("catsofa")
 
     def mean_log_probability(texts: Sequence[str]) -> list[float]:
-        read = sentences.read(backend, texts)
+        parsed = sentences.read(backend, texts)
         items = [
-            guarded(text, "", partial(sentences.item, backend, read[text], protocol, text, ""))
+            guarded(text, "", partial(sentences.item, backend, parsed[text], protocol, text, ""))
             for text in dict.fromkeys(texts)
         ]
-        found = {score.item: nan if score.score is None else score.score for score in answered(backend, items)}
-        return [found[text] for text in texts]
+        by_text = {score.item: nan if score.score is None else score.score for score in answered(backend, items)}
+        return [by_text[text] for text in texts]
 
     return mean_log_probability
 
 
 def sentiment(name: str, negative: str = "") -> Callable[[Sequence[str]], list[bool]]:
-    """Whether a text-classification model finds each text positive; neutral counts as positive."""
+    """Returns a function that tells if a classification model finds each text positive; neutral counts as positive."""
     named = [part.strip() for part in negative.split(",") if part.strip()]
     classify = classifier(name, named)
     return lambda texts: is_positive(texts, classify, named or NEGATIVE)
 
 
 def classifier(name: str, negative: Sequence[str] = ()) -> Classifier:
-    """The most probable class of each text by a trained text-classification model.
+    """Returns a function for the most probable class of each text by a text-classification model.
 
-    Refuses a model without any of the classes that are given as negative: all texts would be positive.
+    It refuses a model without any of the `negative` classes, because all texts would be positive.
     """
     from catsofa.scoring.compare import baselines
 
@@ -105,13 +105,13 @@ def classifier(name: str, negative: Sequence[str] = ()) -> Classifier:
 
 
 def _encoder(name: str) -> Encoder:
-    """A sentence encoder, as for SEAT."""
+    """Returns a sentence encoder, as for SEAT."""
     from catsofa.scoring.vectors import load
 
     return load(name)
 
 
-def _list(path: Path, what: str) -> frozenset[str]:
-    """The words of a file, one a line; lines that begin with # are comments."""
-    found = (line.strip().lower() for _, line in lines(path, f"{what}, one a line"))
-    return frozenset(word for word in found if not word.startswith("#"))
+def _list(path: Path, description: str) -> frozenset[str]:
+    """Returns the words of a file, one a line; lines that begin with # are comments."""
+    words = (line.strip().lower() for _, line in lines(path, f"{description}, one a line"))
+    return frozenset(word for word in words if not word.startswith("#"))

@@ -12,8 +12,8 @@
     on = "{out}/probes.jsonl"
     json = true
 
-True is a flag, false and missing are not given, a list gives an option several times, `args` are the words
-without a name. `{value}` is put in from the keys at the top, which the command line may override.
+`true` sets a flag, `false` leaves it out, and a list repeats an option. `args` are the positional arguments. `{value}`
+is replaced by the value of a key at the top, which the command line may override.
 """
 
 import json
@@ -41,12 +41,12 @@ class Step:
     arguments: tuple[str, ...]
 
     def __str__(self) -> str:
-        """The step as one would type it."""
+        """Returns the step as a command line."""
         return " ".join(["catsofa", *self.command, *[json.dumps(a) if " " in a else a for a in self.arguments]])
 
 
 def read(path: Path | str, values: Mapping[str, str] | None = None) -> list[Step]:
-    """The steps of a recipe, its values put in; `values` override those at its top."""
+    """Returns the steps of a recipe with its values inserted; `values` override those at the top of the recipe."""
     recipe = toml_files.read(path, EXPECTED)
     steps = recipe.pop("step", None)
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
@@ -56,12 +56,12 @@ def read(path: Path | str, values: Mapping[str, str] | None = None) -> list[Step
         raise BadInput(
             path, f"no value {', '.join(sorted(unknown))} at its top", f"one of {', '.join(recipe) or 'none'}"
         )
-    known = {key: str(value) for key, value in recipe.items()} | dict(values or {})
-    return [_step(path, number, step, known) for number, step in enumerate(steps, start=1)]
+    available = {key: str(value) for key, value in recipe.items()} | dict(values or {})
+    return [_step(path, number, step, available) for number, step in enumerate(steps, start=1)]
 
 
 def _step(path: Path | str, number: int, table: dict[str, Any], values: Mapping[str, str]) -> Step:
-    """One step, from its table."""
+    """Returns one step from its table."""
     run = table.pop("run", None)
     if not isinstance(run, str) or not run.split():
         raise BadInput(path, f"step {number} without a command", 'run = "build probes" or another command')
@@ -76,22 +76,22 @@ def _step(path: Path | str, number: int, table: dict[str, Any], values: Mapping[
 
 
 def _filled(path: Path | str, number: int, argument: str, values: Mapping[str, str]) -> str:
-    """An argument with the values put in; braces take the name of a value and nothing else."""
+    """Returns an argument with the values inserted; braces may contain only the name of a value."""
     try:
         for _, name, _, _ in Formatter().parse(argument):
             if name is not None and name not in values:
-                found, known = f"{{{name}}} in step {number}", ", ".join(values) or "of which there is none"
-                raise BadInput(path, found, f"a value named at the top: {known}")
+                problem, names = f"{{{name}}} in step {number}", ", ".join(values) or "of which there is none"
+                raise BadInput(path, problem, f"a value named at the top: {names}")
         return argument.format_map(values)
     except BadInput:
         raise
     except ValueError:
-        found = f"a lone brace in step {number}"
-        raise BadInput(path, found, "{{ and }} for braces that stand for themselves") from None
+        problem = f"a lone brace in step {number}"
+        raise BadInput(path, problem, "{{ and }} for braces that stand for themselves") from None
 
 
 def _option(path: Path | str, number: int, key: str, value: Any) -> list[str]:
-    """A key and its value as arguments of a command."""
+    """Returns a key and its value as arguments of a command."""
     name = "--" + key.replace("_", "-")
     match value:
         case True:
@@ -109,7 +109,7 @@ def _option(path: Path | str, number: int, key: str, value: Any) -> list[str]:
 
 
 class Journal:
-    """Which steps of a recipe have ended well, beside the recipe, so that a second run goes on after them."""
+    """The completed steps of a recipe, stored beside the recipe, so that a second run resumes after them."""
 
     def __init__(self, recipe: Path) -> None:
         self._path = recipe.with_name(f".{recipe.stem}.done.json")
@@ -120,32 +120,32 @@ class Journal:
         self._done: dict[str, str] = done
 
     def has(self, step: Step, inputs: list[Path], outputs: list[Path]) -> bool:
-        """Whether this step ended well on inputs that have not changed since, and its outputs still stand."""
+        """Returns True if this step completed, its inputs have not changed since, and its outputs exist."""
         return self._done.get(str(step)) == _state(inputs) and all(path.exists() for path in outputs)
 
     def add(self, step: Step, inputs: list[Path]) -> None:
-        """Note that a step has ended well."""
+        """Records that a step completed."""
         self._done[str(step)] = _state(inputs)
         with atomic_write(self._path) as file:
             file.write(json.dumps(self._done, indent=1).encode())
 
 
 def _state(paths: list[Path]) -> str:
-    """A hash of the names and contents of files and of all files in folders, without the times that logs note.
+    """Returns a hash of the names and contents of files, and of all files in folders, without the times in logs.
 
-    Of a finished run it is that of its identity and its scores, whose files also say when it was made.
+    For a finished run, only its identity and its scores count, because its files also contain times.
     """
     files = [f for path in paths for f in (sorted(path.rglob("*")) if path.is_dir() else [path]) if f.is_file()]
     return json_digest([(str(f), _content(f)) for f in files if not _tells_times(f)])
 
 
 def _tells_times(file: Path) -> bool:
-    """Whether a file is a log, or one of a finished run that its report stands for."""
+    """Returns True for a log, and for a file of a finished run other than its report."""
     return file.name == history.JOURNAL or (_is_finished_run(file.parent) and file.name != store.REPORT)
 
 
 def _content(file: Path) -> object:
-    """The hash of a file; of the report of a run, the hashes of the run's identity and scores."""
+    """Returns the hash of a file; for the report of a run, the hashes of the run's identity and scores."""
     if file.name == store.REPORT and _is_finished_run(file.parent):
         with suppress(ValueError):
             return reports.read_report(file.parent)[store.MADE_FROM]
@@ -153,5 +153,5 @@ def _content(file: Path) -> object:
 
 
 def _is_finished_run(folder: Path) -> bool:
-    """Whether a folder holds a run with its report."""
+    """Returns True if a folder contains a run with its report."""
     return all((folder / name).is_file() for name in (manifest.MANIFEST, rows.SCORES, store.REPORT))

@@ -1,4 +1,4 @@
-"""What language models say about the words around a slot and in it, as functions for builders."""
+"""Language-model scores of the words around a slot and in it, as functions for builders."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def around(name: str) -> "tuple[Likelihood, dict[str, Any]]":
-    """The mean log-probability of the words around a fill, by a local model, and the identity of that model."""
+    """Returns a function for the mean log-probability of the words around a fill, and the identity of its model."""
     from catsofa.scoring import models
     from catsofa.scoring.items import guarded, sentences
     from catsofa.scoring.items.around import item
@@ -28,10 +28,12 @@ def around(name: str) -> "tuple[Likelihood, dict[str, Any]]":
         raise ValueError(f"{name} is neither a causal nor a masked language model; name one that is")
 
     def mean_log_probability(texts: "Sequence[Around]") -> list[float]:
-        read = sentences.read(backend, (text.text for text in texts))
+        parsed = sentences.read(backend, (text.text for text in texts))
         items = [
-            guarded(str(at), "", partial(item, backend, read[text.text], text.fill, text.target, str(at), pseudo))
-            for at, text in enumerate(texts)
+            guarded(
+                str(number), "", partial(item, backend, parsed[text.text], text.fill, text.target, str(number), pseudo)
+            )
+            for number, text in enumerate(texts)
         ]
         return [nan if score.score is None else score.score for score in answered(backend, items)]
 
@@ -39,7 +41,7 @@ def around(name: str) -> "tuple[Likelihood, dict[str, Any]]":
 
 
 def guesser(name: str) -> "tuple[Guesser, dict[str, Any]]":
-    """The words that a local masked model knows as one token, their log-probabilities in gaps, and its identity."""
+    """Returns the single-token words of a masked model with a function for their scores in gaps, and its identity."""
     from catsofa.builders.cats.suggestions import Guesser
     from catsofa.scoring import models
     from catsofa.scoring.items.around import gap, single_tokens
@@ -57,5 +59,5 @@ def guesser(name: str) -> "tuple[Guesser, dict[str, Any]]":
 
 
 def named_by(model: "Model") -> dict[str, Any]:
-    """A model in the source of a record: its name without the place where it lies, and what its numbers depend on."""
+    """Returns the model entry of a record's source: its name without the path, and the settings behind its numbers."""
     return model.identity() | {"model": shown_name(model.name)}

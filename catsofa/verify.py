@@ -21,18 +21,18 @@ CHECKS: Mapping[str, str] = {
     "history": "catsofa.scoring.run.checks:check_history",
     "journal": "catsofa.data.verify.stores:check_journal",
 }
-"""Kind of store to the function that checks it, in the order in which a path is tried."""
+"""Kind of store to the function that checks it, in the order in which the functions are tried."""
 EXPECTED = f"a store of catsofa ({', '.join(CHECKS)}), or a folder that holds some"
 
 
 Outcome = Verdict | BadInput | NotChecked
-"""The verdict on a store, or why a path could not be checked."""
+"""The verdict on a store, or the reason why a path could not be checked."""
 
 
 def verify(paths: Iterable[Path | str]) -> Iterator[Outcome]:
-    """The verdict on each store at these paths, or on each one below a folder that is no store itself.
+    """Yields the verdict on each store at these paths, or on each store below a folder that is no store itself.
 
-    A path that cannot be checked is an error among the verdicts, and the others are checked nevertheless.
+    For a path that cannot be checked it yields an error, and continues with the others.
     """
     for path in map(Path, paths):
         if not os.path.lexists(path):
@@ -47,14 +47,14 @@ def verify(paths: Iterable[Path | str]) -> Iterator[Outcome]:
 
 
 def _nothing(path: Path) -> str:
-    """Says that a path holds no store."""
+    """Returns a sentence about a path without a store."""
     if path.is_dir():
         return "a folder in which catsofa wrote nothing" if any(path.iterdir()) else "an empty folder"
     return "an empty file" if path.is_file() and not path.stat().st_size else "a file that is no store of catsofa"
 
 
 def _outcomes(path: Path) -> Iterator[Outcome]:
-    """The verdict on this path, or those on the stores below it; in a store only replies are searched for."""
+    """Yields the verdict on this path, or those on the stores below it; in a store it searches only for replies."""
     if outcome := _outcome(path):
         yield outcome
         if (replies := path / "replies.jsonl").is_file():
@@ -65,7 +65,7 @@ def _outcomes(path: Path) -> Iterator[Outcome]:
 
 
 def _outcome(path: Path) -> Outcome | None:
-    """The verdict of the first check that knows this kind of store, or why it cannot check it now."""
+    """Returns the verdict of the first check that recognises this store, or the reason why it cannot be checked now."""
     for kind, place in CHECKS.items():
         module, _, name = place.partition(":")
         check: Check = getattr(import_module(module), name)

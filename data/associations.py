@@ -9,7 +9,7 @@ from catsofa.data.digests import give_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Votes:
-    """How the raters of one group answered: is this association a stereotype that people hold?"""
+    """The answers of one group of raters: is this association a stereotype that people hold?"""
 
     raters: str
     """The group of raters, as the source names it: `region`, `NA` (North America)."""

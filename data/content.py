@@ -60,17 +60,17 @@ def content_of(records: Iterable[Any]) -> Content:
     return Content(count, hex_digest(whole))
 
 
-def content_at(on: str | Path, limit: int | None = None) -> Content:
+def content_at(source: str | Path, limit: int | None = None) -> Content:
     """The content of a file, a folder or a released set by name, or of its first records.
 
     A process reads a file once, and again only after the file's size or modification time changes.
     """
-    place = sources.resolve(on)
+    place = sources.resolve(source)
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
     stamped = ((file, os.stat(file)) for file in files)
-    key = (str(on), limit, *((str(file.resolve()), found.st_size, found.st_mtime_ns) for file, found in stamped))
+    key = (str(source), limit, *((str(file.resolve()), status.st_size, status.st_mtime_ns) for file, status in stamped))
     if key not in _known:
-        _known[key] = content_of(islice(sources.read(on), limit))
+        _known[key] = content_of(islice(sources.read(source), limit))
         if len(_known) > REMEMBERED:
             _known.popitem(last=False)
     return _known[key]

@@ -103,9 +103,9 @@ def explain(error: ImportError) -> str | None:
         return None
     if isinstance(error, ModuleNotFoundError) and error.name in (*EXTRAS, *PACKAGES):
         return sentence(error.name)
-    said = " ".join(str(error).split())
-    if isinstance(error.__cause__ or error.__context__, MemoryError) or any(part in said for part in MEMORY):
-        return f"not enough memory to load a library ({said}); raise the limit (`ulimit -v`), or free some"
+    message = " ".join(str(error).split())
+    if isinstance(error.__cause__ or error.__context__, MemoryError) or any(part in message for part in MEMORY):
+        return f"not enough memory to load a library ({message}); raise the limit (`ulimit -v`), or free some"
     if module.startswith("_"):
         # blame the library outside catsofa whose code imported a private module
         frames = [str(frame.f_globals.get("__name__", "")) for frame, _ in walk_tb(error.__traceback__)]
@@ -113,7 +113,7 @@ def explain(error: ImportError) -> str | None:
         ours = ("importlib", "catsofa")
         module = next((name for name in names if not name.startswith("_") and name not in ours), "")
     named = f"pip install --force-reinstall {module}" if module else "install the libraries of catsofa again"
-    return f"a library is installed, but cannot be imported ({said}): {named}"
+    return f"a library is installed, but cannot be imported ({message}): {named}"
 
 
 def need(extra: str, purpose: str, *modules: str) -> None:

@@ -71,8 +71,8 @@ class _Table:
         self._slots[slot] = len(self._numbers)
         if 2 * len(self._numbers) > len(self._slots):
             self._slots = array("I", bytes(8 * len(self._slots)))
-            for at in range(len(self._numbers)):
-                self._slots[self._slot(self._digest(at))] = at + 1
+            for index in range(len(self._numbers)):
+                self._slots[self._slot(self._digest(index))] = index + 1
         return number
 
     def _slot(self, digest: bytes) -> int:
@@ -108,8 +108,8 @@ class _File:
 
     def get(self, digest: bytes) -> int | None:
         """The number of a digest."""
-        found = self._connection.execute("SELECT number FROM ids WHERE id = ?", (digest,)).fetchone()
-        return None if found is None else int(found[0])
+        row = self._connection.execute("SELECT number FROM ids WHERE id = ?", (digest,)).fetchone()
+        return None if row is None else int(row[0])
 
     def setdefault(self, digest: bytes, number: int) -> int:
         """The number of a digest, which is this one if it had none."""

@@ -18,8 +18,8 @@ def decimals(*percentages: float | None, digits: int = 1) -> int:
         if NOISE < width < 10.0**-digits:
             digits = 2 - floor(log10(width))
         least = 10.0 ** -(digits + 2)
-    for at, percentage in enumerate(percentages):
-        near = least if at else NOISE
+    for place, percentage in enumerate(percentages):
+        near = least if place else NOISE
         if percentage is not None and isfinite(percentage) and min(abs(percentage), abs(percentage - 100)) >= near:
             while float(f"{percentage:.{digits}f}") in (0, 100):
                 digits += 1
@@ -28,9 +28,9 @@ def decimals(*percentages: float | None, digits: int = 1) -> int:
 
 def written(*numbers: float, digits: int = 1) -> tuple[str, ...]:
     """Percentages shown together, such as a value and its limits; drops NaN and the sign of a zero."""
-    known = [number for number in numbers if number == number]
-    digits = decimals(*known, digits=digits)
-    return tuple(unsigned(f"{number:.{digits}f}") for number in known)
+    values = [number for number in numbers if number == number]
+    digits = decimals(*values, digits=digits)
+    return tuple(unsigned(f"{number:.{digits}f}") for number in values)
 
 
 def unsigned(number: str) -> str:

@@ -28,28 +28,28 @@ class Plugins:
 def load(
     group: str,
     kind: str,
-    taken: Mapping[str, str],
+    reserved_names: Mapping[str, str],
     faults: Callable[[str, Any], Iterable[str]],
     clashes: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda parts: {},
 ) -> Plugins:
     """All plugins registered in a group, each checked.
 
-    `taken` maps each name that catsofa uses to its description. `faults` gives the reasons why a plugin cannot be
-    used; `clashes` gives the reasons that involve other plugins.
+    `reserved_names` maps each name that catsofa uses to its description. `faults` gives the reasons why a plugin
+    cannot be used; `clashes` gives the reasons that involve other plugins.
     """
     entries, parts, broken = defaultdict[str, list[EntryPoint]](list), dict[str, Any](), dict[str, str]()
     for entry in entry_points(group=group):
         entries[entry.name].append(entry)
-    for name, found in entries.items():
-        why = _cannot_be_named(name, found, taken)
+    for name, points in entries.items():
+        why = _cannot_be_named(name, points, reserved_names)
         if not why:
             try:
-                parts[name] = found[0].load()
+                parts[name] = points[0].load()
                 why = next(iter(faults(name, parts[name])), "")
             except (Exception, SystemExit) as error:  # noqa: BLE001  a package may raise anything
                 why = what(error)
         if why:
-            broken[name] = _sentence(kind, name, found, why)
+            broken[name] = _sentence(kind, name, points, why)
     parts = {name: part for name, part in parts.items() if name not in broken}
     for name, why in clashes(parts).items():
         broken[name] = _sentence(kind, name, entries[name], why)
@@ -67,10 +67,10 @@ def _sentence(kind: str, name: str, entries: Collection[EntryPoint], why: str) -
     return visible(f"the {kind} {name!r} of {places} cannot be used: {why}; mend or uninstall its package")
 
 
-def _cannot_be_named(name: str, entries: Collection[EntryPoint], taken: Mapping[str, str]) -> str:
+def _cannot_be_named(name: str, entries: Collection[EntryPoint], reserved_names: Mapping[str, str]) -> str:
     """The reason why an entry point cannot have its name; empty if it can."""
     if not NAME.fullmatch(name):
         return "its name must consist of letters, digits, `-`, `_` and `.`"
-    if name in taken:
-        return f"catsofa has {taken[name]} of this name"
+    if name in reserved_names:
+        return f"catsofa has {reserved_names[name]} of this name"
     return f"{len(entries)} entry points have this name" if len(entries) > 1 else ""

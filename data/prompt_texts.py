@@ -27,8 +27,8 @@ def compiled(name: str, text: str) -> "Template":
 
 def any_of(kind: str) -> str:
     """A regex alternation of the phrases of one kind in all languages of `prompts/languages.toml`, longest first."""
-    found = {phrase for language in _languages().values() for phrase in language[kind]}
-    return "|".join(sorted(found, key=lambda phrase: (-len(phrase), phrase)))
+    phrases = {phrase for language in _languages().values() for phrase in language[kind]}
+    return "|".join(sorted(phrases, key=lambda phrase: (-len(phrase), phrase)))
 
 
 @cache

@@ -24,7 +24,7 @@ class Answer:
     text: str
     """The answer that a model reads."""
     role: Role
-    """Whether the answer names the stereotyped group (target), the other group, or says that nobody can know."""
+    """The answer names the stereotyped group (target) or the other group, or says that nobody can know (unknown)."""
     group: str = ""
     """The group that the answer names, as the source writes it."""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Question:
 
     id: str = ""
     context: str
-    """What a model reads before the question."""
+    """The text that a model reads before the question."""
     question: str
     """The question about the two groups."""
     answers: tuple[Answer, Answer, Answer]
@@ -49,9 +49,9 @@ class Question:
     correct: int
     """Position of the correct answer: 0, 1 or 2."""
     polarity: Polarity
-    """Whether the question asks for what the stereotype says (neg) or for its opposite (nonneg)."""
+    """The question asks for what the stereotype says (neg) or for its opposite (nonneg)."""
     condition: Condition
-    """Whether the context leaves the answer open (ambig) or gives it (disambig)."""
+    """The context leaves the answer open (ambig) or gives it (disambig)."""
     category: str
     """The domain: religion, age, or another."""
     template: str
@@ -67,8 +67,8 @@ class Question:
         refuse_taken_name(self.category)
         roles = [answer.role for answer in self.answers]
         if roles.count("unknown") != 1 or roles.count("target") != (not self.reason):
-            found = ", ".join(roles)
-            raise ValueError(f"a question needs one unknown answer and one target, or a reason why none; found {found}")
+            names = ", ".join(roles)
+            raise ValueError(f"a question needs one unknown answer and one target, or a reason why none; found {names}")
         if not 0 <= self.correct < len(roles):
             raise ValueError(f"the correct answer must be 0, 1 or 2; found {self.correct}")
         texts = [answer.text for answer in self.answers]

@@ -79,7 +79,7 @@ class Cat:
 
     id: str = ""
     kind: Kind
-    """Whether candidates fill a BLANK or follow the context."""
+    """Candidates fill a BLANK (intrasentence) or follow the context (intersentence)."""
     bias_type: str
     """The domain: gender, profession, race, religion, or another."""
     target: str
@@ -124,7 +124,7 @@ class Pair:
     less: str
     """The less stereotyping sentence."""
     direction: Direction
-    """Whether `more` states the stereotype or violates it."""
+    """`more` states the stereotype (stereo) or violates it (antistereo)."""
     bias_type: str
     """The domain."""
     votes: tuple[Annotation, ...] = ()
@@ -235,7 +235,7 @@ class Identity:
     identity: str
     """The plural subject."""
     form: str
-    """How the subject was made from the term."""
+    """The way in which the subject was made from the term."""
     language: str = "en"
     source: Extra = field(default_factory=dict)
     extra: Extra = field(default_factory=dict)
@@ -297,7 +297,7 @@ class Score:
     tokens: int = 0
     """Number of tokens that the score covers; 0 if unknown."""
     task: str = ""
-    """What was scored: the kind of a CAT, the side of a pair."""
+    """The part that was scored: the kind of a CAT, the side of a pair."""
     reason: str = ""
     """The reason why the text is unscored."""
     extra: Extra = field(default_factory=dict)
@@ -347,4 +347,4 @@ RECORDS: dict[str, type[Any]] = {
 
 def kind_name(record_type: type[Any]) -> str:
     """The plural name of a record type: `cats`, `pairs`, `association tests`."""
-    return next(name for name, known in RECORDS.items() if known is record_type)
+    return next(name for name, candidate in RECORDS.items() if candidate is record_type)

@@ -26,15 +26,15 @@ def stratified(items: Iterable[T], limit: int, stratum_of: Callable[[T], tuple[s
     """
     every = list(items)
     domains: dict[str, list[tuple[int, str, T]]] = defaultdict(list)
-    seen: dict[tuple[str, str], int] = defaultdict(int)
+    counts: dict[tuple[str, str], int] = defaultdict(int)
     for digest, item in sorted(((hex_digest(f"{seed}\0{item.id}"), item) for item in every), key=lambda pair: pair[0]):
         stratum = stratum_of(item)
-        domains[stratum[0]].append((seen[stratum], digest, item))
-        seen[stratum] += 1
+        domains[stratum[0]].append((counts[stratum], digest, item))
+        counts[stratum] += 1
     ranked = [
         ((place + 0.5) / len(members), domain, item.id)
         for domain, members in domains.items()
         for place, (_, _, item) in enumerate(sorted(members, key=lambda member: member[:2]))
     ]
-    taken = {name for _, _, name in sorted(ranked)[:limit]}
-    return [item for item in every if item.id in taken]
+    ids = {name for _, _, name in sorted(ranked)[:limit]}
+    return [item for item in every if item.id in ids]

@@ -59,7 +59,7 @@ def remembered_draws() -> Iterator[None]:
 
 
 def remembered(
-    what: Hashable, rng: np.random.Generator, draw: Callable[[], NDArray[Any]], *columns: Array
+    kind: Hashable, rng: np.random.Generator, draw: Callable[[], NDArray[Any]], *columns: Array
 ) -> NDArray[Any]:
     """The cached draw for this generator state; the generator then advances as if it had drawn again.
 
@@ -67,15 +67,15 @@ def remembered(
     """
     if (held := _HELD.get()) is None:
         return draw()
-    key = what, repr(rng.bit_generator.state), *(blake2b(part.tobytes()).digest() for part in columns)
+    key = kind, repr(rng.bit_generator.state), *(blake2b(part.tobytes()).digest() for part in columns)
     if key not in held:
         drawn = draw()
         drawn.flags.writeable = False
         while held and drawn.nbytes + sum(one.nbytes for one, _ in held.values()) > MOST_HELD:
             held.pop(next(iter(held)))
         held[key] = drawn, dict(rng.bit_generator.state)
-    found, rng.bit_generator.state = held[key]
-    return found
+    result, rng.bit_generator.state = held[key]
+    return result
 
 
 def draws(items: int, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -107,5 +107,5 @@ def spearman(one: ArrayLike, other: ArrayLike) -> Array:
 
 def _ranks(values: Array) -> Array:
     """The mean rank of each value along the last axis, for few values; importing scipy.stats takes half a second."""
-    mine, others = values[..., :, None], values[..., None, :]
-    return np.asarray(((others < mine).sum(axis=-1) + (others <= mine).sum(axis=-1) + 1) / 2)
+    mine, peers = values[..., :, None], values[..., None, :]
+    return np.asarray(((peers < mine).sum(axis=-1) + (peers <= mine).sum(axis=-1) + 1) / 2)

@@ -31,7 +31,7 @@ class Tabular(ABC):
 
     __slots__ = ()
     offensive: ClassVar[bool] = False
-    """Whether rows quote items, which are then hidden until the user opens them."""
+    """True if rows quote items, which are then hidden until the user opens them."""
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
@@ -47,24 +47,24 @@ class Tabular(ABC):
 
     def __str__(self) -> str:
         """The warnings, rows and heading as text in 80 columns; texts of items stay hidden."""
-        told = [fill(one_line(f"Warning: {each}"), COLUMNS) for each in getattr(self, "warnings", ())]
+        warnings = [fill(one_line(f"Warning: {each}"), COLUMNS) for each in getattr(self, "warnings", ())]
         rows = [] if self.offensive else self.rows()
         more = [f"and {len(rows) - SHOWN:,} more rows: .to_pandas() has them all"] if len(rows) > SHOWN else []
         more += ["They may offend: .to_pandas() has them."] if self.offensive else []
-        parts = [*told, *_blocks(rows[:SHOWN]), *more, fill(visible(self.heading()), COLUMNS)]
+        parts = [*warnings, *_blocks(rows[:SHOWN]), *more, fill(visible(self.heading()), COLUMNS)]
         return "\n\n".join(filter(None, parts))
 
     def plot(self, measure: str = "", ax: Any = None) -> Any:
         """Plot each row as a dot with its limits on matplotlib axes; the default is the first measure with limits."""
         rows = self.rows()
-        known = [n for n in dict.fromkeys(n for row in rows for n in row) if any(f"{n}_low" in row for row in rows)]
-        if (measure or not known) and measure not in known:
-            raise ValueError(f"found no measure {measure!r} with limits; expected {' or '.join(known) or 'one'}")
+        measures = [n for n in dict.fromkeys(n for row in rows for n in row) if any(f"{n}_low" in row for row in rows)]
+        if (measure or not measures) and measure not in measures:
+            raise ValueError(f"found no measure {measure!r} with limits; expected {' or '.join(measures) or 'one'}")
         try:
             from matplotlib import pyplot
         except ModuleNotFoundError as error:
             raise extras.MissingExtra(extras.sentence("matplotlib"), name=error.name) from None
-        ax, measure = ax or pyplot.subplots(layout="constrained")[1], measure or known[0]
+        ax, measure = ax or pyplot.subplots(layout="constrained")[1], measure or measures[0]
         drawn = [row for row in rows if isinstance(row.get(measure), int | float) and not isnan(row[measure])]
         for place, row in enumerate(drawn):
             value, low, high = (row.get(f"{measure}{end}", nan) for end in ("", "_low", "_high"))
@@ -93,15 +93,15 @@ def _blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Rows as plain text tables of at most 80 columns; each table begins with the columns that name the rows."""
     names = [n for n in dict.fromkeys(n for row in rows for n in row) if not n.endswith(("_low", "_high"))]
     cells = {n: [n, *(one_line(unescape(_cell(row, n))) for row in rows)] for n in names}
-    widths = {n: max(map(len, of)) for n, of in cells.items()}
+    widths = {n: max(map(len, texts)) for n, texts in cells.items()}
     lead = list(takewhile(lambda n: all(isinstance(row.get(n), str) for row in rows), names))
-    kept = [n for n in lead if sum(widths[m] + 2 for m in lead[: lead.index(n) + 1]) <= COLUMNS // 2]
-    left = [n for n in names if n not in kept]
-    while left:
-        taken = list(kept)
-        while left and (len(taken) == len(kept) or sum(widths[n] + 2 for n in [*taken, left[0]]) <= COLUMNS + 2):
-            taken.append(left.pop(0))
-        lines = zip(*([cell.ljust(widths[n]) for cell in cells[n]] for n in taken), strict=True)
+    labels = [n for n in lead if sum(widths[m] + 2 for m in lead[: lead.index(n) + 1]) <= COLUMNS // 2]
+    rest = [n for n in names if n not in labels]
+    while rest:
+        block = list(labels)
+        while rest and (len(block) == len(labels) or sum(widths[n] + 2 for n in [*block, rest[0]]) <= COLUMNS + 2):
+            block.append(rest.pop(0))
+        lines = zip(*([cell.ljust(widths[n]) for cell in cells[n]] for n in block), strict=True)
         yield "\n".join("  ".join(line).rstrip() for line in lines)
 
 

@@ -14,7 +14,7 @@ def visible(text: str) -> str:
 
     All printed output and every report use this function; data files keep their texts unchanged.
     """
-    return UNSAFE.sub(lambda found: f"\\x{n:02x}" if (n := ord(found[0])) < 0x100 else f"\\u{n:04x}", text)
+    return UNSAFE.sub(lambda match: f"\\x{n:02x}" if (n := ord(match[0])) < 0x100 else f"\\u{n:04x}", text)
 
 
 def one_line(text: str) -> str:
@@ -34,4 +34,4 @@ def unmarked(text: str) -> str:
 
 def visible_json(text: str) -> str:
     """JSON with the same characters as JSON escapes, which a program reads unchanged."""
-    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

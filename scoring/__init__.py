@@ -1,1 +1,1 @@
-"""Measure models: likelihoods, and the numbers made from them."""
+"""Scores models: log-likelihoods, and the measures computed from them."""

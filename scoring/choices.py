@@ -1,4 +1,4 @@
-"""Values of the choices of a protocol that several folders share."""
+"""Types of protocol options that several folders share, and functions that parse option values."""
 
 import re
 from types import NoneType, UnionType
@@ -16,32 +16,32 @@ Pooling = Literal["mean", "max", "cls", "last"]
 
 
 def refuse_outside(option: str, value: float | None, allowed: bool, expected: str) -> None:
-    """Refuse a number of an option that no measure is defined for."""
+    """Raises ValueError for a numeric option whose value is outside its allowed range."""
     if not allowed:
         raise ValueError(f"{option} cannot be {value!r}; it can be {expected}")
 
 
 def without_folders(name: str) -> str:
-    """The name of a protocol in which each file that an option names stands without its folder."""
+    """Returns a protocol name in which each file named by an option has no folder."""
     return re.sub(r"=[^,]*/", "=", name)
 
 
 def _kinds(kind: Any) -> tuple[Any, ...]:
-    """The types that make up a type."""
+    """Returns the members of a union type, or the type itself."""
     return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
 
 
 def every_choice(option: str, kind: Any) -> list[str]:
-    """All values of an option of this type, as one writes them; a ValueError for numbers."""
+    """Returns all values of an option of this type as users write them; raises ValueError for numbers and texts."""
     if {int, float, str} & {*_kinds(kind)}:
-        what, values = ("a text", "FILE,FILE") if str in _kinds(kind) else ("a number", "1,2")
-        raise ValueError(f"{option} is {what}; name its values ({option}={values})")
+        description, values = ("a text", "FILE,FILE") if str in _kinds(kind) else ("a number", "1,2")
+        raise ValueError(f"{option} is {description}; name its values ({option}={values})")
     plain = {bool: ["true", "false"], NoneType: ["none"]}
     return [word for each in _kinds(kind) for word in plain.get(each, get_args(each))]
 
 
 def read_choice(option: str, text: str, kind: Any) -> Any:
-    """The value of an option of this type, as written in the name of a protocol; a text is named by its file."""
+    """Parses an option's value as written in a protocol name; a text is read from the file that the value names."""
     kinds = _kinds(kind)
     words = [word for each in kinds for word in get_args(each)]
     if text in words:

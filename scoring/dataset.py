@@ -1,4 +1,4 @@
-"""A data set to score: its records, which can be read again, its content hash, and its name in a signature."""
+"""A data set to score: its records (readable repeatedly), its content hash, and its name in a signature."""
 
 import warnings
 from collections import Counter
@@ -17,48 +17,48 @@ from catsofa.data.records import Pair
 from catsofa.scoring.signature import FIRST, data_label
 
 SCHEME = "records:"
-"""How the data's hash in a manifest begins; earlier versions wrote the hash of a file's bytes, without a scheme."""
+"""Prefix of the data hash in a manifest; earlier versions stored the hash of a file's bytes, without a prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Records that can be read again and again; the content hash is of all of them, whatever the limit."""
+    """Records that can be read repeatedly; the content hash covers all records, whatever the limit."""
 
     label: str
-    """The name without its hash: that of the file or folder, or `records`."""
+    """Name without hash: the name of the file or folder, or `records`."""
     records: Callable[[], Iterator[Any]]
     read_content: Callable[[int | None], Content]
-    """Reads the content of all records, or of the first ones."""
+    """Reads the content (number of records and hash) of all records, or of the first ones."""
     on: str | None = None
-    """Where it was read: an absolute path, or the name of a released set."""
+    """Source of the data: an absolute path, or the name of a released set; None for data in memory."""
     limit: int | None = None
 
     @property
     def name(self) -> str:
-        """The name in a signature."""
+        """Name in a signature."""
         return data_label(self.label, self.read_content(None).digest)
 
     @property
     def subset(self) -> str:
-        """Which of the records are used: all (empty), or `first 100@HASH`, since their order is not in the name."""
+        """Records in use: empty for all, or `first 100@HASH`, because the name does not cover their order."""
         if self.limit is None or self.limit >= self.read_content(None).records:
             return ""
         return data_label(f"{FIRST}{self.limit}", self.read_content(self.limit).digest)
 
     @property
     def digest(self) -> str:
-        """The content hash as a manifest holds it."""
+        """Content hash as stored in a manifest."""
         return SCHEME + self.read_content(None).digest
 
     @property
     def count(self) -> int:
-        """How many records there are, up to the limit."""
+        """Number of records, up to the limit."""
         whole = self.read_content(None).records
         return whole if self.limit is None else min(whole, self.limit)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Which rows of its file are left out, and that its records are in several languages."""
+        """Warnings about rows of the file that are left out, and about records in several languages."""
         skipped = skipped_rows(self.on) if self.on else ()
         if "language" not in self.kind.__dataclass_fields__:
             return skipped
@@ -71,14 +71,14 @@ class Data:
 
     @property
     def kind(self) -> type[Any]:
-        """The type of its records."""
+        """Type of the records; raises BadInput if the data has none."""
         if (first := next(self.records(), None)) is None:
             raise BadInput(self.on or self.label, "no records", "records with a measure: CATs, pairs, probes, …")
         return type(first)
 
 
 def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
-    """A file, a folder, the name of a released set, or data in memory; `limit` takes the first records.
+    """Opens a file, a folder, a released set by its name, or data in memory; `limit` takes the first records.
 
     Data in memory are records, a data frame, or a Dataset.
     """
@@ -90,27 +90,27 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
             return content_at(on, first)
 
         return Data(_label(place), lambda: islice(sources.read(on), limit), read_content, where, limit)
-    held, seen = list(sources.read(on)), Seen("records", "a list of records")
+    held, ids = list(sources.read(on)), Seen("records", "a list of records")
     for number, record in enumerate(held, 1):
-        seen.add_all(record, number)
-    known: dict[int | None, Content] = {}
+        ids.add_all(record, number)
+    contents: dict[int | None, Content] = {}
 
     def held_content(first: int | None) -> Content:
-        if first not in known:
-            known[first] = content_of(held[:first])
-        return known[first]
+        if first not in contents:
+            contents[first] = content_of(held[:first])
+        return contents[first]
 
     return Data("records", lambda: islice(iter(held), limit), held_content, limit=limit)
 
 
 def read_named(on: str | Path) -> tuple[str, list[Any]]:
-    """The name in a signature of a file, a folder or a released set, and its records, which are read once."""
+    """Returns the name in a signature of a file, a folder or a released set, and its records, which are read once."""
     records = list(sources.read(on))
     return data_label(_label(sources.resolve(on)), content_of(records).digest), records
 
 
 def skipped_rows(on: str | Path) -> tuple[str, ...]:
-    """Which rows a file of pairs leaves out when it is read, in sentences that name no folder."""
+    """Returns warnings about rows that a file of pairs leaves out when it is read; they contain no folder names."""
     place = sources.resolve(on)
     if formats.format_of(place).holds != (Pair,):  # only the readers of pairs leave rows out
         return ()
@@ -118,10 +118,10 @@ def skipped_rows(on: str | Path) -> tuple[str, ...]:
         warnings.simplefilter("always", SkippedRows)
         for _ in sources.read(on):
             pass
-    told = dict.fromkeys(str(each.message) for each in heard if issubclass(each.category, SkippedRows))
-    return tuple(sentence.replace(str(place), place.name) for sentence in told)
+    sentences = dict.fromkeys(str(each.message) for each in heard if issubclass(each.category, SkippedRows))
+    return tuple(sentence.replace(str(place), place.name) for sentence in sentences)
 
 
 def _label(place: Path) -> str:
-    """The name of a file or folder; a folder may be given as `.`."""
+    """Returns the name of a file or folder; `.` is resolved to the folder's own name."""
     return place.name if place.is_file() else place.resolve().name

@@ -1,4 +1,4 @@
-"""A model on a data set by a protocol: every text scored once, kept as it goes, and the measures made of it."""
+"""Evaluates a model on a data set: scores each text once, stores scores as they arrive, and computes measures."""
 
 __all__ = ["evaluate"]
 
@@ -52,17 +52,18 @@ def evaluate(
     progress: Progress = SILENT,
     **loading: Any,
 ) -> Report:
-    """What a model scores on CATs, CrowS-Pairs, SoFa probes, questions of BBQ or association tests.
+    """Scores a model on CATs, CrowS-Pairs, SoFa probes, BBQ questions or association tests, and returns the report.
 
-    With `out`, every score is kept in that folder as it is made, and a run that was stopped goes on; the report there
-    always names the target terms, the one returned only `with_terms`. The model of a finished run is not loaded.
-    `nsp` is a trained head that says what follows a context, whatever the protocol would do. `executor` says where the
-    model runs: in this process if not given. `loading` goes to the executor: `batch_tokens`, and the arguments of
+    With `out`, each score is stored in that folder as soon as it is computed, and a stopped run resumes. The stored
+    report always contains the target terms; the returned one only `with_terms`. The model of a finished run is not
+    loaded. `nsp` is a trained head that scores next sentences, whatever method the protocol sets. `executor` says where
+    the model runs: by default in this process. `loading` goes to the executor: `batch_tokens`, and the arguments of
     `models.load`.
 
-    `model` is a folder, a hub id, `NAME:ARGUMENT` of a package, `(model, tokenizer)` of transformers, a pipeline, a
-    function that gives the natural log-probability of a text, or a class of one's own with a `name`, a `digest` and a
-    method `loglikelihood`. A network is given back as it was: in training mode, with its gradients.
+    `model` is a folder, a hub id, `NAME:ARGUMENT` of a package, `(model, tokenizer)` of transformers, or a pipeline. It
+    can also be a function that returns the natural log-probability of a text, or an object of your own class with a
+    `name`, a `digest` and a method `loglikelihood`. A network returns to its state before the call: its training mode
+    and its gradients.
     """
     chosen = named(protocol) if isinstance(protocol, str) else protocol
     dataset = open_data(data, limit)
@@ -72,8 +73,8 @@ def evaluate(
     scorer: Scorer | Embedding
     with ExitStack() as stack:
         held = stack.enter_context(opened(model))
-        if isinstance(held, Model) and (given := loading.keys() - {"batch_tokens"}):
-            raise ValueError(f"{held.name} is loaded already; {', '.join(sorted(given))} cannot change it")
+        if isinstance(held, Model) and (extra := loading.keys() - {"batch_tokens"}):
+            raise ValueError(f"{held.name} is loaded already; {', '.join(sorted(extra))} cannot change it")
         runner = executor or default(held)
         if measure.embeds:
             if out and isinstance(held, str) and isinstance(runner, Local):
@@ -97,25 +98,25 @@ def evaluate(
                 scorer.encoder.keep(run.folder)
                 with progress.through(dataset.count), guarded(measure, "embedded"):
                     results = measure.embedded(dataset.records(), scorer.encoder, chosen, resamples, progress)
-                    found = _of_vectors(scorer, measure, checked(measure, results), dataset, chosen, resamples)
+                    report = _of_vectors(scorer, measure, checked(measure, results), dataset, chosen, resamples)
                 work = {}
             else:
                 with progress.through(dataset.count):
                     failed = score_all(scorer, measure, dataset.records(), run, progress)
-                found, work = _of_scores(scorer, measure, failed, dataset, chosen, run, resamples), scorer.work()
-            run.finish(found.to_dict(), **work)
-    return found if with_terms else replace(found, terms=())
+                report, work = _of_scores(scorer, measure, failed, dataset, chosen, run, resamples), scorer.work()
+            run.finish(report.to_dict(), **work)
+    return report if with_terms else replace(report, terms=())
 
 
 class Cells(NamedTuple):
-    """What one model scores by several protocols."""
+    """Results of one model under several protocols."""
 
     reports: dict[str, Report]
-    """By protocol: the report that a run of this protocol alone would give, with its signature."""
+    """Protocol name to the report that a run of this protocol alone would give, with its signature."""
     scores: dict[str, Given]
-    """By protocol: the scores that its report is made of."""
+    """Protocol name to the scores behind its report."""
     refused: dict[str, str]
-    """By protocol: why the model cannot be asked so."""
+    """Protocol name to the reason why the model cannot be scored with it."""
 
 
 def evaluate_all(
@@ -131,55 +132,58 @@ def evaluate_all(
     progress: Progress = SILENT,
     **loading: Any,
 ) -> Cells:
-    """What a model scores by each of these protocols, from one pass: what several of them ask is forwarded once.
+    """Scores a model under each of these protocols in one pass; questions that several protocols share are asked once.
 
-    With `out`, each protocol has a run of its own in a folder of its name there. A run that is finished stays as it is.
+    With `out`, each protocol has its own run in a subfolder with its name. A finished run is not scored again.
     """
     dataset = open_data(data, limit)
     measure = measure_of(dataset.kind, protocols[0], dataset.on or dataset.label)
     chosen = {each.name: each.changed(causal_pair="nsp", masked_pair="nsp") if nsp else each for each in protocols}
     samples = {tuple(task for _, task in measure.keys(record)): record for record in dataset.records()}
-    found, runs = Cells({}, {}, {}), dict[str, Run]()
+    cells, runs = Cells({}, {}, {}), dict[str, Run]()
     with (executor or Local()).open(model, protocols[0], nsp, loading) as one, ExitStack() as opened:
         for name, each in chosen.items():
             try:
                 items.items(one.backend, list(samples.values()), each)
             except ValueError as error:
-                found.refused[name] = str(error)
+                cells.refused[name] = str(error)
                 continue
             identity = _identity(one.about, dataset, each, measure)
             begun = Run.begin(Path(out, name) if out else None, identity, _facts(one.about, dataset, each))
             runs[name] = opened.enter_context(begun)
         if not runs:
-            raise ValueError("; ".join(f"{name}: {why}" for name, why in found.refused.items()))
+            raise ValueError("; ".join(f"{name}: {why}" for name, why in cells.refused.items()))
         ids = {item: None for record in dataset.records() for item in measure.ids(record)}
-        left = [
+        unfinished = [
             name for name, run in runs.items() if run.finished_with() is None or len(run.done(list(ids))) < len(ids)
         ]
         with progress.through(dataset.count):
-            if left:
-                scorer = LocalScorer(one.backend, *(chosen[name] for name in left), about=one.about)
-                score_all(scorer, measure, dataset.records(), SharedRuns([runs[name] for name in left]), progress)
+            if unfinished:
+                scorer = LocalScorer(one.backend, *(chosen[name] for name in unfinished), about=one.about)
+                score_all(scorer, measure, dataset.records(), SharedRuns([runs[name] for name in unfinished]), progress)
         for name, run in runs.items():
             self_check.restore(one.self_checks, run.self_checks())
             scorer = LocalScorer(one.backend, chosen[name], about=one.about)
             report = _of_scores(scorer, measure, (), dataset, chosen[name], run, resamples)
-            run.finish(report.to_dict(), **(scorer.work() if name in left else {}))
+            run.finish(report.to_dict(), **(scorer.work() if name in unfinished else {}))
             scores = [score for score in run.scores() if score.item in ids]
-            found.scores[name] = Given(scores=scores, unknown=run.unknown(), error=BATCH_ERROR)
-            found.reports[name] = replace(report, terms=())
-    return found
+            cells.scores[name] = Given(scores=scores, unknown=run.unknown(), error=BATCH_ERROR)
+            cells.reports[name] = replace(report, terms=())
+    return cells
 
 
 def default(model: str | Model | OwnModel) -> Executor:
-    """The executor of a model: this process for a name or a loaded model."""
+    """Returns the default executor of a model: `Local` for a name or a loaded model, else `Own`."""
     return Local() if isinstance(model, str | Model) else Own()
 
 
 def planned(
     models: Sequence[str], sets: Sequence[str], out: str | Path | None = None, revision: str | None = None
 ) -> list[tuple[str, str, Path | None]]:
-    """Each model with each set and its folder; several of them have folders `model/data` of their own in `out`."""
+    """Returns each model with each data set and its folder; several runs have folders `model/data` in `out`.
+
+    Raises ValueError if two runs have the same folder, and checks that each of several models can be found.
+    """
     pairs = [(model, data) for model in models for data in sets]
     folders = [out and (Path(out) if len(pairs) == 1 else Path(out, _folder(m), _folder(d))) for m, d in pairs]
     if out and len(set(folders)) < len(folders):
@@ -190,17 +194,17 @@ def planned(
     if len(models) > 1 and not any(embeds):
         for model in models:
             if not is_plugged(model):
-                find(model, revision)  # a slip in the last name must not cost the work on the first
+                find(model, revision)  # fail on a wrong model name before any model is scored
     return [(model, data, folder or None) for (model, data), folder in zip(pairs, folders, strict=True)]
 
 
 def _folder(name: str) -> str:
-    """The last part of a path or hub id; of a file without its ending, which a model's version is not."""
+    """Returns the last part of a path or hub id; drops only a file's suffix, because a hub id can end in a version."""
     return Path(name).stem if Path(name).is_file() else Path(name).name
 
 
 def _identity(about: About, dataset: Data, protocol: Protocol, measure: Measure) -> dict[str, Any]:
-    """What a text's score depends on: in a run, none of it may change."""
+    """Returns everything that a text's score depends on; none of it may change within a run."""
     every = protocol.options()
     options = {option: every[option] for option in (*about.scored_by, *measure.scored_by) if option in every}
     weights = dict(about.identity)
@@ -208,17 +212,17 @@ def _identity(about: About, dataset: Data, protocol: Protocol, measure: Measure)
 
 
 def _facts(about: About, dataset: Data, protocol: Protocol) -> dict[str, Any]:
-    """Facts for a reader of the folder that no score depends on."""
+    """Returns facts for readers of the run's folder; no score depends on them."""
     named = {"model": about.name, "label": about.label}
-    given = {"data": dataset.name, "on": dataset.on, "records": dataset.count, "protocol": protocol.name}
+    source = {"data": dataset.name, "on": dataset.on, "records": dataset.count, "protocol": protocol.name}
     unused = {UNUSED: about.unused} if about.unused else {}
-    return {**named, **given, **about.facts, **unused, **(UNKNOWN if about.counts_unknown else {})}
+    return {**named, **source, **about.facts, **unused, **(UNKNOWN if about.counts_unknown else {})}
 
 
 def _signature(
     scorer: Scorer | Embedding, measure: Measure, dataset: Data, protocol: Protocol, resamples: int
 ) -> Signature:
-    """The signature of the numbers of this model on this data."""
+    """Returns the signature of the results of this model on this data."""
     about = scorer.about
     return protocol.signature(
         dataset.name,
@@ -231,10 +235,10 @@ def _signature(
     )
 
 
-def _warnings(scorer: Scorer | Embedding, dataset: Data, found: Sequence[str]) -> tuple[str, ...]:
-    """The warnings about the weights, the data, the numbers and the batches."""
+def _warnings(scorer: Scorer | Embedding, dataset: Data, of_measure: Sequence[str]) -> tuple[str, ...]:
+    """Returns the warnings about the weights, the data, the measure and the batches."""
     unused = (scorer.about.unused,) if scorer.about.unused else ()
-    return (*unused, *dataset.warnings, *found, *self_check.warnings(scorer.self_checks))
+    return (*unused, *dataset.warnings, *of_measure, *self_check.warnings(scorer.self_checks))
 
 
 def _of_scores(
@@ -246,32 +250,32 @@ def _of_scores(
     run: Run,
     resamples: int,
 ) -> Report:
-    """The measures of what the run holds, and of the texts whose scores it does not keep."""
+    """Returns the report on the scores in the run, and on texts that failed, whose scores the run does not store."""
     scores = (score for some in (run.scores(), failed) for score in some)
     unknown: set[str] | None = None
     if scorer.about.counts_unknown and run.counts_unknown:
         unknown = set() if measure.streams else run.unknown()
-    if not measure.streams:  # the run may hold more than the first records
-        known = {item for record in dataset.records() for item in measure.ids(record)}
-        scores = (score for score in scores if score.item in known)
+    if not measure.streams:  # the run may contain scores of records beyond the limit
+        ids = {item for record in dataset.records() for item in measure.ids(record)}
+        scores = (score for score in scores if score.item in ids)
     signature = _signature(scorer, measure, dataset, protocol, resamples)
-    given = Given(scores=scores, unknown=unknown, error=BATCH_ERROR)
-    found = measured(measure, dataset.records, given, protocol, signature)
+    inputs = Given(scores=scores, unknown=unknown, error=BATCH_ERROR)
+    report = measured(measure, dataset.records, inputs, protocol, signature)
     precision = scorer.precision(dataset.records, run.scores())
 
     def each() -> Iterator[dict[str, Any]]:
-        with open_finished(run.folder) if run.folder else nullcontext(run) as kept:
-            known = replace(given, scores=[*kept.scores(), *failed])
-        yield from measure.each(dataset.records(), known, protocol)
+        with open_finished(run.folder) if run.folder else nullcontext(run) as finished:
+            complete = replace(inputs, scores=[*finished.scores(), *failed])
+        yield from measure.each(dataset.records(), complete, protocol)
 
-    rows = each if run.folder else partial(tuple, tuple(each()))  # what lies in memory is gone when the run is closed
-    return replace(found, warnings=_warnings(scorer, dataset, found.warnings), precision=precision, each=rows)
+    rows = each if run.folder else partial(tuple, tuple(each()))  # a run in memory is lost when it is closed
+    return replace(report, warnings=_warnings(scorer, dataset, report.warnings), precision=precision, each=rows)
 
 
 def _of_kept(
     before: Mapping[str, Any], results: Results, measure: Measure, dataset: Data, protocol: Protocol
 ) -> Report:
-    """The report of a finished run of vectors, as it was made."""
+    """Returns the stored report of a finished run of vectors."""
     return Report(
         protocol=protocol.name,
         results=results,
@@ -286,7 +290,7 @@ def _of_kept(
 def _of_vectors(
     model: Embedding, measure: Measure, results: Results, dataset: Data, protocol: Protocol, resamples: int
 ) -> Report:
-    """A report on the measures of vectors."""
+    """Returns the report on the measures of vectors."""
     return Report(
         protocol=protocol.name,
         results=results,

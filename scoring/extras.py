@@ -1,8 +1,8 @@
-"""Names under which scores carry more than a number."""
+"""Keys of additional data in scores, and the prefix of failures that the next run retries."""
 
 UNKNOWN = "unknown"
-"""In a score's `extra`: how many tokens of its text are unknown, if any are."""
+"""Key in a score's `extra`: the number of unknown tokens in its text, if any."""
 UNKNOWN_IDENTITY = "unknown_identity"
-"""In the `extra` of a probe's score: the same of its identity."""
+"""Key in the `extra` of a probe's score: the number of unknown tokens in its identity, if any."""
 NO_REPLY = "no reply from the server"
-"""How the reason of a text begins that is asked for again in the next run."""
+"""Prefix of the failure reason of a text that the next run asks for again."""

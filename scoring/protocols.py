@@ -1,4 +1,4 @@
-"""Protocols: every choice a score depends on, by name, and the presets that reproduce each paper and each code."""
+"""Protocols: named sets of all options that a score depends on, with presets that reproduce papers and their code."""
 
 __all__ = ["Protocol", "named"]
 
@@ -24,9 +24,9 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """One way of scoring; a default stands where an expert would put it, and `why` says what a preset changes.
+    """A scoring configuration: defaults are an expert's choice; `why` explains each option that a preset changes.
 
-    Choices that serve several measures are its own; the others lie with their measure, and have one name each.
+    Options of several measures are fields of the protocol; the others belong to their measure. Names are unique.
     """
 
     name: str = "catsofa"
@@ -34,7 +34,7 @@ class Protocol:
     reproduces: str = ""
     why: Mapping[str, str] = field(default_factory=dict)
     measure: str = ""
-    """The measure of a plug-in that this protocol asks for; empty for the measure of the records."""
+    """Plug-in measure that this protocol uses; empty for the measure of the records."""
 
     first_token: FirstToken = "bos"
     length: Length = "mean"
@@ -47,46 +47,46 @@ class Protocol:
     sofa: SofaOptions = field(default_factory=SofaOptions)
     seat: SeatOptions = field(default_factory=SeatOptions)
     others: Mapping[str, Any] = field(default_factory=dict)
-    """The options of other measures by the name of the measure, where a choice differs from the default."""
+    """Options of other measures by the name of the measure, where an option differs from its default."""
 
     def __post_init__(self) -> None:
-        """Refuse a seed that no generator takes."""
+        """Raises ValueError for a negative seed."""
         refuse_outside("seed", self.seed, self.seed >= 0, "a whole number from 0")
 
     def parts(self) -> dict[str, Any]:
-        """The options of each measure by its name."""
+        """Returns the options of each measure by the name of the measure."""
         return {**{name: getattr(self, name) for name in MEASURES}, **self.others}
 
     def of(self, kind: type[Options]) -> Options:
-        """The options of the measure whose options have this type."""
+        """Returns the options with this type, or their defaults."""
         return next((part for part in self.parts().values() if isinstance(part, kind)), kind())
 
     def options(self) -> dict[str, Any]:
-        """Every choice by name; of LATER and of measures beside `MEASURES` those that differ from their default."""
-        found = self.by_measure()
+        """Returns all options by name; those in LATER or of measures outside `MEASURES` only if not the default."""
+        grouped = self.by_measure()
         for name, part in self.parts().items():
             default = _values(type(part)())
             plain = {o: default[o] for o in default if o in LATER} if name in MEASURES else default
-            found[name] = {o: value for o, value in found[name].items() if o not in plain or value != plain[o]}
-        return {option: value for options in found.values() for option, value in options.items()}
+            grouped[name] = {o: value for o, value in grouped[name].items() if o not in plain or value != plain[o]}
+        return {option: value for options in grouped.values() for option, value in options.items()}
 
     def by_measure(self) -> dict[str, dict[str, Any]]:
-        """Every choice by the name of its measure; those that several measures share come first."""
+        """Returns all options by the name of their measure; options that several measures share come first."""
         shared = {option: getattr(self, option) for option in SHARED}
         return {"all measures": shared, **{name: _values(part) for name, part in self.parts().items()}}
 
     @property
     def digest(self) -> str:
-        """The hash of every choice; two protocols of one name and other choices have other digests."""
+        """Hash of all options; protocols with the same name but different options have different digests."""
         return json_digest(self.options(), DIGITS, compact=False)
 
     def signature(self, data: str, model: str, **parts: Any) -> Signature:
-        """The signature of a number that this version computes by this protocol; `parts` are its other fields."""
+        """Returns the signature of a result of this version and this protocol; `parts` are its other fields."""
         how: dict[str, Any] = {"protocol": self.name, "options": self.digest, "seed": self.seed}
         return Signature(data=data, model=model, version=version("catsofa"), **how, **parts)
 
     def differences(self) -> dict[str, tuple[Any, Any, str]]:
-        """Option to (its value here, its default, why), for each option that differs from the default."""
+        """Returns option to (value, default, reason) for each option that differs from its default."""
         default = {option: getattr(DEFAULT, option) for option in SHARED}
         for part in self.parts().values():
             default |= _values(type(part)())
@@ -97,16 +97,16 @@ class Protocol:
         }
 
     def changed(self, **choices: Any) -> "Protocol":
-        """The protocol with these choices, named as in `options`, whatever measure they belong to."""
-        left = {option: value for option, value in choices.items() if option not in (*WORDS, *SHARED)}
-        own: dict[str, Any] = {option: value for option, value in choices.items() if option not in left}
-        others = dict(self.others)
-        for name, part in {**self.parts(), **(_plugged(others) if left.keys() - option_types() else {})}.items():
-            if mine := {option: left.pop(option) for option in _values(part) if option in left}:
-                (own if name in MEASURES else others)[name] = replace(part, **mine)
-        if left:
-            raise _unknown(next(iter(left)))
-        return replace(self, others=others, **own)
+        """Returns the protocol with these options changed; `choices` has the names of `options`, for any measure."""
+        rest = {option: value for option, value in choices.items() if option not in (*WORDS, *SHARED)}
+        own: dict[str, Any] = {option: value for option, value in choices.items() if option not in rest}
+        plugged = dict(self.others)
+        for name, part in {**self.parts(), **(_plugged(plugged) if rest.keys() - option_types() else {})}.items():
+            if mine := {option: rest.pop(option) for option in _values(part) if option in rest}:
+                (own if name in MEASURES else plugged)[name] = replace(part, **mine)
+        if rest:
+            raise _unknown(next(iter(rest)))
+        return replace(self, others=plugged, **own)
 
 
 WORDS = ("name", "about", "reproduces", "why", "measure")
@@ -114,12 +114,12 @@ SHARED = ("first_token", "length", "pseudo", "ties", "seed")
 MEASURES = ("stereoset", "crows_pairs", "sofa", "seat")
 """Measures whose options are fields of a protocol, and always part of its digest."""
 LATER = ("weights", "padding_text")
-"""Options of them that are part of the digest only where they differ from the default: earlier digests stay."""
+"""Options of these measures that enter the digest only if they differ from the default, so older digests stay valid."""
 DEFAULT = Protocol()
 
 
 def _values(part: Any) -> dict[str, Any]:
-    """The options of a measure by name."""
+    """Returns the options of a measure by name."""
     return {f.name: getattr(part, f.name) for f in fields(part)}
 
 
@@ -290,60 +290,60 @@ PRESETS: dict[str, Protocol] = {
 
 @cache
 def plugins() -> Plugins:
-    """The measures of other packages; loaded when a protocol or a record needs one."""
+    """Returns the measures of other packages; loads them on the first call."""
     return load({*PRESETS, *MODULES}, {*option_types(), *(part.name for part in fields(Protocol))})
 
 
 def presets() -> dict[str, Protocol]:
-    """Every protocol by name: the presets, and the default protocol with each measure of a plug-in."""
+    """Returns all protocols by name: the presets, and the default protocol with each plug-in measure."""
     own = plugins().parts
-    return PRESETS | {name: replace(DEFAULT, name=name, about=of.about, measure=name) for name, of in own.items()}
+    return PRESETS | {name: replace(DEFAULT, name=name, about=part.about, measure=name) for name, part in own.items()}
 
 
 def sets_choice_of(protocol: Protocol, measure: str) -> bool:
-    """Whether a protocol is one way of this measure: the default one, or one that sets a choice of the measure."""
+    """Returns True if the protocol is the default one, or changes an option of this measure."""
     part = protocol.parts()[measure]
     return protocol == DEFAULT or part != type(part)()
 
 
 def named(name: str, *, seed: int | None = None) -> Protocol:
-    """The preset of this name, with another seed where one is given.
+    """Returns the preset with this name, with another seed if one is given.
 
-    After the name may stand choices of one's own, `catsofa,pooling=mean,layer=-2`, which stay in the protocol's name.
+    The name can be followed by options, `catsofa,pooling=mean,layer=-2`, which become part of the protocol's name.
     """
     preset, *choices = name.split(",")
-    if preset not in (known := PRESETS if preset in PRESETS else presets()):
-        missing = f"no protocol {preset!r}; the protocols are {', '.join(known)}"
+    if preset not in (available := PRESETS if preset in PRESETS else presets()):
+        missing = f"no protocol {preset!r}; the protocols are {', '.join(available)}"
         raise ValueError(plugins().broken.get(preset, missing))
-    found = known[preset]
+    protocol = available[preset]
     if choices:
-        asked = dict(map(choice, choices))
-        kept = {option: why for option, why in found.why.items() if option not in asked}
-        found = found.changed(name=without_folders(name), why={**kept, **dict.fromkeys(asked, "asked for")}, **asked)
-    return found if seed is None else replace(found, seed=seed)
+        changes = dict(map(choice, choices))
+        reasons = {option: why for option, why in protocol.why.items() if option not in changes}
+        protocol = protocol.changed(
+            name=without_folders(name), why={**reasons, **dict.fromkeys(changes, "asked for")}, **changes
+        )
+    return protocol if seed is None else replace(protocol, seed=seed)
 
 
-def option_types(*others: Any) -> dict[str, Any]:
-    """Each option of a protocol and of these options to its type."""
+def option_types(*more: Any) -> dict[str, Any]:
+    """Returns the type of each option of a protocol and of these further options."""
     shared = {name: kind for name, kind in get_type_hints(Protocol).items() if name in SHARED}
-    return {
-        k: v for part in (*DEFAULT.parts().values(), *others) for k, v in get_type_hints(type(part)).items()
-    } | shared
+    return {k: v for part in (*DEFAULT.parts().values(), *more) for k, v in get_type_hints(type(part)).items()} | shared
 
 
-def _plugged(others: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of each plug-in, the default where none are chosen."""
-    return {name: others.get(name) or of.options() for name, of in plugins().parts.items() if of.options}
+def _plugged(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options of each plug-in: the chosen ones, else the defaults."""
+    return {name: chosen.get(name) or part.options() for name, part in plugins().parts.items() if part.options}
 
 
 def _unknown(option: str) -> ValueError:
-    """The error for an option that no measure has."""
+    """Returns the error for an option that no measure has."""
     options = option_types(*_plugged({}).values())
     return ValueError(f"a protocol has no option {option!r}; the options are {', '.join(options)}{plugins().hint()}")
 
 
 def choice(text: str) -> tuple[str, Any]:
-    """An option and its value, from `option=value`."""
+    """Parses `option=value` into the option and its value."""
     option, _, value = text.partition("=")
     if option not in (types := option_types()) and option not in (types := option_types(*_plugged({}).values())):
         raise _unknown(option)

@@ -1,4 +1,4 @@
-"""Signatures: the data, model and protocol behind a number, and whether two numbers are comparable."""
+"""Signatures: the data, model and protocol behind a result, and whether two results are comparable."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,56 +12,56 @@ from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of
 
 FIRST = "first "
-"""How a subset begins: `first 100@1f…`."""
+"""Prefix of a subset name: `first 100@1f…`."""
 CHANGED = "memory:"
-"""How the digest of a model begins whose weights were changed after they were loaded."""
+"""Prefix of a model's digest if its weights were changed after loading."""
 UNKNOWN_MODEL = "predictions:"
-"""How a signature begins to name a file of scores, which does not say whose they are."""
+"""Prefix of the model name for a file of scores, which does not say which model made them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """Everything a number depends on; two numbers differ by their models alone if all the rest is equal."""
+    """Everything that a result depends on; if only `model` differs, two results differ by their models alone."""
 
     data: str
     """Name of the data, with the hash of its records."""
     model: str
-    """Name of the model and its hash or revision, or of a prediction file and its hash."""
+    """Name of the model with its hash or revision, or of a prediction file with its hash."""
     protocol: str
     options: str = ""
-    """Hash of every option of the protocol, so that its name alone vouches for nothing."""
+    """Hash of all options of the protocol, because the protocol's name alone does not guarantee them."""
     way: str = ""
-    """How a model of this kind was asked, where that makes another quantity: a pseudo-perplexity is no perplexity."""
+    """How a model of this kind was asked, if that gives another quantity: a pseudo-perplexity is not a perplexity."""
     subset: str = ""
     dtype: str = ""
     batching: str = ""
-    """Parts of the engine that the self-check left out, which keeps the numbers the same; empty if none."""
+    """Parts of the engine that the self-check switched off to keep the numbers the same; empty if none."""
     seed: int = 0
     resamples: int = 0
-    """Resamples behind the interval."""
+    """Number of resamples behind the interval."""
     version: str = ""
-    """Of catsofa."""
+    """Version of catsofa."""
 
     def __str__(self) -> str:
-        """One line: `data:dev.json@1f… | model:gpt2@607a… | protocol:catsofa | …`; what is empty is left out."""
+        """Returns one line, `data:dev.json@1f… | model:gpt2@607a… | protocol:catsofa | …`, without empty fields."""
         return " | ".join(f"{name}:{value}" for name, value in asdict(self).items() if value != "")
 
     def to_dict(self) -> dict[str, str | int]:
-        """The parts by name, and the line."""
+        """Returns the fields by name, and the line as `line`."""
         return {**asdict(self), "line": str(self)}
 
     @classmethod
     def of(cls, parts: Mapping[str, Any]) -> "Signature":
-        """The signature with these parts, as `to_dict` returns them."""
+        """Builds a signature from its fields as `to_dict` returns them."""
         return cls(**{name: value for name, value in parts.items() if name != "line"})
 
     def compared(self) -> dict[str, str | int]:
-        """The parts by name as they are compared: of the data the hash alone, whatever their file is called."""
+        """Returns the fields for a comparison: of the data only the hash, because the file name does not matter."""
         return {**asdict(self), "data": hashes_in(self.data)}
 
 
 def joint_subset(subsets: Iterable[str], common: Iterable[int]) -> str:
-    """The subset behind numbers of several runs: what each used, and how many items are in common; empty if all."""
+    """Returns the subset of several runs' results: each run's subset and the number of common items; empty for all."""
     used = [subset or "all" for subset in dict.fromkeys(subsets)]
     if used in ([], ["all"]):
         return ""
@@ -71,68 +71,68 @@ def joint_subset(subsets: Iterable[str], common: Iterable[int]) -> str:
 
 
 def first_of(subset: str) -> int | None:
-    """How many of the first records a run's subset is; None for all of them."""
+    """Returns N if a subset is the first N records, and None if it is all of them."""
     first = subset.partition("@")[0].removeprefix(FIRST)
     return int(first) if first else None
 
 
 def hashes_in(data: str) -> str:
-    """The hashes in the names of one or more data sets; a name without a hash stays."""
+    """Returns the hashes in the names of one or more data sets; a name without a hash stays."""
     return " ".join(name.rpartition("@")[2] for name in data.split(" "))
 
 
 def without_hashes(names: str) -> str:
-    """The names of data or of a subset as a heading has them."""
+    """Returns the names of data or of a subset without hashes, for headings."""
     return re.sub(r"@[0-9a-f]{6,64}\b", "", names)
 
 
 def differences(one: Signature, other: Signature) -> list[str]:
-    """The reasons why two numbers are not comparable; none if only their models and batching differ."""
-    mine, others = one.compared(), other.compared()
-    here, there = asdict(one), asdict(other)
+    """Returns why two results are not comparable; empty if only their models and batching differ."""
+    mine, theirs = one.compared(), other.compared()
+    one_fields, other_fields = asdict(one), asdict(other)
     return [
-        f"{name}: {_named(here[name])} and {_named(there[name])}"
-        for name in here
-        if name not in ("model", "batching") and mine[name] != others[name]
+        f"{name}: {_named(one_fields[name])} and {_named(other_fields[name])}"
+        for name in one_fields
+        if name not in ("model", "batching") and mine[name] != theirs[name]
     ]
 
 
 def _named(part: str | int) -> str | int:
-    """A part of a signature for people; a seed of 0 is one."""
+    """Returns a signature field for display: `none` if it is empty; a seed of 0 is a value."""
     return "none" if part == "" else part
 
 
 def data_label(name: str, digest: str) -> str:
-    """A data set in a signature: its name and the hash of its records."""
+    """Returns a data set's label for a signature: its name and the hash of its records."""
     return f"{name}@{digest[:DIGITS]}"
 
 
 def model_label(name: str, digest: str, *how: str) -> str:
-    """A model in a signature: its name, the hash of its files or its revision, and how it was used."""
+    """Returns a model's label for a signature: its name, its revision or the hash of its files, and how it was used."""
     how = (*["changed in memory"] * digest.startswith(CHANGED), *how)
     return " ".join([f"{shown_name(name)}@{digest.removeprefix('sha256:').removeprefix(CHANGED)[:DIGITS]}", *how])
 
 
 def predictions_label(path: Path | str) -> str:
-    """A file of scores in a signature: what it is, since it does not say which model made them."""
+    """Returns the label of a file of scores for a signature; the file does not say which model made them."""
     return UNKNOWN_MODEL + name_of(path)
 
 
 def shown_name(name: str) -> str:
-    """A model as a signature names it: a folder by its own name, wherever it lies, since its weights have a hash."""
+    """Returns a model's name for a signature; a folder loses its parents, because the hash identifies the weights."""
     return Path(name).resolve().name if Path(name).exists() else name
 
 
 def place_of(name: str) -> str | None:
-    """The absolute path of a model's folder or file; None if the model is none on this machine."""
+    """Returns the absolute path of a model's folder or file; None if the model is not on this machine."""
     return str(Path(name).resolve()) if Path(name).exists() else None
 
 
 def name_of(path: Path | str) -> str:
-    """A file by its name and the hash of its bytes; a folder by its name and the hash of its files' names and bytes.
+    """Returns a label: a file's name and hash of bytes, or a folder's name and hash of its files' names and bytes.
 
-    For what is neither a data set nor a model: files of scores and of results, vectors. Stored signatures hold this
-    form, which is not that of `sha256_of_files`.
+    For files of scores, results and vectors, which are neither a data set nor a model. Stored signatures contain this
+    form, which differs from that of `sha256_of_files`.
     """
     path = Path(path)
     if not path.exists():

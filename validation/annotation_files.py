@@ -39,7 +39,7 @@ class Collected:
 
     @property
     def makes_cats(self) -> bool:
-        """Whether items judged together are the associations of a CAT, not questions about a whole item."""
+        """True if items judged together are the associations of a CAT, not questions about a whole item."""
         return bool(self.group) and self.group != REVIEWED
 
     def facets(self) -> dict[str, Column]:
@@ -101,11 +101,11 @@ def collect(records: Iterable[Any], group: str = "") -> Collected:
 def onto(cats: Iterable[Cat], collected: Collected) -> Collected:
     """The annotations as judgements of these CATs, matched by the ids of their associations."""
     cats = list(cats)
-    known = {candidate.id: facts(cat) for cat in cats for candidate in cat.candidates}
+    facts_by_item = {candidate.id: facts(cat) for cat in cats for candidate in cat.candidates}
     annotations = []
     for annotation in collected.annotations:
-        if annotation.item in known:
-            annotations.append(about(annotation, annotation.item, known[annotation.item]))
+        if annotation.item in facts_by_item:
+            annotations.append(about(annotation, annotation.item, facts_by_item[annotation.item]))
         elif annotation.extra.get("gold"):
             annotations.append(annotation)
         else:
@@ -118,16 +118,16 @@ def onto(cats: Iterable[Cat], collected: Collected) -> Collected:
 
 def of_cat(cat: Cat) -> Iterator[Annotation]:
     """The labels that people gave to a CAT's associations."""
-    known = facts(cat)
+    cat_facts = facts(cat)
     for candidate in cat.candidates:
         for vote in candidate.votes:
-            yield about(vote, candidate.id, known)
+            yield about(vote, candidate.id, cat_facts)
 
 
 def facts(cat: Cat) -> dict[str, str]:
     """The facts about a CAT that its annotations get in `extra`."""
-    known = {"cat": cat.id, "bias_type": cat.bias_type, "target": cat.target}
-    return known | ({"writer": str(cat.source["writer"])} if cat.source.get("writer") else {})
+    values = {"cat": cat.id, "bias_type": cat.bias_type, "target": cat.target}
+    return values | ({"writer": str(cat.source["writer"])} if cat.source.get("writer") else {})
 
 
 def of_pair(pair: Pair) -> Iterator[Annotation]:
@@ -136,9 +136,9 @@ def of_pair(pair: Pair) -> Iterator[Annotation]:
         yield about(replace(vote, label=vote.label or NO_TYPE), pair.id, {"bias_type": pair.bias_type})
 
 
-def about(vote: Annotation, item: str, known: Mapping[str, str]) -> Annotation:
+def about(vote: Annotation, item: str, item_facts: Mapping[str, str]) -> Annotation:
     """An annotation with the known facts about its item in `extra`."""
-    return replace(vote, item=item, extra={**vote.extra, **known})
+    return replace(vote, item=item, extra={**vote.extra, **item_facts})
 
 
 def type_chosen(pairs: Iterable[Pair]) -> Iterator[Annotation]:

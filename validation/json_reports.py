@@ -25,12 +25,14 @@ from catsofa.validation.sets.sizes import sizes
 
 
 def votes_report(
-    confirmed: Confirmed, by: Mapping[str, ByGroup] | None = None, rulings: Mapping[str, Adjudicated] | None = None
+    confirmed: Confirmed,
+    by_column: Mapping[str, ByGroup] | None = None,
+    rulings: Mapping[str, Adjudicated] | None = None,
 ) -> dict[str, Any]:
     """The numbers of decisions, the undecided items with reasons, and comparisons by models, groups and rulings."""
     votes = confirmed.votes
     seats = confirmed.seats
-    found: dict[str, Any] = {
+    report: dict[str, Any] = {
         "items": len(votes.decisions),
         "decided": len(votes.decisions) - len(votes.undecided),
         "undecided": [decision.item for decision in votes.undecided],
@@ -50,20 +52,20 @@ def votes_report(
         "repeats": {"counted": len(votes.counted.repeats), "decisive": votes.hang_on_repeats},
         "asked_more": len(votes.counted.asked),
         "failed_gold": sorted(name for name, result in votes.counted.gold.items() if not result.passed),
-        "warnings": alike_labels(vote for given in votes.counted.votes.values() for vote in given),
+        "warnings": alike_labels(vote for item_votes in votes.counted.votes.values() for vote in item_votes),
     }
     if confirmed.cats:
-        found["cats"] = {
+        report["cats"] = {
             "items": len(confirmed.cats),
             "kept": len(confirmed.cats) - len(confirmed.refused),
             "refused": {refusal.id: refusal.reason for refusal in confirmed.refused},
         }
     if (compared := compare(votes)) and (by_glad := compare(votes, "glad")):
-        found["dawid_skene"] = asdict(compared)
+        report["dawid_skene"] = asdict(compared)
         hard = {item: value for each in votes.counted.by_question(glad) for item, value in each.difficulties().items()}
-        found["glad"] = asdict(by_glad) | {"difficulty": hard}
+        report["glad"] = asdict(by_glad) | {"difficulty": hard}
     if judged := {item: ruling for item, ruling in (rulings or {}).items() if item in votes.decisions}:
-        found["adjudicated"] = {
+        report["adjudicated"] = {
             item: {
                 "label": ruling.label,
                 "cause": ruling.cause,
@@ -74,20 +76,20 @@ def votes_report(
             }
             for item, ruling in judged.items()
         }
-    if by:
-        found["by"] = {name: by_group_values(part) for name, part in by.items()}
-    return found
+    if by_column:
+        report["by"] = {name: by_group_values(part) for name, part in by_column.items()}
+    return report
 
 
-def by_group_values(found: ByGroup) -> dict[str, Any]:
+def by_group_values(result: ByGroup) -> dict[str, Any]:
     """The decisions by group of one column: `groups` over all items, `items` by item and group."""
-    plain = {f.name: getattr(found, f.name) for f in fields(found)}
-    groups = {name: _parted(asdict(group), ("shares", "difficulty")) for name, group in found.groups.items()}
+    plain = {f.name: getattr(result, f.name) for f in fields(result)}
+    groups = {name: _parted(asdict(group), ("shares", "difficulty")) for name, group in result.groups.items()}
     items = {
         item: {name: _parted(asdict(cell), ("shares",)) for name, cell in row.items()}
-        for item, row in found.items.items()
+        for item, row in result.items.items()
     }
-    return {**plain, "groups": groups, "items": items, "difference": found.difference and asdict(found.difference)}
+    return {**plain, "groups": groups, "items": items, "difference": result.difference and asdict(result.difference)}
 
 
 def _parted(values: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -110,12 +112,12 @@ def agreement_report(
     `columns` tells whether each column describes items or annotators, and how many judgements have no value.
     """
     annotations, unit = collected.agreed_on(), collected.units()
-    given = answers(annotations)
-    columns = collected.facets() | {name: column(given, name) for name in by}
-    found = agreement_values(agreement(annotations, unit=unit, resamples=resamples, seed=seed))
+    judgements = answers(annotations)
+    columns = collected.facets() | {name: column(judgements, name) for name in by}
+    overall = agreement_values(agreement(annotations, unit=unit, resamples=resamples, seed=seed))
     parts: dict[str, dict[str, Any]] = {}
     for name, described in columns.items():
-        within = agreement_by(given, described, unit=unit, resamples=resamples, seed=seed, progress=progress)
+        within = agreement_by(judgements, described, unit=unit, resamples=resamples, seed=seed, progress=progress)
         parts[name] = {value: agreement_values(part) for value, part in within.items()}
     people = agreement_of_annotators(annotations)
     parts["annotator"] = {
@@ -123,28 +125,28 @@ def agreement_report(
         for name, a in people.items()
     }
     kinds = {
-        name: {"describes": described.describes, "left_out": sum(described.value(a) is None for a in given)}
+        name: {"describes": described.describes, "left_out": sum(described.value(a) is None for a in judgements)}
         for name, described in columns.items()
     }
     compared = {
-        name: found and asdict(found)
+        name: result and asdict(result)
         for name in by
         if columns[name].describes == "annotators"
-        for found in [difference(given, columns[name], seed=seed)]
+        for result in [difference(judgements, columns[name], seed=seed)]
     }
-    repeats = len(given) - len({(a.item, a.annotator) for a in given})
-    asked = {"question": "whether each person chose the pair's own bias type"} if collected.pairs else {}
+    repeats = len(judgements) - len({(a.item, a.annotator) for a in judgements})
+    note = {"question": "whether each person chose the pair's own bias type"} if collected.pairs else {}
     resampled = "CATs" if unit else "items"
-    rest = {"columns": kinds, "by": parts, "differences": compared, "warnings": alike_labels(given)}
-    return {**found, "resampled": resampled, "repeats": repeats, **asked, **rest}
+    rest = {"columns": kinds, "by": parts, "differences": compared, "warnings": alike_labels(judgements)}
+    return {**overall, "resampled": resampled, "repeats": repeats, **note, **rest}
 
 
-def agreement_values(found: Agreement) -> dict[str, Any]:
+def agreement_values(result: Agreement) -> dict[str, Any]:
     """The statistics of one set by name, with the counts behind them and notes for readers."""
-    values = {name: getattr(found, name) for name in STATISTICS}
-    rests_on = {name: getattr(found, name) for name in ("items", "judged", "annotations", "prevalence", "chance")}
-    remarks = {name: said for name in ("note", "withheld") if (said := getattr(found, name))}
-    intervals = {name: {"low": found.low[name], "high": found.high[name]} for name in STATISTICS}
+    values = {name: getattr(result, name) for name in STATISTICS}
+    rests_on = {name: getattr(result, name) for name in ("items", "judged", "annotations", "prevalence", "chance")}
+    remarks = {name: remark for name in ("note", "withheld") if (remark := getattr(result, name))}
+    intervals = {name: {"low": result.low[name], "high": result.high[name]} for name in STATISTICS}
     return {**values, "intervals": intervals, **rests_on, **remarks}
 
 
@@ -164,15 +166,15 @@ def stats_report(
     top: int = 16,
 ) -> dict[str, Any]:
     """The sizes of a set, its sentiment if there is a classifier, and its keywords if there is a reference."""
-    found: dict[str, Any] = {
+    report: dict[str, Any] = {
         "sizes": {kind: {d: asdict(size) for d, size in domains.items()} for kind, domains in sizes(records).items()}
     }
     if classify:
         shares = sentiments(records, classify, negative or NEGATIVE)
-        found["sentiment"] = {side: asdict(share) for side, share in shares.items()}
+        report["sentiment"] = {side: asdict(share) for side, share in shares.items()}
     if reference:
         ranked = keywords(records, reference, lemmas=lemmas, top=top)
-        found["keywords"] = {domain: [asdict(word) for word in words] for domain, words in ranked.items()}
+        report["keywords"] = {domain: [asdict(word) for word in words] for domain, words in ranked.items()}
         if left_out := not_counted(records, lemmas):
-            found["not_counted"] = left_out
-    return found
+            report["not_counted"] = left_out
+    return report

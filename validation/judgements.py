@@ -39,9 +39,9 @@ class Rule:
     gold_pass: float = 0.75
     """The minimum share of attention items that a counted person must answer correctly."""
     writer_counts: bool = False
-    """Whether the writer's own label is one of the votes."""
+    """True if the writer's own label is one of the votes."""
     repeats: Literal["fill", "drop"] = "fill"
-    """Whether one person's second judgement may fill the last seat if no other person did (`fill`)."""
+    """True if one person's second judgement may fill the last seat if no other person did (`fill`)."""
 
     def __post_init__(self) -> None:
         """Raise a ValueError for values out of range."""
@@ -122,18 +122,18 @@ class Counted:
 
     def by_question(self, model: Callable[[Iterable[Annotation]], E]) -> list[E]:
         """The estimates of a model, one for each question, since each question has its own labels."""
-        asked = questions_of(annotation for cast in self.votes.values() for annotation in cast)
-        return [self._estimated(model, question) for question in asked]
+        questions = questions_of(annotation for cast in self.votes.values() for annotation in cast)
+        return [self._estimated(model, question) for question in questions]
 
     def _estimated(self, model: Callable[[Iterable[Annotation]], E], question: str | None) -> E:
         judged = [annotation for cast in self.votes.values() for annotation in cast]
-        asked = {question_of(annotation) for annotation in judged}
-        only = None if asked == {question} else question
+        questions = {question_of(annotation) for annotation in judged}
+        only = None if questions == {question} else question
         key = model.__name__, only
         if key not in self._estimates:
             self._estimates[key] = model(a for a in judged if only in (None, question_of(a)))
-        found: E = self._estimates[key]
-        return found
+        estimate: E = self._estimates[key]
+        return estimate
 
 
 @dataclass(slots=True)
@@ -153,7 +153,7 @@ def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gr
     votes: dict[str, list[Annotation]] = {}
     groups: dict[str, dict[tuple[str, int], _Judgement]] = defaultdict(dict)
     members: dict[str, set[str]] = defaultdict(set)
-    asked: dict[str, int] = {}
+    quotas: dict[str, int] = {}
     times: Counter[tuple[str, str]] = Counter()
     aside: list[Annotation] = []
     for annotation in everything:
@@ -162,13 +162,13 @@ def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gr
             continue
         votes.setdefault(annotation.item, [])
         members[group(annotation)].add(annotation.item)
-        said = str(annotation.extra.get("asked") or 0)
-        if not said.isdecimal():
+        number = str(annotation.extra.get("asked") or 0)
+        if not number.isdecimal():
             raise ValueError(
-                f"item {annotation.item!r} was asked {said!r} people about; give a number, or leave it empty"
+                f"item {annotation.item!r} was asked {number!r} people about; give a number, or leave it empty"
             )
-        if (people := int(said)) > rule.of:
-            asked[group(annotation)] = max(people, asked.get(group(annotation), 0))
+        if (people := int(number)) > rule.of:
+            quotas[group(annotation)] = max(people, quotas.get(group(annotation), 0))
         if reason := _why_not(annotation, rule, gold):
             aside.append(set_aside(annotation, reason))
             continue
@@ -181,7 +181,7 @@ def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gr
     repeats: list[Annotation] = []
     seats: dict[str, Seats] = {}
     for name, items in members.items():
-        wanted = asked.get(name, rule.of)
+        wanted = quotas.get(name, rule.of)
         seated, refused = _seats(list(groups[name].values()), len(items), wanted, fill=rule.repeats == "fill")
         seats[name] = Seats(taken=len(seated), wanted=wanted, items=len(items))
         for judgement in seated:
@@ -189,7 +189,7 @@ def count(annotations: Iterable[Annotation], rule: Rule | None = None, group: Gr
                 votes[annotation.item].append(annotation)
             repeats += judgement.answers if judgement.repeat else []
         aside += [set_aside(answer, reason) for judgement, reason in refused for answer in judgement.answers]
-    more = {item: people for name, people in asked.items() for item in members[name]}
+    more = {item: people for name, people in quotas.items() for item in members[name]}
     return Counted(votes=votes, set_aside=aside, gold=gold, repeats=repeats, asked=more, seats=seats)
 
 
@@ -223,9 +223,9 @@ def question_of(annotation: Annotation) -> str:
 
 
 def is_skipped(annotation: Annotation) -> bool:
-    """Whether the person skipped the item; in a CSV the value is text."""
-    said = annotation.extra.get("skipped", False)
-    return said if isinstance(said, bool) else str(said).strip().casefold() in {"1", "true", "yes"}
+    """Returns whether the person skipped the item; in a CSV the value is text."""
+    value = annotation.extra.get("skipped", False)
+    return value if isinstance(value, bool) else str(value).strip().casefold() in {"1", "true", "yes"}
 
 
 def set_aside(annotation: Annotation, reason: str) -> Annotation:
@@ -251,34 +251,34 @@ def _why_not(annotation: Annotation, rule: Rule, gold: Mapping[str, GoldResult])
 
 
 def _seats(
-    judgements: list[_Judgement], size: int, of: int, *, fill: bool
+    judgements: list[_Judgement], size: int, quota: int, *, fill: bool
 ) -> tuple[list[_Judgement], list[tuple[_Judgement, str]]]:
-    """The first `of` complete judgements by different people, and the other judgements with reasons.
+    """The first `quota` complete judgements by different people, and the other judgements with reasons.
 
     A platform may give one person two of the five seats. This happened in 72 CATs of StereoSet, whose authors
     counted both. So with `fill`, a repeat takes the last seat (at most one) if no other person did.
     """
     complete = [j for j in judgements if len(j.answers) == size]
     refused = [(j, "incomplete") for j in judgements if len(j.answers) < size]
-    if len(complete) > of and all(answer.at for judgement in complete for answer in judgement.answers):
+    if len(complete) > quota and all(answer.at for judgement in complete for answer in judgement.answers):
         complete.sort(key=lambda judgement: max(map(_time, judgement.answers)))
     distinct: dict[str, _Judgement] = {}
     repeats = [j for j in complete if distinct.setdefault(j.annotator, j) is not j]
     people = list(distinct.values())
-    seated, late = people[:of], people[of:]
-    if fill and len(seated) == of - 1 and repeats:
+    seated, late = people[:quota], people[quota:]
+    if fill and len(seated) == quota - 1 and repeats:
         seated.append(repeats.pop(0))
-    refused += [(j, f"after the first {of}") for j in late]
+    refused += [(j, f"after the first {quota}") for j in late]
     return seated, refused + [(j, "repeat") for j in repeats]
 
 
 def _time(annotation: Annotation) -> datetime:
     """The annotation's time; a time without a zone is UTC."""
     try:
-        at = datetime.fromisoformat(annotation.at)
+        moment = datetime.fromisoformat(annotation.at)
     except ValueError:
         raise ValueError(
             f"item {annotation.item!r} has an annotation at {annotation.at!r}; give times as ISO 8601 "
             "(2024-05-01T12:00:00Z), or none at all to take them in the order of the file"
         ) from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

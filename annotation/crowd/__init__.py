@@ -1,1 +1,1 @@
-"""Studies with crowds: seats for people who come by themselves, and pages for platforms that show them."""
+"""Crowd studies: tasks for people who come to this server, and pages for platforms that show tasks themselves."""

@@ -1,4 +1,4 @@
-"""The adaptive stop: two more judgements for each item that the judgements so far leave uncertain, up to a maximum."""
+"""Adaptive stop: requests two more judgements of each item that is still uncertain, up to a maximum."""
 
 import json
 from collections import defaultdict
@@ -14,85 +14,85 @@ from catsofa.data.judging.estimate import Estimate
 from catsofa.data.records import Annotation
 
 STEP = 2
-"""Further judgements at a time."""
+"""Number of further judgements per step."""
 KNOWN = 20
-"""Items, at least, whose share of uncertain ones is believed."""
+"""Minimum number of settled items before their share of uncertain items is used as an estimate."""
 UNSURE, STEPS = 0.18, 1.5
-"""Of simulated people who are right in 65 to 90 %: the share of questions that five leave below 0.9, and the steps
-that each then takes (docs/annotation.md)."""
+"""Results of a simulation with people who are right in 65 to 90 % of cases: the share of questions with a posterior
+below 0.9 after five judgements, and the number of steps that each of those then takes (docs/annotation.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """Judgements that an adaptive stop asks for beside those that are missing."""
+    """Number of judgements that an adaptive stop adds to the missing ones."""
 
     expected: float
     worst: int
     by: str
-    """What the expectation rests on: items so far, the pilot, or simulated people."""
+    """Basis of the expectation: the items so far, the pilot, or simulated people."""
 
 
 def outlook(held: Rows, study: Study, adaptive: Adaptive) -> Outlook:
-    """What further judgements are expected, and the most there can be."""
+    """Returns the expected number of further judgements, and the maximum."""
     most, overlap = adaptive.most or study.settings.overlap, study.settings.overlap
     tasks = held.all("SELECT token, need, valid FROM task WHERE kind = 'item'")
     settled = [task for task in tasks if task["need"] > overlap or task["valid"] >= overlap]
-    share, by = 1 - (1 - UNSURE) ** len(_asked(study, tasks[0]["token"])), "simulated people"
+    share, basis = 1 - (1 - UNSURE) ** len(_asked(study, tasks[0]["token"])), "simulated people"
     if len(settled) >= KNOWN or len(settled) == len(tasks):
-        share, by = sum(task["need"] > overlap for task in settled) / len(settled), "the items so far"
+        share, basis = sum(task["need"] > overlap for task in settled) / len(settled), "the items so far"
     elif study.settings.after_pilot:
         pilot = open_study(study.folder / study.settings.after_pilot)
         with reading(pilot.folder, identity(pilot.settings.secret)) as its:
-            known = certainty(its, pilot, adaptive.model)
-        if len(known) >= KNOWN:
-            share, by = sum(sure < adaptive.posterior for sure in known.values()) / len(known), "the pilot"
+            posteriors = certainty(its, pilot, adaptive.model)
+        if len(posteriors) >= KNOWN:
+            share, basis = sum(sure < adaptive.posterior for sure in posteriors.values()) / len(posteriors), "the pilot"
     extra = min(STEP * STEPS, most - overlap) * share
     return Outlook(
         expected=extra * (len(tasks) - len(settled)),
         worst=sum(max(0, most - task["need"]) for task in tasks),
-        by=by,
+        by=basis,
     )
 
 
 def certainty(held: Rows, study: Study, model: Model) -> dict[str, float]:
-    """For each item with judgements that count, the posterior of its most probable labels.
+    """Returns the posterior of the most probable label, for each item with judgements that count.
 
-    An item with several questions is as certain as the least certain of them that decides something.
+    An item with several deciding questions gets the lowest of their posteriors.
     """
     from catsofa.data.judging.dawid_skene import dawid_skene
     from catsofa.data.judging.glad import glad
 
     models: Mapping[Model, Callable[[list[Annotation]], Estimate]] = {"dawid-skene": dawid_skene, "glad": glad}
-    said, found = defaultdict[tuple[str, ...], list[Annotation]](list), dict[str, float]()
+    by_choices, certainties = defaultdict[tuple[str, ...], list[Annotation]](list), dict[str, float]()
     query = (
         "SELECT s.task, s.person, a.said FROM seat s JOIN answer a ON a.nonce = s.nonce "
         "JOIN task t ON t.token = s.task WHERE s.state = 'valid' AND t.kind = 'item' ORDER BY a.at, s.nonce"
     )
     for row in held.all(query):
-        given = json.loads(row["said"])
+        labels = json.loads(row["said"])
         for question in _asked(study, row["task"]):
             choices = study.kind.interface.questions[question].choices
             item = f"{row['task']}/{question}"
-            said[choices].append(Annotation(item=item, annotator=row["person"], label=given[question]))
-    for annotations in said.values():
+            by_choices[choices].append(Annotation(item=item, annotator=row["person"], label=labels[question]))
+    for annotations in by_choices.values():
         estimate = models[model](annotations)
         for item, posterior in zip(estimate.ratings.items, estimate.posterior.max(axis=1), strict=True):
             token = item.partition("/")[0]
-            found[token] = min(float(posterior), found.get(token, 1.0))
-    return found
+            certainties[token] = min(float(posterior), certainties.get(token, 1.0))
+    return certainties
 
 
 def _asked(study: Study, token: str) -> list[str]:
-    """The questions about an item that decide something."""
+    """Returns the deciding questions about an item."""
     assert study.kind.asks is not None, "settings refuse an adaptive stop where people write"
     key = study.keys[token]
     return study.kind.deciding(study.kind.asks(study.items[key.item], key.order))
 
 
 def widen(study: Study, most: int, sure: float, model: Model = "dawid-skene") -> Mapping[str, int]:
-    """Note that more people are wanted for items that all who were asked have judged, and that are less than `sure`.
+    """Requests more judgements of fully judged items whose posterior is below `sure`.
 
-    How many judgements each reopened task now needs; `apply` gives the seats out.
+    Returns the number of judgements that each reopened task now needs. `apply` opens the seats in the store.
     """
     with study.locked():
         study = open_study(study.folder)
@@ -100,7 +100,7 @@ def widen(study: Study, most: int, sure: float, model: Model = "dawid-skene") ->
             return {}
         with reading(study.folder, identity(study.settings.secret)) as held:
             full = held.all("SELECT * FROM task WHERE kind = 'item' AND valid >= need AND need < ?", most)
-            known = certainty(held, study, model) if full else {}
+            posteriors = certainty(held, study, model) if full else {}
         wanted = [
             Wanted(
                 token=task["token"],
@@ -108,7 +108,7 @@ def widen(study: Study, most: int, sure: float, model: Model = "dawid-skene") ->
                 why=f"posterior below {sure:g} after {task['valid']} judgements",
             )
             for task in full
-            if known.get(task["token"], 0.0) < sure
+            if posteriors.get(task["token"], 0.0) < sure
         ]
         if wanted:
             rows.append(wanted, study.folder / REOPENED)
@@ -116,6 +116,6 @@ def widen(study: Study, most: int, sure: float, model: Model = "dawid-skene") ->
 
 
 def apply(held: Rows, wanted: Mapping[str, int]) -> None:
-    """Give out the seats that are wanted; those that were given out already stay."""
+    """Raises the number of judgements that each task needs in the store; never lowers it."""
     for token, need in wanted.items():
         seats.reopen(held, [token], need)

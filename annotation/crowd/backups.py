@@ -1,4 +1,4 @@
-"""A copy of a study's folder while its server runs."""
+"""Backs up a study's folder while its server runs."""
 
 import shutil
 import sqlite3
@@ -15,9 +15,10 @@ LOCKS = {".open", ".forget", ".identity"}
 
 
 def backup(study: Study, out: Path) -> None:
-    """Copy the folder to `out`, which is there only when it is whole; the databases first, each as of one moment.
+    """Copies the folder to `out`, which appears only when the copy is complete.
 
-    What is noted beside them is at least as new: nobody in the copy lacks the line by which they are paid.
+    Copies the databases first, each as a snapshot of one moment. The files beside them are therefore at least as new:
+    each person in the copy also has the line that their payment needs.
     """
     folder = study.folder.resolve()
     if out.exists():
@@ -33,13 +34,13 @@ def backup(study: Study, out: Path) -> None:
             with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(part / path.name)) as copy:
                 try:
                     source.backup(copy)
-                    found = copy.execute("PRAGMA integrity_check").fetchone()[0]
+                    integrity = copy.execute("PRAGMA integrity_check").fetchone()[0]
                 except sqlite3.OperationalError as error:
                     raise OSError(str(error)) from None
                 except sqlite3.DatabaseError as error:
-                    found = str(error)
-            if found != "ok":
-                raise BadInput(path, f"a damaged database ({found})", "an older copy")
+                    integrity = str(error)
+            if integrity != "ok":
+                raise BadInput(path, f"a damaged database ({integrity})", "an older copy")
         beside = {f"{path.name}{end}" for path in databases for end in ("", "-wal", "-shm", "-journal")}
         try:
             shutil.copytree(

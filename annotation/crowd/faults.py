@@ -1,4 +1,4 @@
-"""What is wrong with a store: rows that changed, and rows that do not fit one another."""
+"""Finds faults of a store: rows that changed, and rows that contradict one another."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
@@ -11,13 +11,13 @@ from catsofa.annotation.crowd.rules import WRITING
 from catsofa.annotation.crowd.store import Row, Rows
 
 COUNTED = ({"valid", "surplus"}, {"void"})
-"""States of an answer of somebody who counts, and of somebody who does not."""
+"""States of an answer of a person who counts, and of a person who does not."""
 WITHOUT = {"held", "expired", "skipped", "own", "withdrawn"}
 """States of a seat without an answer."""
 
 
 def faults(rows: Rows, tokens: Collection[str]) -> Iterator[str]:
-    """Each fault of the store of a study with these tasks, in one sentence."""
+    """Yields each fault of a store as one sentence; `tokens` are the tasks of its study."""
     for table, row in rows.changed():
         yield f"a {table} whose checksum does not fit: {row.get('name') or row.get('token') or row.get('nonce') or ''}"
     people = {row["name"]: row for row in rows.all("SELECT * FROM person")}
@@ -25,14 +25,14 @@ def faults(rows: Rows, tokens: Collection[str]) -> Iterator[str]:
     seats = rows.all("SELECT * FROM seat")
     kinds = {token: task["kind"] for token, task in tasks.items()}
     done = [seat for seat in seats if kinds.get(seat["task"]) == "write" and seat["state"] == "valid"]
-    written = {texts.token_of(seat["nonce"]): seat["person"] for seat in done}
-    if not written.items() <= {(token, task["writer"]) for token, task in tasks.items() if task["kind"] == "item"}:
+    writers = {texts.token_of(seat["nonce"]): seat["person"] for seat in done}
+    if not writers.items() <= {(token, task["writer"]) for token, task in tasks.items() if task["kind"] == "item"}:
         yield "a text that nobody is asked to judge"
-    if not written.items() <= {(seat["task"], seat["person"]) for seat in seats if seat["state"] == "own"}:
+    if not writers.items() <= {(seat["task"], seat["person"]) for seat in seats if seat["state"] == "own"}:
         yield "a text that its writer may judge"
-    apart = written.keys() | {token for token, kind in kinds.items() if kind in {"practice", "gone"}}
-    if (there := tasks.keys() - apart) != set(tokens):
-        yield f"{len(there):,} tasks, and {len(tokens):,} in the study"
+    apart = writers.keys() | {token for token, kind in kinds.items() if kind in {"practice", "gone"}}
+    if (study_tasks := tasks.keys() - apart) != set(tokens):
+        yield f"{len(study_tasks):,} tasks, and {len(tokens):,} in the study"
     if sorted(row["number"] for row in people.values()) != [*range(1, len(people) + 1)]:
         yield "a person is missing"
     decided = acts(rows)
@@ -61,9 +61,9 @@ def faults(rows: Rows, tokens: Collection[str]) -> Iterator[str]:
 
 
 def _of_people(rows: Rows, people: dict[str, Row], tasks: dict[str, Row], seats: list[Row]) -> Iterator[str]:
-    """Faults in what people did."""
+    """Yields faults in people's answers, counts, seats and states."""
     answers = {row["nonce"]: row for row in rows.all("SELECT * FROM answer")}
-    done, right, asked = Counter[str](), Counter[str](), Counter[str]()
+    done, right, questions = Counter[str](), Counter[str](), Counter[str]()
     positions = defaultdict[str, list[int]](list)
     held = Counter(seat["person"] for seat in seats if seat["state"] == "held")
     for seat in seats:
@@ -76,15 +76,15 @@ def _of_people(rows: Rows, people: dict[str, Row], tasks: dict[str, Row], seats:
             done[seat["person"]] += WRITING if tasks.get(seat["task"], {}).get("kind") == "write" else 1
         if answer and tasks.get(seat["task"], {}).get("kind") != "practice":
             right[seat["person"]] += answer["gold_right"]
-            asked[seat["person"]] += answer["gold_asked"]
+            questions[seat["person"]] += answer["gold_asked"]
     if answers:
         yield f"{len(answers):,} answers without a seat"
     judged = [seat for seat in seats if tasks.get(seat["task"], {}).get("kind") == "item"]
-    kept, aside = ({seat["person"] for seat in judged if seat["state"] in states} for states in COUNTED)
+    counting, aside = ({seat["person"] for seat in judged if seat["state"] in states} for states in COUNTED)
     for name, person in people.items():
-        if name in (kept if person["state"] in SET_ASIDE or is_excluded(person) else aside):
+        if name in (counting if person["state"] in SET_ASIDE or is_excluded(person) else aside):
             yield f"person {name}: judgements that count although the person failed, or the reverse"
-        counts = (person["done"] if person["state"] == "withdrawn" else done[name], right[name], asked[name])
+        counts = (person["done"] if person["state"] == "withdrawn" else done[name], right[name], questions[name])
         if counts != (person["done"], person["gold_right"], person["gold_asked"]):
             yield f"person {name}: other counts than their answers"
         if sorted(positions[name]) != [*range(1, person["given"] + 1)]:
@@ -94,7 +94,7 @@ def _of_people(rows: Rows, people: dict[str, Row], tasks: dict[str, Row], seats:
 
 
 def _of_plan(rows: Rows, tasks: dict[str, Row], seats: list[Row]) -> Iterator[str]:
-    """Faults in gold items and checks: each must stand where the person's plan has it, or later after a skip."""
+    """Yields gold items, checks and practice items that the person's plan does not contain."""
     plan = {(row["person"], row["task"]): row["position"] for row in rows.all("SELECT * FROM plan")}
     for seat in seats:
         gold = tasks.get(seat["task"], {}).get("kind") in {"gold", "check", "practice"}

@@ -1,4 +1,4 @@
-"""The store of a study, and the way of its answers into raw.jsonl, which votes, status and release read."""
+"""Opens the store of a study, and copies its answers to raw.jsonl, which votes, status and release read."""
 
 import json
 from collections import Counter
@@ -21,7 +21,7 @@ from catsofa.data.digests import hex_digest
 from catsofa.data.records import Association, Cat
 
 SEAT = "seat-"
-"""How the names of answers given to this server begin."""
+"""Prefix of the annotation ids of answers given to this server."""
 VOID: Mapping[str, str] = {
     "failed_checks": "the person failed the instructed checks",
     "paused_for_checks": "the person was paused after failed instructed checks",
@@ -29,14 +29,15 @@ VOID: Mapping[str, str] = {
     "paused_by_owner": "the person was paused by the owner of the study",
     "voided": "the person's judgements were set aside by the owner of the study",
 }
-"""Why answers do not count: by the outcome of a person who failed or was paused, else by their state."""
+"""Reasons why answers do not count: by the outcome of a person who failed or was paused, else by their state."""
 T = TypeVar("T")
 
 
 def open_store(study: Study, practice: Sequence[str] = (), url: str = "") -> Store:
-    """The store of a study with all its tasks; a study whose tasks are on a Label Studio server is refused.
+    """Opens the store of a study with all its tasks.
 
-    `practice` are the tokens of the practice items. With `url` the rows are in that PostgreSQL database from now on.
+    Refuses a study with tasks on a Label Studio server, or with imported answers and no store. `practice` are the
+    tokens of the practice items. `url` selects a PostgreSQL database for the rows from now on.
     """
     if study.settings.project:
         raise ValueError(
@@ -64,7 +65,7 @@ def open_store(study: Study, practice: Sequence[str] = (), url: str = "") -> Sto
 
 
 def refuse_other_practice(held: Rows, study: Study, practice: Collection[str]) -> None:
-    """Refuse other practice items while people are at theirs, which no page could show."""
+    """Refuses changed practice items while people work on the old ones, because no page could show those."""
     query = (
         "SELECT p.task, p.person FROM plan p JOIN person q ON q.name = p.person AND q.state = 'working' "
         "JOIN task t ON t.token = p.task AND t.kind = 'practice' LEFT JOIN seat s ON s.task = p.task "
@@ -78,50 +79,56 @@ def refuse_other_practice(held: Rows, study: Study, practice: Collection[str]) -
 
 
 def missing(held: Rows, judges: int = 0) -> int:
-    """Tasks that are still to do: judgements, and texts with the judgements of each by so many people."""
+    """Returns the number of tasks that are still missing.
+
+    These are judgements, and texts with `judges` judgements each. A text itself counts as `WRITING` tasks.
+    """
     query = "SELECT kind, coalesce(sum(need - valid), 0) AS n FROM task GROUP BY kind"
-    left = {row["kind"]: int(row["n"]) for row in held.all(query)}
-    return left.get("item", 0) + left.get("write", 0) * (WRITING + judges)
+    counts = {row["kind"]: int(row["n"]) for row in held.all(query)}
+    return counts.get("item", 0) + counts.get("write", 0) * (WRITING + judges)
 
 
 def lacking(held: Rows, most: int = 0) -> int:
-    """Different people whom one item still lacks, at most; with `most` judgements of each, if more are asked for."""
+    """Returns the largest number of different people that one item still lacks.
+
+    Each item needs at least `most` judgements, if `most` is given.
+    """
     needed = "CASE WHEN need > ? THEN need ELSE ? END"
-    found = held.first(f"SELECT coalesce(max({needed} - valid), 0) AS n FROM task WHERE kind = 'item'", most, most)
-    return int((found or {"n": 0})["n"])
+    row = held.first(f"SELECT coalesce(max({needed} - valid), 0) AS n FROM task WHERE kind = 'item'", most, most)
+    return int((row or {"n": 0})["n"])
 
 
 def pull(study: Study) -> Pulled:
-    """Append new answers to raw.jsonl and write what is made of them; answers of who withdrew are taken out.
+    """Appends new answers to raw.jsonl, removes those of people who withdrew, and updates the derived files.
 
-    Nothing is read from a store with a row of judgements that somebody changed.
+    Refuses a store in which somebody changed a row of judgements.
     """
     with study.locked():
         study = open_study(study.folder)
         path = study.folder / "raw.jsonl"
-        there = list(rows.read(path, Raw))
-        known = {row.annotation: row.void for row in there if row.annotation.startswith(SEAT)}
+        stored = list(rows.read(path, Raw))
+        voids = {row.annotation: row.void for row in stored if row.annotation.startswith(SEAT)}
         with reading(study.folder, identity(study.settings.secret)) as held:
             held.refuse_changed(study.folder, *JUDGEMENTS)
-            found = list(_answers(held, study))
-        if gone := known.keys() - {row.annotation for row in found}:
+            answers = list(_answers(held, study))
+        if gone := voids.keys() - {row.annotation for row in answers}:
             rows.rewrite(path, Raw, lambda row: None if row.annotation in gone else row)
-        said = Counter(row.annotation for row in there)
+        line_counts = Counter(row.annotation for row in stored)
         fresh = [
-            # a later line about the same answer has a later name
-            replace(row, updated=f"{row.at}/{said[row.annotation]:03d}")
-            for row in found
-            if known.get(row.annotation) != row.void
+            # `updated` must sort after earlier lines about the same answer
+            replace(row, updated=f"{row.at}/{line_counts[row.annotation]:03d}")
+            for row in answers
+            if voids.get(row.annotation) != row.void
         ]
         rows.append(fresh, path)
-        pulled = digested(study, len(fresh), sum(row.annotation in known for row in fresh))
+        pulled = digested(study, len(fresh), sum(row.annotation in voids for row in fresh))
         if gone and study.kind.judged_as:
             adjudications.forget(open_study(study.folder))
         return pulled
 
 
 def reopen(study: Study, items: Iterable[str], more: int = 2) -> int:
-    """Ask `more` further people about these items; an item that still waits for people is left as it is."""
+    """Asks `more` further people about each item that waits for nobody; returns the number of reopened items."""
     with study.locked():
         study = open_study(study.folder)
         if study.settings.closed:
@@ -142,7 +149,7 @@ def reopen(study: Study, items: Iterable[str], more: int = 2) -> int:
 
 
 def close(study: Study) -> Study:
-    """Give out nothing any more; an answer that comes later is kept and counts for nothing."""
+    """Closes the study: it gives out no more tasks, and keeps a later answer without counting it."""
     with study.locked():
         study = open_study(study.folder)
         study = study if study.settings.closed else study.saved(closed=now())
@@ -151,13 +158,13 @@ def close(study: Study) -> Study:
 
 
 def _done(study: Study, job: Callable[[Rows], T]) -> T:
-    """What a job in the study's store gives; a server may have the store open."""
+    """Runs a job in the study's store, and returns its result; a server may have the store open."""
     with Store(study.folder, identity(study.settings.secret)) as store:
         return store.do(job)
 
 
 def _answers(held: Rows, study: Study) -> Iterator[Raw]:
-    """Every answer and skip in the store, in the order they came."""
+    """Yields every answer and skip in the store, in order of the answers' times."""
     query = (
         "SELECT s.*, t.kind, a.said, a.seconds, a.at, p.state AS standing, p.outcome FROM seat s "
         "JOIN person p ON p.name = s.person JOIN task t ON t.token = s.task AND t.kind NOT IN ('practice', 'gone') "
@@ -167,21 +174,21 @@ def _answers(held: Rows, study: Study) -> Iterator[Raw]:
         skipped, void_by = row["state"] == "skipped", "standing" if row["standing"] in VOID else "outcome"
         writing = row["kind"] == "write"
         kind = study.kind if writing else study.kind.judged
-        at = _time(row) if skipped else str(row["at"])
+        time = _time(row) if skipped else str(row["at"])
         yield Raw(
             annotation=SEAT + hex_digest(row["nonce"], 16),
-            updated=at,
+            updated=time,
             token=row["task"],
             annotator=row["person"],
-            at=at,
+            at=time,
             seconds=None if skipped else row["seconds"],
             skipped=skipped,
-            # others judge what was written, so it stays whoever wrote it
+            # others judge a text, so it stays even if its writer's judgements are void
             void=VOID[row[void_by]] if row["standing"] in SET_ASIDE and not (skipped or writing) else "",
             result=[] if skipped else result_of(kind.interface, json.loads(row["said"])),
         )
 
 
 def _time(row: Row) -> str:
-    """When a seat was given, by the server's clock."""
+    """Returns the time when a seat was given, by the server's clock."""
     return datetime.fromtimestamp(row["given"], UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

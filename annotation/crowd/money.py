@@ -1,4 +1,4 @@
-"""What a study costs before it starts, and who is owed what: lists for a platform's approvals, returns and bonuses."""
+"""Cost of a study before it starts, and pay of each person as lists for approvals, returns and bonuses."""
 
 import math
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ COLUMNS = ("person", "submission", "name", "outcome", "tasks", "due", "paid_by",
 REVIEW = ("AssignmentId", "WorkerId", "Approve", "Reject")
 """Columns of the file by which Mechanical Turk approves (`x`) and rejects (a reason)."""
 BONUS = ("WorkerId", "AssignmentId", "BonusAmount", "Reason")
-"""What Mechanical Turk's SendBonus takes."""
+"""Fields that Mechanical Turk's SendBonus takes."""
 BONUS_FOR = "Pay for the tasks you did"
 REASON = (
     "Some tasks said themselves which answer to choose. You chose other answers in {failed} of them. The study "
@@ -26,25 +26,25 @@ REASON = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """The cost of the judgements that are missing, without the platform's fee."""
+    """Cost of the missing judgements, without the platform's fee."""
 
     judgements: int
     places: int
-    """Submissions that are needed, if everybody does all tasks."""
+    """Number of submissions that are needed, if everybody does all tasks."""
     tasks: int
-    """Tasks of one submission, practice, checks and gold items among them."""
+    """Number of tasks of one submission, including practice, checks and gold items."""
     reward: int
-    """Cents for one submission."""
+    """Reward for one submission, in cents."""
 
     @property
     def total(self) -> int:
-        """Cents for all."""
+        """Total cost in cents."""
         return self.places * self.reward
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """What one person is owed, and by which list."""
+    """Amount that one person is owed, and the list that pays it."""
 
     person: str
     submission: str
@@ -52,16 +52,20 @@ class Due:
     outcome: str
     tasks: int
     due: int
-    """Cents."""
+    """Amount in cents."""
     paid_by: str
-    """`approval` of the submission, `bonus`, or nothing."""
+    """`approval` of the submission, `bonus`, or empty."""
     reason: str = ""
     platform: str = ""
     failed_checks: int = 0
 
 
 def budget(study: Study, rules: Rules, judgements: int, least: int | None = None) -> Budget:
-    """The cost of so many judgements by `least` different people: an item needs as many as judge it, or still lacks."""
+    """Returns the cost of `judgements` judgements by at least `least` different people.
+
+    Without `least`, or where people judge texts, an item needs as many people as its overlap, and a text also its
+    writer.
+    """
     if least is None or rules.judges:
         least = study.settings.overlap + (rules.judges > 0)
     kinds = {"check" if key.check else "gold" for key in study.keys.values() if key.gold}
@@ -72,7 +76,7 @@ def budget(study: Study, rules: Rules, judgements: int, least: int | None = None
 
 
 def dues(study: Study) -> Iterator[Due]:
-    """What everybody is owed who came: the whole reward if they ended with `completed`, else what they did."""
+    """Yields the pay of each person who came: the full reward if they `completed`, else pay for what they did."""
     failed_practice = settings.read(study).practice.pay
     with reading(study.folder, identity(study.settings.secret)) as held:
         people = {row["name"]: row for row in held.all("SELECT * FROM person")}
@@ -96,19 +100,25 @@ def dues(study: Study) -> Iterator[Due]:
 
 
 def told(person: Row) -> str:
-    """What a person who failed the checks is told; nothing for all others."""
+    """Returns the message for a person who failed the checks; empty for all others."""
     return REASON.format(failed=person["checks_failed"]) if person["outcome"] == "failed_checks" else ""
 
 
 def owed(study: Study, person: Row, failed_practice: float | None) -> int:
-    """Cents for a person by how their work ended: the reward, what the settings say of practice, or what they did."""
+    """Returns the cents that a person is owed, by the outcome of their work.
+
+    This is the reward, the amount that the settings name for failed practice, or pay for the tasks done.
+    """
     if person["outcome"] == "failed_practice" and failed_practice is not None and person["done"]:
         return round(100 * failed_practice)
     return study.settings.cents(person["quota"] if person["outcome"] == "completed" else person["done"])
 
 
 def payable(study: Study) -> list[Due]:
-    """The same, where the platform's names are there by which people are paid."""
+    """Returns what everybody is owed.
+
+    Refuses a study whose identities were erased, because nobody can be paid, or whose rows of people were changed.
+    """
     if not has_identities(study.folder):
         raise ValueError(
             f"who came to {study.folder} was erased by close --erase-identities: nobody can be paid any more"
@@ -118,20 +128,21 @@ def payable(study: Study) -> list[Due]:
     return [*dues(study)]
 
 
-def write(found: list[Due], out: Path) -> dict[str, int]:
-    """Write what each platform takes, and payments.csv last; how many lines each file has.
+def write(all_dues: list[Due], out: Path) -> dict[str, int]:
+    """Writes the files for each platform, and payments.csv last; returns the number of lines per file.
 
-    approve.txt, bonuses.csv and return.csv are for Prolific and the like; mturk_review.csv and mturk_bonuses.csv have
-    Mechanical Turk's own columns. A platform's lists have no address of somebody who was invited beside it.
+    approve.txt, bonuses.csv and return.csv are for Prolific and similar platforms. mturk_review.csv and
+    mturk_bonuses.csv have Mechanical Turk's own columns. If people came by a platform, the lists leave out people
+    who were invited by address.
     """
     out.mkdir(parents=True, exist_ok=True)
-    elsewhere = {"mturk"} | ({"invitation"} if {due.platform for due in found} - {"invitation"} else set())
-    turk = [due for due in found if due.platform == "mturk"]
-    others = [due for due in found if due.platform not in elsewhere]
+    elsewhere = {"mturk"} | ({"invitation"} if {due.platform for due in all_dues} - {"invitation"} else set())
+    turk = [due for due in all_dues if due.platform == "mturk"]
+    platform_dues = [due for due in all_dues if due.platform not in elsewhere]
     tables: dict[str, tuple[tuple[str, ...], list[dict[str, str]]]] = {
         "return.csv": (
             ("submission", "message"),
-            [{"submission": due.submission, "message": due.reason} for due in others if due.reason],
+            [{"submission": due.submission, "message": due.reason} for due in platform_dues if due.reason],
         ),
     }
     if turk:
@@ -151,15 +162,17 @@ def write(found: list[Due], out: Path) -> dict[str, int]:
                 if due.paid_by == "bonus"
             ],
         )
-    everybody = [{name: str(getattr(due, name)) for name in COLUMNS} | {"due": decimal(due.due)} for due in found]
+    everybody = [{name: str(getattr(due, name)) for name in COLUMNS} | {"due": decimal(due.due)} for due in all_dues]
     tables["payments.csv"] = COLUMNS, everybody
     lists = {
-        "approve.txt": [due.submission for due in others if due.paid_by == "approval"],
-        "bonuses.csv": [f"{due.person},{decimal(due.due)}" for due in others if due.paid_by == "bonus"],
+        "approve.txt": [due.submission for due in platform_dues if due.paid_by == "approval"],
+        "bonuses.csv": [f"{due.person},{decimal(due.due)}" for due in platform_dues if due.paid_by == "bonus"],
     }
-    counts = {name: len(cells) for name, (_, cells) in tables.items()} | {name: len(of) for name, of in lists.items()}
+    counts = {name: len(cells) for name, (_, cells) in tables.items()} | {
+        name: len(entries) for name, entries in lists.items()
+    }
     lists |= {name: [",".join(columns)] for name, (columns, cells) in tables.items() if not cells}
-    for name in counts:  # no list of an earlier day is taken for this one, also if this command is killed
+    for name in counts:  # a list of an earlier day must not pass for this one, even if this command is killed
         (out / name).unlink(missing_ok=True)
     for name, lines in lists.items():
         with atomic_write(out / name) as file:
@@ -171,5 +184,5 @@ def write(found: list[Due], out: Path) -> dict[str, int]:
 
 
 def decimal(amount: int) -> str:
-    """Cents as a decimal number."""
+    """Formats cents as a decimal number."""
     return f"{amount // 100}.{amount % 100:02d}"

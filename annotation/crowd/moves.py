@@ -1,4 +1,4 @@
-"""Moves of seats from state to state, with the counters of their tasks."""
+"""Moves seats from state to state, and updates the counters of their tasks."""
 
 import secrets
 
@@ -7,21 +7,21 @@ from catsofa.annotation.crowd.store import Row, Rows
 ANSWERED = {"valid", "checked", "void", "surplus"}
 """States of a seat with an answer."""
 LIMITED = {"item", "write"}
-"""Kinds of task that so many people do and no more. A text that was erased is `gone`, and counts for nothing."""
+"""Kinds of task that only a limited number of people do. An erased text has the kind `gone`, and counts for nothing."""
 
 LATE = "late "
-"""How the names of rows begin that say how many late texts a target took beyond those that were wanted."""
+"""Prefix of the rows that count the late texts of a target beyond the number wanted."""
 
 
 def new_seat(rows: Rows, task: str, person: str, position: int, state: str, until: float, now: float) -> Row:
-    """A new seat."""
+    """Creates a seat in this state, and returns it."""
     new = {"task": task, "person": person, "position": position, "state": "new"}
     seat = {**new, "nonce": secrets.token_urlsafe(16), "until": until, "given": now}
     return move(rows, seat, state)
 
 
 def move(rows: Rows, seat: Row, state: str) -> Row:
-    """Change the state of a seat and the counters of its task; a seat that is freed goes to a surplus answer."""
+    """Changes the state of a seat and the counters of its task; a freed seat goes to a surplus answer."""
     task = rows.get("task", seat["task"])
     assert task is not None, "a seat has a task"
     moved = {**seat, "state": state}
@@ -39,7 +39,10 @@ def move(rows: Rows, seat: Row, state: str) -> Row:
 
 
 def make_room(rows: Rows, token: str) -> None:
-    """Room for a late text of somebody who was replaced; where nobody has it, it is one more than was wanted."""
+    """Makes room for a late text of a person who was replaced.
+
+    If the target has no free seat, the target then takes one text more than wanted.
+    """
     task = rows.get("task", token)
     if task and task["valid"] + task["held"] == task["need"]:
         rows.put("task", {**task, "need": task["need"] + 1})
@@ -47,7 +50,7 @@ def make_room(rows: Rows, token: str) -> None:
 
 
 def _take_back(rows: Rows, token: str) -> None:
-    """Ask for no more texts than were wanted at first, when somebody leaves a target that took a late one."""
+    """Undoes the room for late texts when somebody leaves the target, down to the number first wanted."""
     task, late = rows.get("task", token), _late(rows, token)
     if task and (back := min(late, task["need"] - task["valid"] - task["held"])) > 0:
         rows.put("task", {**task, "need": task["need"] - back})
@@ -55,21 +58,21 @@ def _take_back(rows: Rows, token: str) -> None:
 
 
 def _late(rows: Rows, token: str) -> int:
-    """Late texts of a target beyond those that were wanted."""
+    """Returns the number of late texts of a target beyond those wanted."""
     return int((rows.get("about", LATE + token) or {"value": 0})["value"])
 
 
 def fill(rows: Rows, token: str) -> None:
-    """Count surplus answers of people who count, as long as there is room."""
+    """Makes surplus answers valid, as long as the task has room."""
     for seat in rows.all("SELECT * FROM seat WHERE task = ? AND state = 'surplus' ORDER BY given", token):
         if has_room(rows, token):
             move(rows, seat, "valid")
 
 
 def recount(rows: Rows, name: str, *, counts: bool) -> None:
-    """Set a person's judgements aside, or count them again where there is room."""
+    """Sets a person's judgements aside, or counts them again where tasks have room."""
     query = (
-        "SELECT s.* FROM seat s JOIN task t ON t.token = s.task AND t.kind = 'item' "  # others judge what was written
+        "SELECT s.* FROM seat s JOIN task t ON t.token = s.task AND t.kind = 'item' "  # texts still count
         "WHERE s.person = ? AND s.state IN ('valid', 'surplus', 'void')"
     )
     for seat in rows.all(query, name):
@@ -79,7 +82,10 @@ def recount(rows: Rows, name: str, *, counts: bool) -> None:
 
 
 def has_room(rows: Rows, token: str) -> bool:
-    """Whether a task has a free seat; gold items and checks always have, a text that was erased never."""
+    """True if a task has a free seat.
+
+    Gold items, checks and practice items always have one; an erased text never has one.
+    """
     task = rows.get("task", token)
     assert task is not None, "a seat has a task"
     return bool(task["kind"] not in {*LIMITED, "gone"} or task["valid"] + task["held"] < task["need"])

@@ -1,7 +1,7 @@
-"""Pages of tasks as self-contained HTML for Mechanical Turk, and results of crowd platforms brought home.
+"""Exports pages of tasks for Mechanical Turk, and imports the results of crowd platforms.
 
-Mechanical Turk takes one page with variables and a CSV with a row for each page of tasks; its results come as the
-batch CSV.
+Mechanical Turk takes one self-contained HTML page with variables, and a CSV with one row per page of tasks. Its results
+come as the batch CSV.
 """
 
 import json
@@ -24,7 +24,7 @@ from catsofa.data.files import BadInput, atomic_write, csv_files, short
 from catsofa.data.progress import SILENT, Progress
 
 FIELD = "catsofa"
-"""The name of the field in which a page's answers travel."""
+"""Name of the form field that carries a page's answers."""
 COLUMNS = {
     "person": ("WorkerId", "participant_id", "Participant id", "PROLIFIC_PID"),
     "submission": ("AssignmentId", "submission_id", "Submission id", "SESSION_ID"),
@@ -32,28 +32,28 @@ COLUMNS = {
     "status": ("AssignmentStatus", "Status", "status"),
     "answers": (f"Answer.{FIELD}", FIELD),
 }
-"""The names under which a platform's CSV holds each thing."""
+"""Column names that platforms use in their CSV, for each kind of value."""
 LONGEST = 1e7
-"""Seconds, at most, that a page says somebody took."""
+"""Maximum number of seconds that a page may report for one task."""
 REFUSED = {"rejected", "returned", "timed-out", "timed out"}
-"""What the platforms call work that was not accepted."""
+"""Status values of the platforms for work that was not accepted."""
 REJECTED = "the platform's list has the work as rejected or returned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What was written."""
+    """Number of pages and tasks written."""
 
     pages: int
     tasks: int
 
 
 def export(study: Study, out: Path, *, per_page: int = 10, progress: Progress = SILENT) -> Exported:
-    """Write the pages; every page holds the gold items too, and each is to be given to `overlap` people."""
+    """Writes the pages; every page also holds the gold items, and must be given to `overlap` people."""
     study.refuse_growing()
     tasks = list(study.tasks())
     gold, items = [task for task in tasks if task.key.gold], [task for task in tasks if not task.key.gold]
-    # sorted by token, which is random, so that gold items stand anywhere
+    # tokens are random, so sorting by token spreads the gold items over the page
     pages = [
         sorted(items[start : start + per_page] + gold, key=lambda task: task.key.token)
         for start in range(0, len(items), per_page)
@@ -78,16 +78,16 @@ def export(study: Study, out: Path, *, per_page: int = 10, progress: Progress = 
 
 
 def _name(page: Sequence[Task], study: Study) -> str:
-    """A page's name: a hash of the tasks on it."""
+    """Returns a page's name: a hash of its tasks."""
     tokens = ",".join(task.key.token for task in page)
     return hex_digest(f"{study.settings.secret}:page:{tokens}", 12)
 
 
 def import_results(study: Study, path: Path) -> tuple[Pulled, int]:
-    """Append the answers in a platform's CSV to raw.jsonl; how many rows were rejected or returned there.
+    """Appends the answers in a platform's CSV to raw.jsonl; also returns the number of rejected or returned rows.
 
-    A row that was imported before is known by its submission and is not added again. Where it is rejected since, its
-    answers count no more; where that was taken back, they count again.
+    Rows that were imported before are recognised by their submission, and not added again. If a row is rejected since,
+    its answers no longer count. If the rejection was taken back, they count again.
     """
     if study.settings.project or databases.has_store(study.folder):
         where = "on a Label Studio server" if study.settings.project else "given out by `annotate open`"
@@ -97,10 +97,10 @@ def import_results(study: Study, path: Path) -> tuple[Pulled, int]:
         )
     with study.locked():
         raw = study.folder / "raw.jsonl"
-        known, lines, by_submission = dict[str, Raw](), Counter[str](), defaultdict[str, dict[str, None]](dict)
+        by_annotation, lines, by_submission = dict[str, Raw](), Counter[str](), defaultdict[str, dict[str, None]](dict)
 
         def note(answer: Raw) -> None:
-            known[answer.annotation] = answer
+            by_annotation[answer.annotation] = answer
             lines[answer.annotation] += 1
             by_submission[answer.annotation.rpartition("/")[0]][answer.annotation] = None
 
@@ -111,13 +111,13 @@ def import_results(study: Study, path: Path) -> tuple[Pulled, int]:
         for line, row in csv_files.rows(path, (), "the results of a crowd platform"):
             void = REJECTED if _cell(row, "status").casefold() in REFUSED else ""
             refused += bool(void)
-            there = [known[name] for name in by_submission[_cell(row, "submission")]]
-            for answer in there if void else _answers(row, study, path, line):
-                before = known.get(answer.annotation)
+            earlier = [by_annotation[name] for name in by_submission[_cell(row, "submission")]]
+            for answer in earlier if void else _answers(row, study, path, line):
+                before = by_annotation.get(answer.annotation)
                 if before and before.void == void:
                     continue
                 new += before is None
-                # a later line about the same answer has a later name
+                # `updated` must sort after earlier lines about the same answer
                 later = f"{answer.at}/{lines[answer.annotation]:03d}" if before else answer.updated
                 fresh.append(replace(answer, void=void, updated=later))
                 note(fresh[-1])
@@ -126,50 +126,53 @@ def import_results(study: Study, path: Path) -> tuple[Pulled, int]:
 
 
 def _answers(row: csv_files.Row, study: Study, path: Path, line: int) -> Iterator[Raw]:
-    """One person's answers to the tasks of one page."""
+    """Yields one person's answers to the tasks of one page."""
     person, submission, sent = (_cell(row, name) for name in ("person", "submission", "answers"))
     if not person or not submission:
         expected = f"the columns {COLUMNS['person'][0]} or {COLUMNS['person'][1]}, {COLUMNS['submission'][0]} or …"
         raise BadInput(path, f"a row without a person or submission among {short(', '.join(row))}", expected, line)
-    found = _parsed(sent)
-    if found is None:
+    parsed = _parsed(sent)
+    if parsed is None:
         raise BadInput(
             path, f"{short(sent)} as answers", f"what the page sends in {FIELD!r}; reject work that sends else", line
         )
-    for token, answer in found.items():
+    for token, answer in parsed.items():
         if token not in study.keys:
             raise BadInput(path, f"an answer to {short(token)}", "answers to the tasks of this study", line)
-        at = str(answer.get("at") or _cell(row, "at"))
-        # what was not asked stays in the result, so that it is found to be invalid
-        given = answer.get("answers", {})
+        time = str(answer.get("at") or _cell(row, "at"))
+        # answers to unknown questions stay in the result, so that validation refuses them
+        values = answer.get("answers", {})
         questions = study.kind.interface.questions
-        asked = {name: said for name, said in given.items() if name in questions}
-        unasked = [{"from_name": name, "value": {}} for name in given if name not in questions]
+        answered = {name: value for name, value in values.items() if name in questions}
+        unasked = [{"from_name": name, "value": {}} for name in values if name not in questions]
         yield Raw(
             annotation=f"{submission}/{token}",
-            updated=at,
+            updated=time,
             token=token,
             annotator=person,
-            at=at,
+            at=time,
             seconds=answer.get("seconds"),
             skipped=bool(answer.get("skipped")),
-            result=result_of(study.kind.interface, asked) + unasked,
+            result=result_of(study.kind.interface, answered) + unasked,
         )
 
 
 def _parsed(text: str) -> dict[str, dict[str, Any]] | None:
-    """The answers by token, if they have the form in which the page sends them."""
+    """Parses the answers by token; returns None if they do not have the form that the page sends."""
     try:
-        found = json.loads(text)
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # no half character, no number without end
-        good = isinstance(found, dict) and all(map(_is_sent, found.values()))
+        parsed = json.loads(text)
+        json.dumps(parsed, ensure_ascii=False, allow_nan=False).encode()  # refuses lone surrogates, NaN and infinity
+        good = isinstance(parsed, dict) and all(map(_is_sent, parsed.values()))
     except (ValueError, RecursionError):
         return None
-    return found if good else None
+    return parsed if good else None
 
 
 def _is_sent(answer: Any) -> bool:
-    """Whether this is what a page sends about one task, in whose browser people can send anything."""
+    """True if `answer` has the form that a page sends about one task.
+
+    The page runs in a browser, where people can send anything.
+    """
     match answer:
         case {"answers": said} if not isinstance(said, dict) or not all(map(is_answer, said.values())):
             return False
@@ -183,5 +186,5 @@ def _is_sent(answer: Any) -> bool:
 
 
 def _cell(row: csv_files.Row, name: str) -> str:
-    """What a row holds under the first of the names a platform may use."""
+    """Returns the value in the first column that a platform may use for this name; empty without such a column."""
     return next((row[column].strip() for column in COLUMNS[name] if column in row), "")

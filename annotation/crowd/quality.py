@@ -1,4 +1,4 @@
-"""What a person's answers so far say about their work: practice, pace and gold items. It reads the store alone."""
+"""Quality of a person's answers so far: practice, pace and gold items. This module only reads the store."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,9 @@ from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.store import Row, Rows
 
 GOLD_PASS = 0.75
-"""The share of gold questions a person must answer rightly for their judgements to count, as in `validate votes`."""
+"""Share of gold questions that a person must answer right for their judgements to count, as in `validate votes`."""
 RETIRED = "retired "
-"""How the names of rows begin that say which gold items count no more."""
+"""Prefix of the rows that mark retired gold items."""
 SET_ASIDE = {"failed", "paused", "voided"}
 """States of people whose judgements do not count."""
 
@@ -17,7 +17,7 @@ DAY = 24 * 3600.0
 
 
 class Practice(NamedTuple):
-    """A person's practice items: those planned, met (answered or skipped), answered, and answered rightly."""
+    """Counts of a person's practice items: planned, met (answered or skipped), answered, and answered right."""
 
     planned: int
     met: int
@@ -26,38 +26,41 @@ class Practice(NamedTuple):
 
 
 def is_excluded(person: Row) -> bool:
-    """Whether a person's judgements do not count, by the gold questions so far."""
+    """True if the gold questions so far exclude a person's judgements."""
     return bool(person["gold_right"] < GOLD_PASS * person["gold_asked"])
 
 
 def practice(rows: Rows, name: str) -> Practice:
-    """How a person did on their practice items."""
-    found = rows.all(
+    """Returns the counts of a person's practice items."""
+    entries = rows.all(
         "SELECT s.nonce, a.gold_right, a.gold_asked FROM plan p "
         "JOIN task t ON t.token = p.task AND t.kind = 'practice' "
         "LEFT JOIN seat s ON s.task = p.task AND s.person = p.person AND s.state IN ('checked', 'skipped') "
         "LEFT JOIN answer a ON a.nonce = s.nonce WHERE p.person = ?",
         name,
     )
-    answered = [row for row in found if row["gold_asked"] is not None]
+    answered = [row for row in entries if row["gold_asked"] is not None]
     right = sum(row["gold_right"] == row["gold_asked"] for row in answered)
-    return Practice(len(found), sum(row["nonce"] is not None for row in found), len(answered), right)
+    return Practice(len(entries), sum(row["nonce"] is not None for row in entries), len(answered), right)
 
 
 def latest(rows: Rows, name: str) -> Row | None:
-    """The seat that a person got last, with the kind of its task."""
+    """Returns the seat that a person got last, with the kind of its task."""
     query = "SELECT s.*, t.kind FROM seat s JOIN task t ON t.token = s.task WHERE s.person = ? AND s.state <> 'own' "
     return rows.first(query + "ORDER BY s.given DESC, s.position DESC LIMIT 1", name)
 
 
 def answered(rows: Rows, name: str) -> int:
-    """How many tasks a person answered: a text is one here, whatever it counts for in the session and the pay."""
+    """Returns the number of tasks that a person answered.
+
+    A text is one task here, although the session and the pay count it as more.
+    """
     query = "SELECT count(*) AS n FROM seat WHERE person = ? AND state IN ('valid', 'checked', 'void', 'surplus')"
     return int((rows.first(query, name) or {"n": 0})["n"])
 
 
 def outcome(rows: Rows, person: Row) -> str:
-    """How the work of a person ends who stops now."""
+    """Returns the outcome of a person who stops now."""
     practised = practice(rows, person["name"])
     if person["done"] > practised.answered:
         return "completed"
@@ -65,13 +68,13 @@ def outcome(rows: Rows, person: Row) -> str:
 
 
 def fails_practice(rows: Rows, rules: Rules, person: Row) -> bool:
-    """Whether a person has met all practice items and nothing else, and too few of their answers were right."""
+    """True if a person has met all practice items and nothing else, and too few of their answers were right."""
     done = practice(rows, person["name"])
     return 0 < done.planned == done.met == person["given"] and done.right < rules.practice_pass
 
 
 def fast(rows: Rows, rules: Rules, name: str) -> tuple[int, bool]:
-    """A person's answers that were faster than the bound, practice apart, and whether the last one was."""
+    """Returns the number of a person's too fast answers, without practice, and True if the last one was too fast."""
     if not rules.fast:
         return 0, False
     took = rows.all(
@@ -84,15 +87,15 @@ def fast(rows: Rows, rules: Rules, name: str) -> tuple[int, bool]:
 
 
 def is_hasty(rows: Rows, rules: Rules, name: str) -> bool:
-    """Whether the last answer was too fast, and so many before that the person is paused."""
+    """True if the last answer was too fast, and the person reached the number of fast answers that pauses them."""
     answers, last = fast(rows, rules, name)
     return last and answers >= 2 * rules.fast_limit
 
 
 def free_again(rows: Rows, rules: Rules, name: str, now: float) -> float:
-    """When a person may go on who did as many minutes of tasks within 24 hours as anybody may; 0: at once.
+    """Returns the time when a person who did the maximum minutes of 24 hours may go on; 0 means now.
 
-    Tasks of a time to come do not count: the clock was set back since.
+    Tasks with a future time do not count, because the clock was set back since.
     """
     if not rules.minutes_a_day:
         return 0.0
@@ -103,9 +106,9 @@ def free_again(rows: Rows, rules: Rules, name: str, now: float) -> float:
         now - DAY,
         now,
     )
-    left, again = sum(row["seconds"] for row in took), 0.0
+    total, again = sum(row["seconds"] for row in took), 0.0
     for row in took:
-        if left < 60 * rules.minutes_a_day:
+        if total < 60 * rules.minutes_a_day:
             break
-        left, again = left - row["seconds"], row["until"] + DAY
+        total, again = total - row["seconds"], row["until"] + DAY
     return float(again)

@@ -1,4 +1,4 @@
-"""How work is given out: tasks of one person, and the places of checks and gold items among them."""
+"""Rules for giving out work: the tasks of one person, and the places of checks and gold items among them."""
 
 import math
 from collections.abc import Collection
@@ -6,62 +6,63 @@ from dataclasses import dataclass
 from random import Random
 
 WRITING = 4
-"""Tasks as which one text counts where others judge it: so many judgements take as long as writing."""
+"""Number of tasks that one text counts as where others judge it, because writing takes as long as that many
+judgements."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How work is given out."""
+    """Rules for giving out work."""
 
     session: int = 30
-    """Tasks of one person, gold items and checks among them."""
+    """Tasks of one person, including gold items and checks."""
     seconds: float = 30.0
-    """How long one task is expected to take."""
+    """Expected seconds for one task."""
     first: int = 10
-    """The last place at which the first check and the first gold item may stand."""
+    """Last possible place of the first check and of the first gold item."""
     check_every: int = 15
     gold_every: int = 15
-    """Tasks from one check or gold item to the next, give or take a quarter."""
+    """Tasks from one check or gold item to the next, plus or minus a quarter."""
     fail_after: int = 2
     """Failed checks after which a person gets no further task."""
     pause: bool = False
-    """Whether failed checks pause a person, which no platform hears of, and do not fail them."""
+    """True if failed checks pause a person, without notice to the platform, instead of failing them."""
     practice: tuple[str, ...] = ()
-    """The tokens of the practice items, which come first and beside the session."""
+    """Tokens of the practice items, which come first and do not count towards the session."""
     practice_pass: int = 0
-    """Practice items that must be answered rightly."""
+    """Minimum number of practice items that must be answered right."""
     judges: int = 0
     """Judgements of each text, where people write and judge in one study."""
     fast: float = 0.0
-    """Seconds below which an answer is too fast; 0: none is."""
+    """Seconds below which an answer is too fast; 0 means no limit."""
     fast_limit: int = 5
-    """Answers too fast after which a person is warned; as many again pause them."""
+    """Number of too fast answers that leads to a warning; twice as many pause the person."""
 
     @property
     def tasks(self) -> int:
-        """Tasks of one submission, practice among them."""
+        """Number of tasks of one submission, including practice."""
         return self.session + len(self.practice)
 
     break_every: int = 0
-    """Tasks after which a person is asked to take a break; 0: they are not."""
+    """Tasks after which a person is asked to take a break; 0 means never."""
     minutes_a_day: int = 0
-    """Minutes of answered tasks after which a person gets no further one for the rest of 24 hours; 0: any number."""
+    """Maximum minutes of answered tasks of a person within 24 hours; 0 means no limit."""
 
     @property
     def minutes(self) -> int:
-        """How long one submission is expected to take."""
+        """Expected minutes of one submission."""
         return math.ceil(self.tasks * self.seconds / 60)
 
     @property
     def hold(self) -> float:
-        """Seconds for which a task waits for the person who has it."""
+        """Seconds for which a task is reserved for the person who has it."""
         return max(600.0, 20 * self.seconds)
 
 
 def places(length: int, first: int, every: int, order: Random) -> list[int]:
-    """The places of checks among so many tasks: the first at 2 to `first`, then every so many, ± 25 %.
+    """Returns the places of checks: the first at 2 to `first`, then one after every `every` tasks, ± 25 %.
 
-    Each draw has `planned` places, so that what a person does and costs is known before.
+    Each draw has `planned` places, so that the work and cost of each person are known in advance.
     """
     if not (count := planned(length, first, every)):
         return []
@@ -69,12 +70,15 @@ def places(length: int, first: int, every: int, order: Random) -> list[int]:
     return [start] + [start + n * every + round(every * order.uniform(-1, 1) / 8) for n in range(1, count)]
 
 
-def nearest(place: int, length: int, taken: Collection[int]) -> int:
-    """The free place nearest to this one; none after the last task, to which nobody would come."""
-    free = [each for each in range(1, length + 1) if each not in taken]
+def nearest(place: int, length: int, occupied: Collection[int]) -> int:
+    """Returns the free place nearest to `place`, or `place` if none is free.
+
+    No place lies after the last task, because nobody would reach it.
+    """
+    free = [each for each in range(1, length + 1) if each not in occupied]
     return min(free, key=lambda each: (abs(each - place), -each), default=place)
 
 
 def planned(length: int, first: int, every: int) -> int:
-    """How many checks a person meets among so many tasks."""
+    """Returns the number of checks that a person meets among `length` tasks."""
     return 1 + max(0, length - first - every // 4) // every if length else 0

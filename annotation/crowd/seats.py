@@ -1,6 +1,6 @@
-"""Seats: who gets which task, and which judgements count.
+"""Seats: assigns tasks to people, and decides which judgements count.
 
-Only this module, `moves` and `texts` write tasks, seats and answers; people are written here and by the decisions of
+Only this module, `moves` and `texts` write tasks, seats and answers. People are written here and by the decisions of
 the owner. Each function is one job of the store. `now` is the server's clock, in seconds since 1970.
 """
 
@@ -29,62 +29,62 @@ from catsofa.annotation.crowd.rules import WRITING, Rules, nearest, places
 from catsofa.annotation.crowd.store import Row, Rows
 
 FREED = 20
-"""Expired seats that are freed in one job."""
+"""Maximum number of expired seats that are freed in one job."""
 SET_BACK = 60.0
-"""Seconds by which clocks are set back without harm."""
+"""Seconds by which the clock may be set back without harm."""
 ENDED = {"finished", "failed", "paused", "voided", "screened", "full", "declined", "withdrawn"}
 """States in which a person gets no further task."""
 
 
 class NotYours(ValueError):
-    """What was sent is no answer to a task of this person."""
+    """Raised when a request does not answer a task of this person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A task in a person's hands."""
+    """Task in a person's hands."""
 
     token: str
     nonce: str
     place: int
-    """Tasks that the person has answered, and this one."""
+    """Place of this task: the number of tasks that the person has answered, plus one."""
     quota: int
     draft: str = ""
     practice: bool = False
-    """Whether the task is a practice item; practice items and the others are numbered apart."""
+    """True for a practice item; practice items are numbered apart from the others."""
     warn: bool = False
-    """Whether the person answered too fast until now, and hears so with this task."""
+    """True if the person answered too fast until now, and gets a warning with this task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
-    """No task now: a break, or none before the time `until`, when the work of 24 hours is done."""
+    """Rest instead of a task: a break, or, until the time `until`, the rest of 24 hours with the maximum minutes."""
 
     answered: int
     until: float = 0.0
 
 
 def add(rows: Rows, tasks: Sequence[tuple[str, str, str]], need: int, order: Random, texts: int = 0) -> None:
-    """Add tasks that are not there yet: token, kind (item, write, gold, check) and writer.
+    """Adds tasks that the store lacks: token, kind (item, write, gold, check, practice) and writer.
 
-    An item needs so many judgements, a target to write about so many texts.
+    An item needs `need` judgements; a target to write about needs `texts` texts.
     """
     needs = {"item": need, "write": texts}
-    there = {row["token"] for row in rows.all("SELECT token FROM task")}
+    tokens = {row["token"] for row in rows.all("SELECT token FROM task")}
     for token, kind, writer in tasks:
-        if token not in there:
+        if token not in tokens:
             active = int(kind != "item")
             new = {"token": token, "kind": kind, "writer": writer, "active": active, "rnd": order.random()}
             rows.put("task", {**new, "need": needs.get(kind, 0), "valid": 0, "held": 0})
 
 
 def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, now: float) -> str:
-    """The state of a person who consents; a new one gets a plan. Empty: known by another submission."""
+    """Returns the state of a person who consents; a new person gets a plan. Empty: known by another submission."""
     if person := rows.get("person", name):
         return str(person["state"]) if person["submission"] == submission else ""
     order = Random(secrets.randbits(64))
     _free(rows, rules, now)
-    # what is being written now is judged later
+    # texts that are being written now need judges later
     needed = "(kind = 'item' AND valid + held < need) OR (kind = 'write' AND valid < need)"
     free = rows.first(f"SELECT token FROM task WHERE {needed} LIMIT 1")
     if free is None or rows.get("about", "closed"):
@@ -94,12 +94,12 @@ def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, n
     rows.put("person", {**person, "start": order.random(), "quota": rules.tasks})
     for place, token in enumerate(rules.practice, 1):
         rows.put("plan", {"person": name, "position": place, "task": token})
-    taken, before = set[int](), len(rules.practice)
+    occupied, before = set[int](), len(rules.practice)
     for kind, every in (("check", rules.check_every), ("gold", rules.gold_every)):
         tokens = [row["token"] for row in rows.all("SELECT token FROM task WHERE kind = ? ORDER BY token", kind)]
         order.shuffle(tokens)
         for token, place in zip(tokens, places(rules.session, rules.first, every, order), strict=False):
-            taken.add(place := nearest(place, rules.session, taken))
+            occupied.add(place := nearest(place, rules.session, occupied))
             rows.put("plan", {"person": name, "position": before + place, "task": token})
     for task in rows.all("SELECT token FROM task WHERE writer = ? AND kind = 'item'", name):
         moves.new_seat(rows, task["token"], name, 0, "own", now, now)
@@ -107,7 +107,7 @@ def arrive(rows: Rows, rules: Rules, name: str, submission: str, consent: str, n
 
 
 def decline(rows: Rows, name: str, submission: str, now: float) -> str:
-    """The state of a person who does not consent; who began already is not changed."""
+    """Returns the state of a person who declines; an earlier state stays. Empty: known by another submission."""
     if person := rows.get("person", name):
         return str(person["state"]) if person["submission"] == submission else ""
     rows.put("person", _new_person(rows, name, "declined", "no_consent", submission, "", now))
@@ -115,9 +115,9 @@ def decline(rows: Rows, name: str, submission: str, now: float) -> str:
 
 
 def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: bool = False) -> Given | Rest | str:
-    """The task a person has or now gets; else a rest, `wait`, or the state in which their work ended.
+    """Returns the person's current or next task; else a rest, `wait`, or the state in which their work ended.
 
-    A break lasts until the person asks for a task after it (`rested`), in whichever window.
+    A break lasts until the person asks for the task after it (`rested`), in any window.
     """
     _free(rows, rules, now)
     person = known(rows, name)
@@ -137,19 +137,19 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: bool = Fa
         before = answered - (WRITING if last["kind"] == "write" else 1)
         if answered // rules.break_every > before // rules.break_every:
             return Rest(answered=answered)
-    left = rows.all("SELECT * FROM seat WHERE person = ? AND state = 'expired' ORDER BY position DESC", name)
-    if seat := next((seat for seat in left if moves.has_room(rows, seat["task"])), None):
+    expired = rows.all("SELECT * FROM seat WHERE person = ? AND state = 'expired' ORDER BY position DESC", name)
+    if seat := next((seat for seat in expired if moves.has_room(rows, seat["task"])), None):
         return _given(rows, rules, person, moves.move(rows, {**seat, "given": now}, "held"), now)
     unseen = "NOT EXISTS (SELECT 1 FROM seat s WHERE s.task = t.{} AND s.person = ?)"
     plan = f"SELECT task FROM plan t WHERE person = ? AND position <= ? AND {unseen.format('task')} ORDER BY position"
-    if found := rows.first(plan, name, max(person["done"] + 1, len(rules.practice)), name):
-        token = found["task"]
+    if planned := rows.first(plan, name, max(person["done"] + 1, len(rules.practice)), name):
+        token = planned["task"]
     elif not (token := pick(rows, rules, person)):
-        others = (
+        waiting = (
             "SELECT 1 FROM seat h JOIN task t ON t.token = h.task WHERE h.state = 'held' AND "
             f"(t.kind = 'write' OR t.kind = 'item' AND {unseen.format('token')}) LIMIT 1"
         )
-        if rows.first(others, name):
+        if rows.first(waiting, name):
             return "wait"
         if not (token := missed_check(rows, person)):
             return stop(rows, name)
@@ -159,21 +159,21 @@ def next_task(rows: Rows, rules: Rules, name: str, now: float, rested: bool = Fa
 
 
 def explained(rows: Rows, name: str) -> Given | None:
-    """The practice item whose right answer a person is told, with their answer, until they ask for a task after it."""
+    """Returns the practice item that the page explains, with the person's answer, until they ask for the next task."""
     last = latest(rows, name)
     if last is None or last["kind"] != "practice" or last["state"] != "checked" or known(rows, name)["state"] in ENDED:
         return None
-    practised, said = practice(rows, name), rows.get("answer", last["nonce"])
-    about = {"token": last["task"], "nonce": last["nonce"], "draft": str(said["said"]) if said else ""}
+    practised, reply = practice(rows, name), rows.get("answer", last["nonce"])
+    about = {"token": last["task"], "nonce": last["nonce"], "draft": str(reply["said"]) if reply else ""}
     return Given(place=practised.met, quota=practised.planned, practice=True, **about)
 
 
 def answer(
-    rows: Rows, rules: Rules, name: str, nonce: str, said: Mapping[str, Any], right: tuple[int, int], now: float
+    rows: Rows, rules: Rules, name: str, nonce: str, answers: Mapping[str, Any], right: tuple[int, int], now: float
 ) -> None:
-    """Keep an answer, and count it where a seat is free; `right` are the right gold questions, and all.
+    """Stores an answer, and counts it if a seat is free; `right` is the number of right gold questions, and of all.
 
-    The same answer a second time changes nothing.
+    A second submission of the answer changes nothing.
     """
     person, seat = known(rows, name), _own(rows, name, nonce)
     if seat["state"] in moves.ANSWERED:
@@ -182,10 +182,10 @@ def answer(
         raise NotYours("this task is no longer yours; load the page again")
     task = rows.get("task", seat["task"])
     assert task is not None, "a seat has a task"
-    at = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    seconds = round(min(max(0.0, now - seat["given"]), rules.hold), 3)  # not the night after a late answer
-    kept = {"nonce": nonce, "said": json.dumps(said), "seconds": seconds, "at": at}
-    rows.put("answer", {**kept, "gold_right": right[0], "gold_asked": right[1]})
+    time = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds = round(min(max(0.0, now - seat["given"]), rules.hold), 3)  # caps late answers, e.g. after a night
+    row = {"nonce": nonce, "said": json.dumps(answers), "seconds": seconds, "at": time}
+    rows.put("answer", {**row, "gold_right": right[0], "gold_asked": right[1]})
     rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
     person["done"] += WRITING if task["kind"] == "write" else 1
     if task["kind"] == "write":
@@ -217,12 +217,12 @@ def answer(
 
 
 def is_answered(rows: Rows, name: str, nonce: str) -> bool:
-    """Whether this person's seat has its answer already."""
+    """True if this person's seat already has its answer."""
     return _own(rows, name, nonce)["state"] in moves.ANSWERED
 
 
 def skip(rows: Rows, name: str, nonce: str) -> None:
-    """Pass a task on to somebody else."""
+    """Passes a task on to somebody else."""
     seat = _own(rows, name, nonce)
     if seat["state"] in {"held", "expired"}:
         moves.move(rows, seat, "skipped")
@@ -230,21 +230,21 @@ def skip(rows: Rows, name: str, nonce: str) -> None:
 
 
 def token_of(rows: Rows, name: str, nonce: str) -> str:
-    """The task of this person's seat."""
+    """Returns the task of this person's seat."""
     return str(_own(rows, name, nonce)["task"])
 
 
-def keep_draft(rows: Rows, rules: Rules, name: str, nonce: str, said: Mapping[str, Any], now: float) -> None:
-    """Keep what is written so far, and hold the task longer."""
+def keep_draft(rows: Rows, rules: Rules, name: str, nonce: str, answers: Mapping[str, Any], now: float) -> None:
+    """Stores a draft of the answer, and extends the time of the task."""
     seat = _own(rows, name, nonce)
     if seat["state"] == "held":
         rows.put("seat", {**seat, "until": now + rules.hold})
         rows.run("DELETE FROM draft WHERE nonce = ?", nonce)
-        rows.run("INSERT INTO draft VALUES (?, ?)", nonce, json.dumps(said))
+        rows.run("INSERT INTO draft VALUES (?, ?)", nonce, json.dumps(answers))
 
 
 def stop(rows: Rows, name: str) -> str:
-    """End a person's work; what they did counts and is paid. The state in which it ended."""
+    """Ends a person's work, and returns its final state; what they did counts and is paid."""
     person = known(rows, name)
     if person["state"] == "working":
         return end(rows, person, "finished", outcome(rows, person))
@@ -252,9 +252,9 @@ def stop(rows: Rows, name: str) -> str:
 
 
 def withdraw(rows: Rows, name: str) -> None:
-    """Erase what a person said and wrote; items that counted it are open again. How it ended and the pay stay.
+    """Erases what a person said and wrote; items that counted it open again. Outcome and pay stay.
 
-    Judgements of what they wrote stay in the counts of the judges, who are paid, and count for nothing else.
+    Judgements of their texts stay in the counts of the judges, who are paid, and count for nothing else.
     """
     before, _ = known(rows, name), stop(rows, name)
     person = known(rows, name)
@@ -271,7 +271,7 @@ def withdraw(rows: Rows, name: str) -> None:
 
 
 def forget(rows: Rows, names: Sequence[str]) -> None:
-    """Erase people altogether; what stays is a row with each number, which tells them from a lost row."""
+    """Erases people completely; a row with each number stays, so that no row seems lost."""
     for person in filter(None, (rows.get("person", name) for name in names)):
         name = person["name"]
         withdraw(rows, name)
@@ -284,7 +284,7 @@ def forget(rows: Rows, names: Sequence[str]) -> None:
 
 
 def reopen(rows: Rows, tokens: Sequence[str], need: int) -> None:
-    """Ask for more judgements of these tasks; a number that is asked for already is not lowered."""
+    """Raises the number of judgements that these tasks need; never lowers it."""
     for token in tokens:
         task = rows.get("task", token)
         assert task is not None, "every item of the study is a task"
@@ -293,27 +293,27 @@ def reopen(rows: Rows, tokens: Sequence[str], need: int) -> None:
 
 
 def counted(rows: Rows) -> dict[str, int]:
-    """How many judgements of each item count."""
+    """Returns the number of judgements of each item that count."""
     return {row["token"]: row["valid"] for row in rows.all("SELECT token, valid FROM task WHERE kind = 'item'")}
 
 
 def _free(rows: Rows, rules: Rules, now: float) -> None:
-    """Free seats that were held too long, and those held longer than anybody may: the clock was set back since."""
+    """Frees seats that were held too long, or longer than possible because the clock was set back since."""
     query = "SELECT * FROM seat WHERE state = 'held' AND (until < ? OR until > ?) ORDER BY until LIMIT ?"
     for late in rows.all(query, now, now + rules.hold + SET_BACK, FREED):
         moves.move(rows, late, "expired")
 
 
 def _new_person(rows: Rows, name: str, state: str, outcome: str, submission: str, consent: str, now: float) -> Row:
-    """A person without work."""
-    found = rows.first("SELECT coalesce(max(number), 0) + 1 AS number FROM person")
+    """Returns the row of a person without work."""
+    next_number = rows.first("SELECT coalesce(max(number), 0) + 1 AS number FROM person")
     none = dict.fromkeys(("start", "given", "done", "quota", "gold_right", "gold_asked", "checks_failed"), 0)
     about = {"name": name, "state": state, "outcome": outcome, "submission": submission, "consent": consent}
-    return {**none, **about, "arrived": now, **(found or {})}
+    return {**none, **about, "arrived": now, **(next_number or {})}
 
 
 def _given(rows: Rows, rules: Rules, person: Row, seat: Row, now: float) -> Given:
-    """The task of a seat, held from now on."""
+    """Returns the task of a seat, and holds it from now on."""
     rows.put("seat", {**seat, "until": now + rules.hold})
     draft = rows.first("SELECT said FROM draft WHERE nonce = ?", seat["nonce"])
     about = {"token": seat["task"], "nonce": seat["nonce"], "draft": str(draft["said"]) if draft else ""}
@@ -325,7 +325,7 @@ def _given(rows: Rows, rules: Rules, person: Row, seat: Row, now: float) -> Give
 
 
 def end(rows: Rows, person: Row, state: str, outcome: str) -> str:
-    """End a person's work: what they have in hand is free, and who failed or was paused does not count."""
+    """Ends a person's work, and frees their task; sets judgements aside if the person failed or was paused."""
     rows.put("person", {**person, "state": state, "outcome": outcome})
     for seat in rows.all("SELECT * FROM seat WHERE person = ? AND state = 'held'", person["name"]):
         moves.move(rows, seat, "expired")
@@ -335,14 +335,14 @@ def end(rows: Rows, person: Row, state: str, outcome: str) -> str:
 
 
 def known(rows: Rows, name: str) -> Row:
-    """A person who is in the store."""
+    """Returns the row of a person; refuses a person who is not in the store."""
     if person := rows.get("person", name):
         return person
     raise NotYours("open the link of the study again")
 
 
 def _own(rows: Rows, name: str, nonce: str) -> Row:
-    """The seat with this nonce, if it is this person's."""
+    """Returns the seat with this nonce; refuses a seat of another person."""
     seat = rows.first("SELECT * FROM seat WHERE nonce = ?", nonce)
     if seat is None or seat["person"] != name:
         raise NotYours("this is not the task you have; load the page again")

@@ -1,4 +1,4 @@
-"""study.toml: how a study is opened to people. Every key has a default; a key that is not known is refused by name."""
+"""Reads study.toml, the settings of an open study. Every key has a default; an unknown key is refused by name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -16,9 +16,10 @@ from catsofa.data.suppression import LEAST
 FILE = "study.toml"
 EXPECTED = "settings of a study as docs/annotation.md lists them"
 OUTCOMES = ("completed", "no_consent", "failed_checks", "screened_out", "failed_practice", "paused")
-"""How a person's part can end. On Prolific and Connect each has a code of the study; elsewhere each person has one."""
+"""Outcomes of a person's work. On Prolific and Connect, each outcome has a code of the study; elsewhere, each person
+has their own code."""
 FIRST = 5
-"""Judgements, at least, before the posterior of an item is asked for."""
+"""Minimum number of judgements before the posterior of an item is used."""
 WITH_CODES = ("prolific", "connect")
 Model = Literal["dawid-skene", "glad"]
 T = TypeVar("T")
@@ -26,40 +27,40 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """`[quality]`: where checks and gold items stand."""
+    """`[quality]`: the places of checks and gold items."""
 
     first: int = 10
-    """The last place at which the first check, and the first gold item, may stand."""
+    """Last possible place of the first check, and of the first gold item."""
     checks_every: int = 15
     gold_every: int = 15
     fail_after: int = 2
-    """Failed checks that end a person's work."""
+    """Number of failed checks that ends a person's work."""
     then: Literal["fail", "pause"] = "fail"
-    """What they lead to: only who failed may be asked for a return, or rejected."""
+    """Consequence of failed checks: only people who failed may be asked for a return, or rejected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Practice:
-    """`[practice]`: items with known answers that come first, and whom they let through."""
+    """`[practice]`: items with known answers that come first, and the pass mark."""
 
     file: str = ""
-    """A file of items with their answers and reasons, in the study's folder."""
+    """File of items with their answers and reasons, in the study's folder."""
     right: int = 1
-    """Items, at least, that must be answered rightly."""
+    """Minimum number of items that must be answered right."""
     pay: float | None = None
-    """What somebody is paid who does not pass; each task they did by default."""
+    """Pay of a person who does not pass; by default, pay for each task they did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """`[pace]`: which answers are too fast, and how many of them."""
+    """`[pace]`: the limits for too fast answers."""
 
     seconds: float = 0.0
-    """An answer that took less is too fast."""
+    """Seconds below which an answer is too fast."""
     share: float = 0.0
-    """The same as a share of the pilot's median."""
+    """The same limit as a share of the pilot's median."""
     limit: int = 5
-    """Answers too fast after which a person is warned; as many again pause them."""
+    """Number of too fast answers that leads to a warning; twice as many pause the person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,84 +68,84 @@ class Adaptive:
     """`[adaptive]`: further judgements for items that the first ones leave uncertain."""
 
     most: int | None = None
-    """Judgements of one item, at most; without it every item gets as many as the study asks for."""
+    """Maximum number of judgements of one item; without it, every item gets as many as the study asks for."""
     posterior: float = 0.9
-    """The posterior of its label below which an item gets two more."""
+    """Posterior of the label below which an item gets two more judgements."""
     model: Model = "dawid-skene"
-    """What estimates the posterior."""
+    """Model that estimates the posterior."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """`[people]`: who may take part, and how much each does."""
+    """`[people]`: who may take part, and how many tasks each person does."""
 
     session: int = 30
     minimum_age: int = 18
     break_every: int | None = None
     """Tasks after which a person is asked to take a break."""
     minutes_a_day: int | None = None
-    """Minutes of tasks after which a person gets no further one for the rest of 24 hours."""
+    """Maximum minutes of tasks of a person within 24 hours."""
     same_as: str = ""
-    """Folder of an earlier study: a person has the same pseudonym in both, and judges nothing they wrote there."""
+    """Folder of an earlier study with the same pseudonyms. A person judges nothing they wrote there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ethics:
-    """`[ethics]`: what the consent page says beside the texts of catsofa; `consent` and `debriefing` are text files."""
+    """`[ethics]`: additions to catsofa's texts on the consent page; `consent` and `debriefing` are text files."""
 
     institution: str = ""
     protocol: str = ""
     legal_basis: str = ""
     withdraw_until: date | None = None
-    """Until when a person's answers can be left out."""
+    """Last day on which a person's answers can be left out."""
     retention_days: int | None = None
-    """Days after the study was closed by which it is erased who the people are."""
+    """Days after the close of the study by which the identities of people are erased."""
     helpline: tuple[str, ...] = ()
-    """Who helps people whom the sentences hurt, a line each; every page of a person shows them."""
+    """Help for people whom the sentences hurt, one line each; every page of a person shows it."""
     consent: str = ""
     debriefing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform(Screening):
-    """`[platform]`: where people come from, who of them may take part, and the codes for each outcome."""
+    """`[platform]`: where people come from, which of them may take part, and the codes of the outcomes."""
 
     name: Literal["invitation", "prolific", "mturk", "connect"] = "invitation"
     codes: Mapping[str, str] = field(default_factory=dict)
     devices: Sequence[Literal["desktop", "tablet", "mobile"]] = ("desktop", "tablet", "mobile")
-    """For Prolific: what people may work on."""
+    """For Prolific: devices on which people may work."""
     filters: Sequence[Mapping[str, Any]] = ()
-    """For Prolific: whom to ask, in the form of its API."""
+    """For Prolific: filters for people, in the form of its API."""
     warning: Literal["sensitive", "explicit"] = "sensitive"
-    """For Prolific: the flag that people see before they begin."""
+    """For Prolific: the content warning that people see before they begin."""
     project: str = ""
-    """For Prolific: the id of the project; its first if not given."""
+    """For Prolific: the id of the project; by default, the first project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questionnaire:
-    """`[questionnaire]`: what people are asked about themselves, and how few of them a publication may tell apart."""
+    """`[questionnaire]`: the questions about people, and the smallest group that a publication may tell apart."""
 
     bundled: tuple[str, ...] = ()
     own: str = ""
-    """A TOML file with questions of the study's own."""
+    """TOML file with the study's own questions."""
     k: int = 5
-    """People, at least, behind every answer that is published."""
+    """Minimum number of people behind every published answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """`[statement]`: what only the researchers can tell the data statement of a release."""
+    """`[statement]`: facts for the data statement of a release that only the researchers know."""
 
     variety: str = ""
-    """The varieties of the language in which the items are written."""
+    """Varieties of the language in which the items are written."""
     purpose: str = ""
     curators: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """All of study.toml."""
+    """All settings in study.toml."""
 
     quality: Quality = Quality()
     practice: Practice = Practice()
@@ -156,18 +157,18 @@ class Opening:
     questionnaire: Questionnaire = Questionnaire()
     statement: Statement = Statement()
     consent: str = ""
-    """The text in the file that `[ethics] consent` names."""
+    """Text in the file that `[ethics] consent` names."""
     debriefing: str = ""
     lessons: tuple[Lesson, ...] = ()
-    """The items in the file that `[practice]` names."""
+    """Items in the file that `[practice]` names."""
 
     def code(self, outcome: str) -> str:
-        """The platform's code for an outcome; both kinds of pause have one."""
+        """Returns the platform's code for an outcome; all kinds of pause share one."""
         return self.platform.codes.get("paused" if outcome.startswith("paused") else outcome, "")
 
 
 def read(study: Study) -> Opening:
-    """The settings of a study, with the texts that they name."""
+    """Reads the settings of a study, with the texts that they name."""
     path = study.folder / FILE
     tables = toml_files.read(path, EXPECTED) if path.is_file() else {}
     parts: dict[str, type[Any]] = {"quality": Quality, "people": People, "ethics": Ethics, "platform": Platform}
@@ -191,11 +192,13 @@ def read(study: Study) -> Opening:
     }
     if (k := opening.questionnaire.k) < LEAST:
         raise BadInput(path, f"questionnaire.k = {k}", f"{LEAST} or more: fewer people can be found out")
-    practice, found = opening.practice, tuple[Lesson, ...]()
+    practice, practice_items = opening.practice, tuple[Lesson, ...]()
     if practice.file:
-        found = lessons(study.folder / practice.file, study.kind.judged, study.settings.secret)
-        if practice.right > len(found):
-            raise BadInput(path, f"practice.right = {practice.right}", f"at most its {len(found)} practice items")
+        practice_items = lessons(study.folder / practice.file, study.kind.judged, study.settings.secret)
+        if practice.right > len(practice_items):
+            raise BadInput(
+                path, f"practice.right = {practice.right}", f"at most its {len(practice_items)} practice items"
+            )
     if (practice.pay or 0) < 0:
         raise BadInput(path, f"practice.pay = {practice.pay}", "an amount of 0 or more")
     if (opening.pace.seconds and opening.pace.share) or not 0 <= opening.pace.share < 1 or opening.pace.seconds < 0:
@@ -205,11 +208,11 @@ def read(study: Study) -> Opening:
             path, f"pace.share = {opening.pace.share} without a pilot", "pace.seconds, or a study --after-pilot"
         )
     _check_adaptive(opening.adaptive, study, path)
-    return replace(opening, consent=texts["consent"], debriefing=texts["debriefing"], lessons=found)
+    return replace(opening, consent=texts["consent"], debriefing=texts["debriefing"], lessons=practice_items)
 
 
 def _check_adaptive(adaptive: Adaptive, study: Study, path: Path) -> None:
-    """Refuse an adaptive stop with fewer judgements than five, or where nobody judges."""
+    """Refuses an adaptive stop with an overlap below five, with invalid numbers, or where people write."""
     if adaptive.most is None:
         return
     if study.kind.asks is None:
@@ -230,44 +233,47 @@ def _check_adaptive(adaptive: Adaptive, study: Study, path: Path) -> None:
         raise BadInput(path, f"adaptive.posterior = {adaptive.posterior}", "a posterior above 0.5 and below 1")
 
 
-def table(part: type[T], found: Any, name: str, path: Path) -> T:
-    """One table of the file."""
+def table(part: type[T], content: Any, name: str, path: Path) -> T:
+    """Validates one table of the file."""
     from pydantic import ValidationError
 
     try:
-        made = jsonl.adapter(part).validate_python(found)
+        parsed = jsonl.adapter(part).validate_python(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join([name, *map(str, first["loc"])])
-        known = ", ".join(each.name for each in fields(part))  # type: ignore[arg-type]
+        keys = ", ".join(each.name for each in fields(part))  # type: ignore[arg-type]
         if first["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
-            raise BadInput(path, f"an unknown key {where}", f"in [{name}]: {known}") from None
+            raise BadInput(path, f"an unknown key {where}", f"in [{name}]: {keys}") from None
         raise BadInput(path, f"{where} = {first['input']!r}", f"{first['msg'][0].lower()}{first['msg'][1:]}") from None
     for each in fields(part):  # type: ignore[arg-type]
-        if isinstance(value := getattr(made, each.name), int) and value < 1:
+        if isinstance(value := getattr(parsed, each.name), int) and value < 1:
             raise BadInput(path, f"{name}.{each.name} = {value}", "a whole number above 0")
-    return made
+    return parsed
 
 
 def rules(study: Study, opening: Opening) -> Rules:
-    """How work is given out; a study with too few checks or gold items for one person is refused."""
+    """Returns the rules of a study; refuses too few checks or gold items for one person.
+
+    Shortens the session if the study has too few tasks for one person.
+    """
     kinds = ["checks" if key.check else "gold items" if key.gold else "items" for key in study.sealed.values()]
     quality, session = opening.quality, opening.people.session
     placed = {"checks": quality.checks_every, "gold items": quality.gold_every}
-    # who comes first can write about each target, and has nothing to judge yet
+    # the first person can write about each target, and has nothing to judge yet
     own = kinds.count("items") * (WRITING if study.kind.judged_as else 1)
     while session > own + sum(
         planned(session, quality.first, every) for kind, every in placed.items() if kind in kinds
     ):
         session -= 1
     for kind, every in placed.items():
-        there, needed = kinds.count(kind), planned(session, quality.first, every)
-        if 0 < there < needed:
+        available, needed = kinds.count(kind), planned(session, quality.first, every)
+        if 0 < available < needed:
             raise ValueError(
-                f"{study.folder} has {there} {kind}, and a person with {session} tasks meets {needed}: make the "
+                f"{study.folder} has {available} {kind}, and a person with {session} tasks meets {needed}: make the "
                 f"study with more, or make people.session smaller in {FILE}"
             )
-    found = Rules(
+    result = Rules(
         session=session,
         seconds=study.settings.seconds,
         first=quality.first,
@@ -283,10 +289,10 @@ def rules(study: Study, opening: Opening) -> Rules:
         break_every=opening.people.break_every or 0,
         minutes_a_day=opening.people.minutes_a_day or 0,
     )
-    if 0 < found.minutes_a_day < found.minutes and opening.platform.name != "invitation":
+    if 0 < result.minutes_a_day < result.minutes and opening.platform.name != "invitation":
         raise BadInput(
             study.folder / FILE,
-            f"people.minutes_a_day = {found.minutes_a_day}, and a session of {found.minutes} minutes",
+            f"people.minutes_a_day = {result.minutes_a_day}, and a session of {result.minutes} minutes",
             f"a shorter people.session, since a submission on {opening.platform.name} does not wait for the next day",
         )
-    return found
+    return result

@@ -1,8 +1,8 @@
-"""The store of an open study: its tables, one thread that writes, and a checksum in every row.
+"""Store of an open study: its tables, one thread that writes, and a checksum in every row.
 
-All that one request changes is one job. Jobs that wait are committed together, and a job has its result only after the
-commit: an answer that was acknowledged is on disk. The statements are those that SQLite and PostgreSQL share;
-`databases` has the rest.
+All changes of one request are one job. Waiting jobs are committed together, and a job gets its result only after the
+commit: an acknowledged answer is on disk. The statements work on both SQLite and PostgreSQL; `databases` holds the
+differences.
 """
 
 import queue
@@ -20,7 +20,7 @@ from catsofa.data.digests import hex_digest, row_checksum
 from catsofa.data.files import BadInput
 
 AT_ONCE = 200
-"""Jobs in one commit."""
+"""Maximum number of jobs in one commit."""
 TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "person": (
         ("name",),
@@ -83,9 +83,9 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     ),
     "about": (("name",), {"name": "TEXT NOT NULL", "value": "TEXT NOT NULL"}),
 }
-"""The tables whose rows have a checksum: the primary key, and the columns."""
+"""Tables whose rows have a checksum: the primary key, and the columns."""
 JUDGEMENTS = ("person", "task", "seat", "answer")
-"""The tables of which judgements are made, and by which they count."""
+"""Tables from which judgements are made, and which decide whether they count."""
 OTHERS = (
     "CREATE TABLE IF NOT EXISTS session (hash TEXT PRIMARY KEY, person TEXT NOT NULL, until DOUBLE PRECISION NOT NULL)",
     "CREATE TABLE IF NOT EXISTS owner (hash TEXT PRIMARY KEY, kind TEXT NOT NULL, until DOUBLE PRECISION NOT NULL)",
@@ -97,40 +97,41 @@ OTHERS = (
     "CREATE INDEX IF NOT EXISTS seat_until ON seat (until) WHERE state = 'held'",
     "CREATE INDEX IF NOT EXISTS seat_person ON seat (person, state)",
 )
-"""What comes and goes with a browser, and the indexes: no two tasks in one person's hands is an index too."""
+"""Tables that change with browser sessions, and the indexes. An index also ensures that a person holds one task at
+most."""
 OPEN = "CASE WHEN active = 1 AND kind IN ('item', 'write') AND valid + held < need THEN 1 ELSE 0 END"
-"""Whether a task has a seat that nobody has. The index needs it as a stored column."""
+"""SQL for 1 if a task has a free seat, else 0. The index needs it as a stored column."""
 
 Row = dict[str, Any]
 T = TypeVar("T")
 
 
 class Rows:
-    """The rows of a store inside one transaction."""
+    """Rows of a store inside one transaction."""
 
     def __init__(self, connection: Connection, identity: str) -> None:
-        """Read and write by this connection; `identity` is the digest that checksums are keyed by."""
+        """Reads and writes through this connection; `identity` is the digest that keys the checksums."""
         self._connection, self._checksum = connection, row_checksum(identity)
         self.erased = False
-        """Whether something was deleted that must not remain in any file."""
+        """True if something was deleted that must not remain in any file."""
 
     def all(self, query: str, *values: Any) -> list[Row]:
-        """The rows that a query finds."""
+        """Returns the rows that match a query."""
         cursor = self._connection.execute(query, values)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def first(self, query: str, *values: Any) -> Row | None:
-        """The first row that a query finds."""
+        """Returns the first row that matches a query, or None."""
         return next(iter(self.all(query, *values)), None)
 
     def get(self, table: str, *key: Any) -> Row | None:
-        """The row with this key."""
+        """Returns the row with this key, or None."""
         where = " AND ".join(f"{name} = ?" for name in TABLES[table][0])
         return self.first(f"SELECT * FROM {table} WHERE {where}", *key)
 
     def put(self, table: str, row: Mapping[str, Any]) -> None:
-        """Write a row with its checksum, in place of the one with its key."""
+        """Writes a row with its checksum; replaces the row with the same key."""
         keys, columns = TABLES[table]
         values = tuple(_as_stored(row[name], kind) for name, kind in columns.items())
         names, marks = ", ".join(columns), ", ".join("?" * (len(columns) + 1))
@@ -142,11 +143,11 @@ class Rows:
         )
 
     def run(self, statement: str, *values: Any) -> None:
-        """Change rows of a table without checksums, or delete rows."""
+        """Changes rows of a table without checksums, or deletes rows."""
         self._connection.execute(statement, values)
 
     def changed(self, *tables: str) -> Iterator[tuple[str, Row]]:
-        """The rows of these tables, or of all, that do not fit their checksum, each with its table."""
+        """Yields the rows of these tables, or of all, whose checksum does not match, each with its table."""
         for table in tables or TABLES:
             columns = TABLES[table][1]
             for row in self.all(f"SELECT * FROM {table}"):
@@ -154,24 +155,24 @@ class Rows:
                     yield table, row
 
     def refuse_changed(self, folder: Path, *tables: str) -> None:
-        """Refuse the store of the study in this folder if a row of these tables does not fit its checksum."""
-        if found := Counter(table for table, _ in self.changed(*tables)):
-            rows = ", ".join(f"{n:,} of {table}" for table, n in found.items())
+        """Refuses the store of the study in this folder if a row of these tables does not match its checksum."""
+        if counts := Counter(table for table, _ in self.changed(*tables)):
+            rows = ", ".join(f"{n:,} of {table}" for table, n in counts.items())
             raise BadInput(folder, f"rows in the store whose checksums do not fit ({rows})", REMEDY)
 
 
 def _as_stored(value: Any, kind: str) -> Any:
-    """A value as the database gives it back, so that its checksum fits."""
+    """Converts a value to the form that the database returns, so that its checksum matches."""
     if kind.startswith("INTEGER"):
         return int(value)
     return float(value) + 0.0 if kind.startswith("DOUBLE") else value
 
 
 class Store(Closing):
-    """An open store; several processes may have it open, and each has one thread that writes."""
+    """Open store; several processes may have it open, and each has one thread that writes."""
 
     def __init__(self, folder: Path, identity: str) -> None:
-        """Open the store of a study, or make an empty one."""
+        """Opens the store of a study, or creates an empty one."""
         self._database, self._identity = database(folder, identity), identity
         self._jobs: queue.SimpleQueue[tuple[Callable[[Rows], Any], Future[Any]] | None] = queue.SimpleQueue()
         with self._database.sentences():
@@ -184,23 +185,23 @@ class Store(Closing):
         self._thread.start()
 
     def submit(self, job: Callable[[Rows], T]) -> "Future[T]":
-        """Have a job done; its result comes after the commit. A job that fails changes nothing."""
+        """Queues a job; its result comes after the commit. A job that fails changes nothing."""
         future: Future[T] = Future()
         self._jobs.put((job, future))
         return future
 
     def do(self, job: Callable[[Rows], T]) -> T:
-        """Have a job done, and wait for it."""
+        """Queues a job, and waits for its result."""
         return self.submit(job).result()
 
     def close(self) -> None:
-        """Do what waits, and end."""
+        """Finishes the waiting jobs, and closes the store."""
         self._jobs.put(None)
         self._thread.join()
         self._connection.close()
 
     def _write(self) -> None:
-        """Do jobs until the store is closed."""
+        """Runs jobs until the store is closed."""
         while (first := self._jobs.get()) is not None:
             batch, last = [first], False
             while len(batch) < AT_ONCE and not self._jobs.empty():
@@ -213,7 +214,7 @@ class Store(Closing):
                 return
 
     def _commit(self, batch: list[tuple[Callable[[Rows], Any], "Future[Any]"]]) -> None:
-        """Do these jobs in one transaction, and say what came of each when it is on disk."""
+        """Runs these jobs in one transaction, and delivers each result when it is on disk."""
         done = list[Callable[[], None]]()
         try:
             with self._database.sentences():
@@ -236,14 +237,14 @@ class Store(Closing):
                 say()
 
     def _done(self, rows: Rows, job: Callable[[Rows], Any], future: "Future[Any]") -> Callable[[], None]:
-        """Do one job; what says its outcome, later."""
+        """Runs one job; returns the function that delivers its outcome later."""
         self._connection.execute("SAVEPOINT job")
         try:
             result = job(rows)
         except Exception as error:
             if self._database.is_lost(error):
-                raise  # the disk or the database: no job of this commit can be kept
-            failed = error  # whoever asked for the job is told, and the others go on
+                raise  # the disk or the database failed: no job of this commit can be kept
+            failed = error  # the caller gets the error, and the other jobs go on
             self._connection.execute("ROLLBACK TO job")
             self._connection.execute("RELEASE job")
             return lambda: future.set_exception(failed)
@@ -252,7 +253,7 @@ class Store(Closing):
 
 
 def create_tables(connection: Connection, text: str = "TEXT") -> None:
-    """Create the tables and indexes that are not there yet, with this type for texts."""
+    """Creates missing tables and indexes, with this column type for texts."""
     statements = list[str]()
     for table, (key, columns) in TABLES.items():
         kinds = [f"{name} {kind}" for name, kind in columns.items()]
@@ -264,19 +265,19 @@ def create_tables(connection: Connection, text: str = "TEXT") -> None:
 
 
 def identity(secret: str) -> str:
-    """The digest that binds the rows of a store to the study with this secret."""
+    """Returns the digest that binds the rows of a store to the study with this secret."""
     return hex_digest(f"{secret}:store", 32)
 
 
 @contextmanager
 def reading(folder: Path, identity: str) -> Iterator[Rows]:
-    """The rows of a store as they are now, for reading alone; a server may go on writing."""
-    found = database(folder, identity)
-    with found.sentences(), closing(found.connected()) as connection:
-        found.read(connection)
+    """Reads the rows of a store in their current state; a server may keep writing."""
+    source = database(folder, identity)
+    with source.sentences(), closing(source.connected()) as connection:
+        source.read(connection)
         yield Rows(connection, identity)
 
 
 def scrub(folder: Path, identity: str) -> None:
-    """Leave no byte of deleted rows in the files of a store; a server may go on writing."""
+    """Erases every byte of deleted rows from the files of a store; a server may keep writing."""
     database(folder, identity).scrub([*TABLES, "session", "owner", "draft"])

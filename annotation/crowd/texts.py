@@ -1,4 +1,4 @@
-"""Texts that people write and others judge: each accepted one is a task, from which a seat keeps its writer."""
+"""Texts that people write and others judge: each accepted text is a task, and a seat keeps it from its writer."""
 
 from random import Random
 
@@ -9,7 +9,7 @@ from catsofa.data.digests import hex_digest
 
 
 def publish(rows: Rows, rules: Rules, seat: Row, now: float) -> None:
-    """Have a text judged: a task for others, and a seat of the writer that keeps them from it."""
+    """Creates the task in which others judge a text, and a seat that keeps the task from the writer."""
     token = token_of(seat["nonce"])
     new = {"token": token, "kind": "item", "writer": seat["person"], "active": 1, "rnd": Random(token).random()}
     rows.put("task", {**new, "need": rules.judges, "valid": 0, "held": 0})
@@ -17,25 +17,25 @@ def publish(rows: Rows, rules: Rules, seat: Row, now: float) -> None:
 
 
 def token_of(nonce: str) -> str:
-    """The name of the task in which others judge the text of a seat."""
+    """Returns the token of the task in which others judge the text of a seat."""
     return hex_digest(nonce, 16)
 
 
 def shown(rows: Rows, token: str) -> Row | None:
-    """The text that people judge in this task: what was written (`said`) and about which target (`task`)."""
+    """Returns the text that people judge in this task (`said`), and its target (`task`); None for other tasks."""
     task = rows.get("task", token)
-    written = _written(rows, task["writer"]) if task and task["writer"] else []
-    return next((row for row in written if token_of(row["nonce"]) == token), None)
+    texts = _written(rows, task["writer"]) if task and task["writer"] else []
+    return next((row for row in texts if token_of(row["nonce"]) == token), None)
 
 
 def about(rows: Rows, target: str) -> list[Row]:
-    """What was written about a target, the latest last."""
+    """Returns the texts about a target, the latest last."""
     query = "SELECT a.said FROM seat s JOIN answer a ON a.nonce = s.nonce WHERE s.task = ? ORDER BY a.at, a.nonce"
     return rows.all(query, target)
 
 
 def _written(rows: Rows, name: str) -> list[Row]:
-    """What a person wrote for others to judge."""
+    """Returns the texts that a person wrote for others to judge."""
     query = (
         "SELECT s.task, s.nonce, a.said FROM seat s JOIN task t ON t.token = s.task AND t.kind = 'write' "
         "JOIN answer a ON a.nonce = s.nonce WHERE s.person = ?"
@@ -44,7 +44,7 @@ def _written(rows: Rows, name: str) -> list[Row]:
 
 
 def erase(rows: Rows, name: str) -> None:
-    """Take a person's texts from the judges, whose answers to them stay in their own counts and nowhere else."""
+    """Removes a person's texts from judging; the judges keep these answers in their own counts, and nowhere else."""
     for token in [token_of(row["nonce"]) for row in _written(rows, name)]:
         for seat in rows.all("SELECT * FROM seat WHERE task = ?", token):
             if state := {"held": "expired", **dict.fromkeys(ANSWERED, "checked")}.get(seat["state"]):

@@ -1,7 +1,7 @@
-"""Label Studio, as much of it as we use: a thin skin over its SDK.
+"""A thin client for Label Studio, built on its SDK.
 
-No POST is ever repeated by the SDK (it would, and tasks would stand twice), and what the SDK raises is never shown:
-its text holds the session cookie.
+The client turns off the SDK's retries for writes, because a repeated POST creates duplicate tasks. It never shows the
+SDK's error messages, because their text holds the session cookie.
 """
 
 import json
@@ -17,38 +17,38 @@ if TYPE_CHECKING:
     from catsofa.annotation.study import Study
 
 TESTED = "1.23"
-"""The releases this was measured on."""
+"""The release series that this client was measured on."""
 URL, KEY = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
 HINTS = {
     401: f"; {KEY} should hold a token of yours",
     404: f"; is it still there, and is {URL} the address of the server alone, without a page?",
 }
-"""What to look at, by what the server answered."""
+"""Hints added to error messages, by HTTP status."""
 IN_ONE_QUERY = 200
-"""Tokens in one query: they travel in the address."""
+"""Maximum number of tokens in one query, because the tokens are part of the address."""
 EVERYBODY = 10_000
-"""The overlap of gold items: more people than there are."""
+"""The overlap of gold items: more people than any study has."""
 _FIELDS = "id,data,annotations,result,completed_by,was_cancelled,lead_time,created_at,updated_at,overlap,is_labeled"
 
 
 class ServerError(ValueError):
-    """The server refused, or is not there."""
+    """The server refused the request or cannot be reached."""
 
 
 class Unanswered(ServerError):
-    """The server did not answer in time: what was asked may have been done."""
+    """The server did not answer in time; it may have carried out the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """Which Label Studio it is."""
+    """The edition and release of a Label Studio server."""
 
     edition: str
     release: str
 
     @property
     def doubt(self) -> str:
-        """What to say of an edition or release this was not measured on; nothing of the one it was."""
+        """A warning about an edition or release that was not measured; empty for one that was."""
         if self.edition == "Community" and self.release.startswith(f"{TESTED}."):
             return ""
         return f"this is Label Studio {self.release} ({self.edition}); catsofa was tried with {TESTED}, Community"
@@ -56,7 +56,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerTask:
-    """A task as it lies on the server."""
+    """A task on the server."""
 
     id: int
     data: Mapping[str, Any]
@@ -67,51 +67,54 @@ class ServerTask:
 
     @property
     def token(self) -> str:
-        """The name that catsofa gave it; empty for any other project."""
+        """The name that catsofa gave to the task; empty in any other project."""
         return str(self.data.get("item", ""))
 
 
 class Server:
-    """A running Label Studio, reached with the token of one of its users."""
+    """A running Label Studio, accessed with the token of one of its users."""
 
     def __init__(self, url: str, key: str, timeout: float = 60) -> None:
-        """Reach the server at `url`; the key is a legacy or a personal access token."""
+        """Signs in to the server at `url`; the key is a legacy or a personal access token."""
         from label_studio_sdk import LabelStudio
 
         if not url.startswith(("http://", "https://")):
             raise ValueError(f"{url!r} is no address of a server; it should begin with http:// or https://")
         self.url = url.rstrip("/")
-        # what runs on this machine is not reached through a proxy
-        here = httpx.URL(self.url).host in ("127.0.0.1", "localhost", "::1")
-        self._browser: Any = {"timeout": timeout, "trust_env": not here}
+        # a server on this machine is not reached through a proxy
+        local = httpx.URL(self.url).host in ("127.0.0.1", "localhost", "::1")
+        self._browser: Any = {"timeout": timeout, "trust_env": not local}
         with self._said("signing in"):
             client = httpx.Client(follow_redirects=True, **self._browser)
             self._sdk = LabelStudio(base_url=self.url, api_key=key, timeout=timeout, httpx_client=client)
         self._once: Any = {"max_retries": 0, "timeout_in_seconds": timeout}
 
     def _said(self, doing: str) -> AbstractContextManager[None]:
-        """What went wrong, and where."""
+        """Converts the errors of a request into a ServerError that names the server and the request."""
         return _said(f"{self.url}: {doing}")
 
     def version(self) -> Version:
-        """Edition and release, which also shows that the server is there."""
+        """Returns the edition and release, which also shows that the server is reachable."""
         with self._said("asking for the version"):
-            found = self._sdk.versions.get()
-        return Version(edition=str(found.edition or ""), release=str(found.release or ""))
+            answer = self._sdk.versions.get()
+        return Version(edition=str(answer.edition or ""), release=str(answer.release or ""))
 
     def user(self) -> int:
-        """Who we are, which shows that the token is right."""
+        """Returns the id of the token's user, which also shows that the token is valid."""
         with self._said("signing in"):
             return int(self._sdk.users.whoami().id)
 
     def create_project(self, title: str, config: str, instruction: str, overlap: int, marker: str) -> int:
-        """A project with every setting that blind, five-way work needs; one with this marker is taken up again."""
+        """Creates a project with all settings for blind work by several people; returns its id.
+
+        Returns an existing project if it has this marker.
+        """
         with self._said("looking for the project"):
-            found = [int(project.id) for project in self._sdk.projects.list() if project.description == marker]
-        if found:
-            return min(found)
+            existing = [int(project.id) for project in self._sdk.projects.list() if project.description == marker]
+        if existing:
+            return min(existing)
         with self._said("creating the project"):
-            made = self._sdk.projects.create(
+            created = self._sdk.projects.create(
                 title=title,
                 description=marker,
                 label_config=config,
@@ -129,15 +132,15 @@ class Server:
                 show_overlap_first=False,
                 request_options=self._once,
             )
-        return int(made.id)
+        return int(created.id)
 
     def task_count(self, project: int) -> int:
-        """How many tasks the project holds."""
+        """Returns the number of tasks in the project."""
         with self._said(f"reading project {project}"):
             return int(self._sdk.projects.get(project).task_number or 0)
 
     def find(self, project: int, tokens: Sequence[str]) -> Iterator[ServerTask]:
-        """The tasks with these tokens, without what people answered."""
+        """Yields the tasks with these tokens, without people's answers."""
         for start in range(0, len(tokens), IN_ONE_QUERY):
             some = tokens[start : start + IN_ONE_QUERY]
             query = _filter("data.item", "in_list", "String", list(some))
@@ -146,42 +149,42 @@ class Server:
             )
 
     def answered_since(self, project: int, since: str, page: int) -> Iterator[ServerTask]:
-        """The tasks touched after a time (all of them, if it is empty), with what people answered."""
+        """Yields the tasks changed after a time (all tasks, if it is empty), with people's answers."""
         query = _filter("updated_at", "greater", "Datetime", since) if since else {}
         yield from self._tasks(project, query, "all", _FIELDS, page)
 
     def _tasks(self, project: int, query: dict[str, Any], fields: Any, include: str, page: int) -> Iterator[ServerTask]:
-        """Tasks by their number, page after page."""
+        """Yields tasks ordered by id, page after page."""
         ordered = json.dumps(query | {"ordering": ["tasks:id"]})
         with self._said(f"reading the tasks of project {project}"):
             pages = self._sdk.tasks.list(project=project, query=ordered, fields=fields, include=include, page_size=page)
-            for found in pages:
+            for task in pages:
                 annotations = (
-                    found.annotations if isinstance(found.annotations, list) else json.loads(found.annotations or "[]")
+                    task.annotations if isinstance(task.annotations, list) else json.loads(task.annotations or "[]")
                 )
                 yield ServerTask(
-                    id=int(found.id),
-                    data=found.data if isinstance(found.data, dict) else {},
-                    overlap=int(found.overlap or 1),
-                    finished=bool(found.is_labeled),
-                    answers=int(getattr(found, "total_annotations", 0) or 0),
+                    id=int(task.id),
+                    data=task.data if isinstance(task.data, dict) else {},
+                    overlap=int(task.overlap or 1),
+                    finished=bool(task.is_labeled),
+                    answers=int(getattr(task, "total_annotations", 0) or 0),
                     annotations=[a if isinstance(a, dict) else a.model_dump(mode="json") for a in annotations],
                 )
 
     def add(self, project: int, tasks: Iterable[Mapping[str, str]]) -> None:
-        """Import tasks, all of them or none; an Unanswered may have imported them nevertheless."""
+        """Imports tasks, all of them or none; after an Unanswered, the server may still have imported them."""
         with self._said(f"sending tasks to project {project}"):
             self._sdk.projects.import_tasks(
                 project, request=[{"data": dict(data)} for data in tasks], request_options=self._once
             )
 
     def set_overlap(self, task: int, overlap: int, *, finished: bool = False) -> None:
-        """How many people a task is shown to, and whether it waits for more of them."""
+        """Sets the number of people who are shown a task, and whether the task is finished."""
         with self._said(f"changing task {task}"):
             self._sdk.tasks.update(id=str(task), overlap=overlap, is_labeled=finished, request_options=self._once)
 
     def remove(self, task: int) -> None:
-        """Remove a task; one that is gone already is no error."""
+        """Removes a task; a task that is already gone is no error."""
         try:
             with self._said(f"removing task {task}"):
                 self._sdk.tasks.delete(id=str(task), request_options=self._once)
@@ -190,7 +193,10 @@ class Server:
                 raise
 
     def skip_for(self, task: int, user: int, mark: str) -> bool:
-        """Skip a task for a user, who is then never shown it; the same mark a second time changes nothing."""
+        """Skips a task for a user, so that the server never shows it to them; returns True if the skip is new.
+
+        A second skip with the same mark changes nothing.
+        """
         try:
             with self._said(f"skipping task {task}"):
                 self._sdk.annotations.create(
@@ -209,12 +215,12 @@ class Server:
         return True
 
     def users(self) -> dict[int, str]:
-        """The users with their e-mail addresses."""
+        """Returns the e-mail address of each user, by user id."""
         with self._said("reading the users"):
             return {int(user.id): str(user.email).casefold() for user in self._sdk.users.list()}
 
     def sign_up(self, email: str, password: str) -> int:
-        """Make an account through the organisation's invitation; returns the number of the user."""
+        """Creates an account through the organisation's invitation link; returns the user's id."""
         with self._said(f"inviting {email}"):
             link = str(self._sdk.organizations.invites.get_invite_link().invite_url)
         address = link if link.startswith("http") else self.url + link
@@ -233,7 +239,7 @@ class Server:
 
 
 def from_environment(url: str = "", timeout: float = 60) -> Server:
-    """The server at `url`, or else in LABEL_STUDIO_URL, with the token in LABEL_STUDIO_API_KEY."""
+    """Returns the server at `url`, or else in LABEL_STUDIO_URL, with the token in LABEL_STUDIO_API_KEY."""
     url = url or os.environ.get(URL, "")
     key = os.environ.get(KEY, "")
     if not url or not key:
@@ -246,19 +252,19 @@ def from_environment(url: str = "", timeout: float = 60) -> Server:
 
 
 def server_of(study: "Study") -> Server:
-    """The server that holds the tasks of a study; a study without tasks on one is an error."""
+    """Returns the server that holds the tasks of a study; raises ValueError if no server holds any."""
     return from_environment(study.settings.url if study.project else "")
 
 
 def _filter(name: str, operator: str, value_type: str, value: Any) -> dict[str, Any]:
-    """A query of the Data Manager with one condition."""
+    """Returns a query for the Data Manager with one condition."""
     one = {"filter": f"filter:tasks:{name}", "operator": operator, "type": value_type, "value": value}
     return {"filters": {"conjunction": "and", "items": [one]}}
 
 
 @contextmanager
 def _said(doing: str) -> Iterator[None]:
-    """What went wrong as one sentence without headers, cookies or tokens."""
+    """Converts errors into a ServerError of one sentence, without headers, cookies or tokens."""
     from label_studio_sdk.core.api_error import ApiError
 
     try:
@@ -267,8 +273,8 @@ def _said(doing: str) -> Iterator[None]:
         kind = Unanswered if (error.status_code or 500) >= 500 else ServerError
         hint = HINTS.get(error.status_code or 0, "")
         body = error.body if isinstance(error.body, Mapping) else {}
-        said = " ".join(str(body.get("validation_errors") or body.get("detail") or "").split())[:300]
-        detail = f": {said}" if said else ""
+        complaint = " ".join(str(body.get("validation_errors") or body.get("detail") or "").split())[:300]
+        detail = f": {complaint}" if complaint else ""
         raise kind(f"{doing}: Label Studio answered {error.status_code}{detail}{hint}") from None
     except httpx.HTTPStatusError as error:
         raise ServerError(f"{doing}: Label Studio answered {error.response.status_code}") from None

@@ -1,4 +1,4 @@
-"""The people of a study on a server: invited one by one, kept from their own items, asked again, and let go."""
+"""Invites the people of a study on a server, keeps writers from their own items, reopens items, closes the study."""
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator
@@ -17,18 +17,18 @@ FILE = "people.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invited:
-    """Somebody who was invited; of the code in their link only the hash is kept."""
+    """An invited person; only the hash of the code in their link is stored."""
 
     email: str
     code: str = ""
     user: int = 0
-    """Their number on the server, once they have an account."""
+    """The person's id on the server; 0 until they have an account."""
     at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """An account made for somebody, with its first password, which is written nowhere."""
+    """An account created for a person, with its first password, which is stored nowhere."""
 
     email: str
     user: int
@@ -36,12 +36,12 @@ class Account:
 
 
 def invited(study: Study) -> dict[str, Invited]:
-    """Everybody who was invited, by address, as they stand now."""
+    """Returns the current state of every invited person, by e-mail address."""
     return {person.email: person for person in rows.read(study.folder / FILE, Invited)}
 
 
 def invite(study: Study, emails: Iterable[str]) -> dict[str, str]:
-    """A code for each address, for the link to a study; a new one replaces an older."""
+    """Returns a new code for each address without an account, for the link to a study; it replaces an older code."""
     with study.locked():
         before, codes = invited(study), dict[str, str]()
         for email in map(_address, emails):
@@ -53,7 +53,7 @@ def invite(study: Study, emails: Iterable[str]) -> dict[str, str]:
 
 
 def expected(study: Study, code: str) -> Invited:
-    """The person whose link has this code."""
+    """Returns the person whose link has this code; raises ValueError for an unknown or replaced code."""
     for person in invited(study).values():
         if person.code and secrets.compare_digest(person.code, hashed(code)):
             return person
@@ -61,11 +61,11 @@ def expected(study: Study, code: str) -> Invited:
 
 
 def make_accounts(study: Study, server: Server, emails: Iterable[str]) -> Iterator[Account]:
-    """An account at once for each address, for people who use Label Studio itself; who has one is left alone."""
+    """Yields a new account for each address, for people who use Label Studio itself; skips people with an account."""
     with study.locked():
-        before, there = invited(study), set(server.users().values())
+        before, registered = invited(study), set(server.users().values())
         for email in map(_address, emails):
-            if (email in before and before[email].user) or email in there:
+            if (email in before and before[email].user) or email in registered:
                 continue
             password = secrets.token_urlsafe(9)
             user = server.sign_up(email, password)
@@ -74,33 +74,34 @@ def make_accounts(study: Study, server: Server, emails: Iterable[str]) -> Iterat
 
 
 def assign(study: Study, server: Server, report: Callable[[int], None] = lambda done: None) -> tuple[int, int]:
-    """Keep every writer from their own items: these are skipped for them, so that the server never shows them.
+    """Skips every writer's own items for the writer, so that the server never shows them.
 
-    Returns how many items were, and how many were written by people who have no account here.
+    Returns the number of new skips, and the number of items whose writer has no account on the server.
     """
-    kept = elsewhere = 0
+    skipped = elsewhere = 0
     tokens = {key.item: key.token for key in study.keys.values()}
     writers = {
         tokens[item]: str(record.source["writer"])
         for item, record in study.items.items()
         if isinstance(record, Cat) and record.source.get("writer") and item in tokens
     }
-    known = server.users()
-    users = {f"ls-{user}": user for user in known} | {email: user for user, email in known.items()}
+    emails = server.users()
+    users = {f"ls-{user}": user for user in emails} | {email: user for user, email in emails.items()}
     for done, task in enumerate(server.find(study.project, list(writers)), start=1):
         user = users.get(writers[task.token].casefold())
         if user is None:
             elsewhere += 1
         else:
-            kept += server.skip_for(task.id, user, str(uuid5(NAMESPACE_URL, f"{server.url}/{task.id}/{user}")))
+            skipped += server.skip_for(task.id, user, str(uuid5(NAMESPACE_URL, f"{server.url}/{task.id}/{user}")))
         report(done)
-    return kept, elsewhere
+    return skipped, elsewhere
 
 
 def reopen(study: Study, server: Server, items: Iterable[str], more: int = 2) -> int:
-    """Ask `more` further people about these items, or about the items of these associations and questions.
+    """Asks `more` further people about these items, or about the items of these associations and questions.
 
-    An item that already waits for further people is left as it is, so that a second call adds nobody.
+    An item that already waits for further people stays unchanged, so a second call adds nobody. Returns the number of
+    changed items.
     """
     with study.locked():
         study = open_study(study.folder)
@@ -120,28 +121,28 @@ def reopen(study: Study, server: Server, items: Iterable[str], more: int = 2) ->
 
 
 def close(study: Study, server: Server, report: Callable[[int], None] = lambda done: None) -> Study:
-    """Serve nothing any more; an answer given after this moment is kept in raw.jsonl and counts for nothing."""
+    """Closes the study on the server; a later answer is kept in raw.jsonl and does not count."""
     with study.locked():
         study = open_study(study.folder)
         project = study.project
         study = study if study.settings.closed else study.saved(closed=now())
         for done, task in enumerate(server.find(project, list(study.keys)), start=1):
             if not task.finished or task.overlap == EVERYBODY:
-                # with one answer asked for, an answer from an open window cannot open the task again
+                # with an overlap of 1, an answer from an open window cannot open the task again
                 server.set_overlap(task.id, 1, finished=True)
             report(done)
     return study
 
 
 def hashed(code: str) -> str:
-    """What is kept of a code."""
+    """Returns the hash of a code, which is stored in its place."""
     return hex_digest(code)
 
 
 def _address(email: str) -> str:
-    """An e-mail address in small letters, or a ValueError."""
+    """Returns an e-mail address in lower case; raises ValueError for an invalid address."""
     email = email.strip().casefold()
-    name, at, host = email.partition("@")
-    if not (name and at and host) or " " in email:
+    name, sign, host = email.partition("@")
+    if not (name and sign and host) or " " in email:
         raise ValueError(f"{email!r} is no e-mail address")
     return email

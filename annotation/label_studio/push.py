@@ -1,8 +1,8 @@
-"""Send a study's tasks to the server, each exactly once.
+"""Sends the tasks of a study to the server, each exactly once.
 
-Label Studio takes the same task twice, and an import that timed out may still be carried out. So before a task is
-sent we ask whether it is there; after a silence we wait until the project stands still and ask again; and at the
-end a task that stands twice all the same (a second run beside this one) is removed again.
+Label Studio accepts the same task twice, and it may still carry out an import that timed out. A push therefore asks the
+server for the tasks before it sends any. After a timeout, it waits until the number of tasks stops changing, and asks
+again. At the end it removes duplicate tasks, which a second run in parallel may have sent.
 """
 
 import time
@@ -18,25 +18,25 @@ from catsofa.annotation.study.kinds import Task, digest
 from catsofa.data.files import BadInput
 
 CHUNK = 1000
-"""Tasks in one import: about a second, all of them or none."""
+"""Number of tasks in one import: about a second, all of them or none."""
 WAITS = (3.0, 10.0, 30.0, 60.0)
-"""Seconds for which the project must stand still before each further attempt."""
+"""Seconds without a change in the project before each retry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pushed:
-    """What a push did."""
+    """The counts of a push."""
 
     sent: int
     there: int
-    """How many were on the server before."""
+    """Tasks that were on the server before."""
     removed: int
-    """How many stood there twice."""
+    """Duplicate tasks that were removed."""
     gold: int
     asked_anew: int
-    """Items that the server, changed by hand, would have shown to another number of people."""
+    """Items whose overlap on the server differed from the study's; gold items are not counted."""
     strangers: int
-    """Tasks in the project that are none of the study's; their answers are not pulled."""
+    """Tasks in the project that do not belong to the study; their answers are not pulled."""
 
 
 def push(
@@ -47,7 +47,7 @@ def push(
     waits: Sequence[float] = WAITS,
     report: Callable[[int], None] = lambda done: None,
 ) -> tuple[Study, Pushed]:
-    """Make the project if there is none, send what is not there, show gold items to everybody."""
+    """Creates the project if needed, sends the missing tasks, and shows gold items to everybody."""
     with study.locked():
         study = with_project(open_study(study.folder), server)
         tasks = list(study.tasks())
@@ -61,13 +61,13 @@ def push(
             sent += _send(some, project, server, waits)
             done += len(some)
             report(done)
-        there, removed = _without_copies(server, project, [task.key.token for task in tasks])
+        copies, removed = _without_copies(server, project, [task.key.token for task in tasks])
         gold = {task.key.token: EVERYBODY for task in tasks if task.key.gold}
         wanted = gold if study.settings.closed else gold | wanted_of(study)
-        changed = [token for token, people in wanted.items() if there[token][0].overlap != people]
+        changed = [token for token, people in wanted.items() if copies[token][0].overlap != people]
         for token in changed:
-            server.set_overlap(there[token][0].id, wanted[token])
-        strangers = server.task_count(project) - sum(map(len, there.values()))
+            server.set_overlap(copies[token][0].id, wanted[token])
+        strangers = server.task_count(project) - sum(map(len, copies.values()))
     asked_anew = len(set(changed) - gold.keys())
     return study, Pushed(
         sent=sent, there=len(tasks) - sent, removed=removed, gold=len(gold), asked_anew=asked_anew, strangers=strangers
@@ -75,7 +75,7 @@ def push(
 
 
 def with_project(study: Study, server: Server) -> Study:
-    """The study with a project on the server; one that a killed run made is found again by its marker."""
+    """Returns the study with a project on the server; finds the project of a killed run by its marker."""
     if study.settings.project:
         return study
     study.refuse_growing()
@@ -86,16 +86,16 @@ def with_project(study: Study, server: Server) -> Study:
 
 
 def _send(tasks: Sequence[Task], project: int, server: Server, waits: Sequence[float]) -> int:
-    """Import those of the tasks that are not there; how many were sent."""
+    """Imports the tasks that the server does not have; returns how many were sent."""
     sent = 0
     for wait in (*waits, None):
         wanted = {task.key.token: task.key.digest for task in tasks}
-        there = set()
+        present = set()
         for task in server.find(project, list(wanted)):
             if digest({name: str(value) for name, value in task.data.items()}) != wanted[task.token]:
                 raise ValueError(f"task {task.id} of project {project} was changed on the server; it is no longer ours")
-            there.add(task.token)
-        missing = [task for task in tasks if task.key.token not in there]
+            present.add(task.token)
+        missing = [task for task in tasks if task.key.token not in present]
         if not missing:
             return sent
         sent = max(sent, len(missing))
@@ -110,31 +110,32 @@ def _send(tasks: Sequence[Task], project: int, server: Server, waits: Sequence[f
 
 
 def _until_still(server: Server, project: int, quiet: float) -> None:
-    """Wait until the number of tasks has not changed for so many seconds."""
+    """Waits until the number of tasks has not changed for `quiet` seconds."""
     count, since = -1, time.monotonic()
     while time.monotonic() - since < quiet:
         time.sleep(min(1.0, quiet / 3))
         try:
-            found = server.task_count(project)
+            current = server.task_count(project)
         except Unanswered:
             continue
-        if found != count:
-            count, since = found, time.monotonic()
+        if current != count:
+            count, since = current, time.monotonic()
 
 
 def _without_copies(server: Server, project: int, tokens: Sequence[str]) -> tuple[dict[str, list[ServerTask]], int]:
-    """Each task, first the copy with most answers, then the oldest, and how many other copies were removed.
+    """Returns the copies of each task that stay, and the number of copies removed.
 
-    Answers are joined by token, so a copy that somebody answered already stays: it costs work but no correctness.
+    The copy with the most answers comes first, then the oldest. Answers are joined by token, so a copy with answers
+    stays: it costs work but no correctness.
     """
     copies: dict[str, list[ServerTask]] = defaultdict(list)
     for task in server.find(project, tokens):
         copies[task.token].append(task)
     removed = 0
-    for token, found in copies.items():
-        found.sort(key=lambda task: (-task.answers, task.id))
-        copies[token] = [task for task in found if task is found[0] or task.answers]
-        for task in found[1:]:
+    for token, group in copies.items():
+        group.sort(key=lambda task: (-task.answers, task.id))
+        copies[token] = [task for task in group if task is group[0] or task.answers]
+        for task in group[1:]:
             if not task.answers:
                 server.remove(task.id)
                 removed += 1

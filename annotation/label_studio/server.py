@@ -1,7 +1,7 @@
-"""A Label Studio of our own: installed into an environment of its own, prepared once, started with safe settings.
+"""Installs, prepares and runs a local Label Studio server, in its own environment and with safe settings.
 
-It shares no environment with us, since it holds back libraries that models need. It listens on this machine alone,
-lets nobody sign up without an invitation, reports to nobody, and frees a seat that somebody left after an hour.
+The server has its own environment, because it pins older versions of libraries that models need. It listens on this
+machine only, allows sign-up by invitation only and sends no usage data. It frees an abandoned seat after an hour.
 """
 
 import os
@@ -27,23 +27,23 @@ from catsofa.data.closing import Closing
 from catsofa.data.files import BadInput
 
 LINGERS = 2.0
-"""Seconds that what a killed server had started may still hold its log."""
+"""Seconds for which the child processes of a killed server may still hold its log."""
 VERSION = "1.23.2"
-"""The release everything was measured on."""
+"""The release that all measurements used."""
 EXECUTABLE = "LABEL_STUDIO_EXE"
-"""The variable that names a Label Studio installed by somebody else."""
+"""The variable that names an existing Label Studio program."""
 LOOPBACK = "127.0.0.1"
 DATABASE = "label_studio.sqlite3"
 LOCK_SECONDS = 3600
-"""How long a task is kept for somebody who opened it; a whole day if one does not say."""
+"""Seconds for which a task is kept for the person who opened it; the server's default is a day."""
 PATIENCE = 300.0
-"""Seconds a server may take to start."""
+"""Maximum number of seconds for the start of a server."""
 FOREIGN = ("LABEL_STUDIO_", "DJANGO_", "POSTGRE_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """The first account; shown to its owner once, and written nowhere by us."""
+    """The first account; shown to its owner once, and never stored by catsofa."""
 
     email: str = "researcher@example.org"
     password: str = field(default_factory=lambda: secrets.token_urlsafe(12), repr=False)
@@ -51,14 +51,14 @@ class Credentials:
 
 
 def home() -> Path:
-    """Where the server and its data lie unless somebody says otherwise."""
+    """Returns the default folder of the server and its data."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir("catsofa"))
 
 
 def executable() -> Path | None:
-    """The server's program: the one LABEL_STUDIO_EXE names, or the one we installed; none if there is none."""
+    """Returns the server's program: the one in LABEL_STUDIO_EXE, or the installed one; None if there is neither."""
     if named := os.environ.get(EXECUTABLE):
         if not Path(named).is_file():
             raise BadInput(named, "no such file", f"the label-studio program, which {EXECUTABLE} should name")
@@ -68,7 +68,7 @@ def executable() -> Path | None:
 
 
 def install() -> Path:
-    """Install the server into an environment of its own (a gigabyte, a minute or two); returns its program."""
+    """Installs the server into its own environment (a gigabyte, one or two minutes); returns its program."""
     folder = _environment_folder()
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, with_pip=True)
@@ -82,14 +82,14 @@ def install() -> Path:
 
 
 def _environment_folder() -> Path:
-    """The environment of the server we install."""
+    """Returns the folder of the installed server's environment."""
     return home() / f"label-studio-{VERSION}"
 
 
 def prepare(program: Path, data: Path, database: str = "", first: Credentials | None = None) -> Credentials | None:
-    """Make the database and the first account; None if the folder was prepared before.
+    """Creates the database and the first account; returns None if the folder was prepared before.
 
-    It is made beside the folder and moved into place, so that a kill leaves nothing that looks ready.
+    Prepares a temporary folder and moves it into place, so that a killed process leaves nothing that looks ready.
     """
     if data.exists() and any(data.iterdir()):
         return None
@@ -116,7 +116,7 @@ def prepare(program: Path, data: Path, database: str = "", first: Credentials | 
         raise ValueError(f"Label Studio could not prepare its database: {last[0]}")
     if not database:
         connection = sqlite3.connect(partial / DATABASE)
-        connection.execute("PRAGMA journal_mode=wal")  # three times the speed, and half the seats given twice
+        connection.execute("PRAGMA journal_mode=wal")  # three times the speed, and half as many seats given twice
         connection.close()
     if data.exists():
         data.rmdir()
@@ -125,7 +125,10 @@ def prepare(program: Path, data: Path, database: str = "", first: Credentials | 
 
 
 def settings(data: Path, database: str = "") -> dict[str, str]:
-    """The environment a server runs in: ours without anybody else's settings of it, and the safe ones."""
+    """Returns the environment variables of the server.
+
+    They are those of this process without settings for Label Studio, plus the safe settings.
+    """
     ours = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     return (
         ours
@@ -133,7 +136,7 @@ def settings(data: Path, database: str = "") -> dict[str, str]:
         | {
             "HOME": str(data),
             "LABEL_STUDIO_BASE_DATA_DIR": str(data),
-            "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",  # read once, when the organisation is made
+            "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",  # read once, when the organisation is created
             "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
             "LABEL_STUDIO_LATEST_VERSION_CHECK": "false",
             "LABEL_STUDIO_TASK_LOCK_TTL": str(LOCK_SECONDS),
@@ -147,7 +150,10 @@ def settings(data: Path, database: str = "") -> dict[str, str]:
 
 
 def _database(data: Path, url: str) -> dict[str, str]:
-    """SQLite in the data folder, or the PostgreSQL at a URL; its password may stand in PGPASSWORD instead."""
+    """Returns the settings for SQLite in the data folder, or for the PostgreSQL at a URL.
+
+    PGPASSWORD may hold the password instead of the URL.
+    """
     if not url:
         return {"DJANGO_DB": "sqlite", "DATABASE_NAME": str(data / DATABASE)}
     parts = urlsplit(url)
@@ -164,7 +170,10 @@ def _database(data: Path, url: str) -> dict[str, str]:
 
 
 def _log_of_one(data: Path) -> IO[bytes]:
-    """The server's log, emptied, and locked as long as anything writes into it: one server works on a folder."""
+    """Returns the server's log, emptied and locked while any process writes to it.
+
+    The lock allows only one server per folder.
+    """
     log = (data / "server.log").open("ab")
     if sys.platform != "win32":
         end = time.monotonic() + LINGERS
@@ -178,7 +187,7 @@ def _log_of_one(data: Path) -> IO[bytes]:
 
 
 def _locked(log: IO[bytes]) -> bool:
-    """Whether the file is ours now; a file system without locks gives it to everybody."""
+    """Returns True if this process holds the lock; a file system without locks grants it to everybody."""
     import fcntl
 
     try:
@@ -203,8 +212,8 @@ class Running(Closing):
         more: Mapping[str, str] | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """Start the program and wait until it answers; a port that is taken is refused."""
-        # Label Studio would take the next port without a word
+        """Starts the program and waits until it answers; raises ValueError if the port is in use."""
+        # Label Studio would silently use the next port
         refuse_taken(LOOPBACK, port)
         self.url, self._patience = f"http://{LOOPBACK}:{port}", patience
         self._log = _log_of_one(data)
@@ -224,7 +233,7 @@ class Running(Closing):
             raise
 
     def _wait(self, log: Path) -> None:
-        """Return when the server answers; say what it said if it ends or takes too long."""
+        """Waits until the server answers; raises ValueError with its last log line if it ends or takes too long."""
         end = time.monotonic() + self._patience
         while self.process.poll() is None and time.monotonic() < end:
             try:
@@ -235,20 +244,20 @@ class Running(Closing):
             if b"is in use" in log.read_bytes():
                 raise ValueError(f"{self.url} was taken while Label Studio started; name another port")
             time.sleep(0.2)
-        said = log.read_text("utf-8", "replace").strip().splitlines()[-1:] or ["nothing"]
-        raise ValueError(f"Label Studio did not start; the last line of {log} is: {said[0][:300]}")
+        last = log.read_text("utf-8", "replace").strip().splitlines()[-1:] or ["nothing"]
+        raise ValueError(f"Label Studio did not start; the last line of {log} is: {last[0][:300]}")
 
     def version(self) -> Version:
-        """Which Label Studio it is."""
-        found = httpx.get(f"{self.url}/api/version/", timeout=PATIENCE, trust_env=False).raise_for_status().json()
-        return Version(edition=str(found.get("edition", "")), release=str(found.get("release", "")))
+        """Returns the edition and release of the server."""
+        answer = httpx.get(f"{self.url}/api/version/", timeout=PATIENCE, trust_env=False).raise_for_status().json()
+        return Version(edition=str(answer.get("edition", "")), release=str(answer.get("release", "")))
 
     def wait(self) -> int:
-        """Wait until the server ends of itself."""
+        """Waits until the server ends by itself; returns its exit status."""
         return self.process.wait()
 
     def stop(self) -> None:
-        """Ask the server to end, and end it if it does not."""
+        """Asks the server to end, and kills it after 10 seconds."""
         if self.process.poll() is None:
             self._signal(signal.SIGTERM)
             try:
@@ -258,24 +267,24 @@ class Running(Closing):
         self._log.close()
 
     def kill(self) -> None:
-        """End the server at once."""
+        """Kills the server at once."""
         self._signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
         self.process.wait()
 
     def _signal(self, number: signal.Signals) -> None:
-        """Send a signal to the server and what it started."""
+        """Sends a signal to the server and its child processes."""
         if sys.platform == "win32":
             self.process.terminate()
         else:
             os.killpg(self.process.pid, number)
 
     def close(self) -> None:
-        """Stop the server."""
+        """Stops the server."""
         self.stop()
 
 
 def refuse_taken(host: str, port: int) -> None:
-    """A ValueError if somebody listens there already."""
+    """Raises ValueError if the port cannot be used, for example because another program listens there."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""A study as Prolific shows it to people: its text, places, reward, codes and filters, and what it costs."""
+"""Creates and changes the study on Prolific: its text, places, reward, codes, filters and cost."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from catsofa.annotation.study import Study
 from catsofa.data.digests import hex_digest
 
 LEAST = {"GBP": 6.0, "USD": 8.0}
-"""The pay for an hour below which Prolific takes no study, and the currencies of its accounts."""
+"""Minimum pay per hour that Prolific accepts, by the currencies of its accounts."""
 CODES: Mapping[str, tuple[str, str]] = {
     "completed": ("COMPLETED", ""),
     "no_consent": ("NO_CONSENT", "You did not agree to take part."),
@@ -24,18 +24,18 @@ CODES: Mapping[str, tuple[str, str]] = {
     "failed_practice": ("SCREENED_OUT", "You did not pass the practice tasks."),
     "paused": ("OTHER", ""),
 }
-"""How Prolific calls each outcome, and the reason to return the submission; without one it waits for a review."""
+"""Prolific's code type for each outcome, and the reason for a return; without a reason, the owner reviews."""
 WARNING = "The sentences may repeat hurtful stereotypes about groups of people."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What places on Prolific cost, in cents."""
+    """The cost of places on Prolific, in cents."""
 
     places: int
     reward: int
     total: int
-    """With Prolific's fees and taxes, by its cost calculator."""
+    """The cost with Prolific's fees and taxes, by its cost calculator."""
 
     @property
     def fees(self) -> int:
@@ -45,7 +45,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """A study on Prolific as it is now."""
+    """The current state of a study on Prolific."""
 
     id: str
     status: str
@@ -54,7 +54,7 @@ class State:
 
 
 def create(study: Study, prolific: Prolific, address: str, places: int | None) -> tuple[str, Cost]:
-    """Make the draft, or take the one that a killed command made; its id and its cost. Nothing is published or paid."""
+    """Creates the draft, or takes the one of a killed command; returns its id and cost. Publishes and pays nothing."""
     opening, currency = settings.read(study), study.settings.currency
     if opening.platform.name != "prolific":
         raise ValueError(f"{study.folder / FILE} has platform.name {opening.platform.name!r}; set it to 'prolific'")
@@ -86,38 +86,38 @@ def create(study: Study, prolific: Prolific, address: str, places: int | None) -
         cost = Cost(places=wanted, reward=budget.reward, total=prolific.cost(budget.reward, wanted))
         wishes = body(study, opening, rules, address, cost, screens)
         try:
-            made = _drafted(prolific, wishes) or prolific.create(wishes)
-            currency = prolific.currency(made)
+            draft = _drafted(prolific, wishes) or prolific.create(wishes)
+            currency = prolific.currency(draft)
         except Unanswered as error:
             raise ValueError(f"{error}; run the command again: it takes the draft that may be there") from None
         if currency and currency != study.settings.currency:
             raise ValueError(
                 f"the study promises {study.settings.currency}, and your account on Prolific pays in {currency}: "
-                f"delete the draft {made} there, and make the study with --currency {currency}"
+                f"delete the draft {draft} there, and make the study with --currency {currency}"
             )
-        journal.note(Entry(step="study", id=made))
-    return made, cost
+        journal.note(Entry(step="study", id=draft))
+    return draft, cost
 
 
 def _drafted(prolific: Prolific, wishes: Mapping[str, Any]) -> str:
-    """The id of a draft that an earlier command made and did not note, brought up to date; empty without one."""
-    there = prolific.named(wishes["internal_name"])
-    if len(there) > 1 or set(there.values()) - {"UNPUBLISHED"}:
-        named = " and ".join(f"{made} ({status})" for made, status in there.items())
+    """Updates a draft that an earlier command created but did not note; returns its id, or an empty string."""
+    drafts = prolific.named(wishes["internal_name"])
+    if len(drafts) > 1 or set(drafts.values()) - {"UNPUBLISHED"}:
+        named = " and ".join(f"{draft} ({status})" for draft, status in drafts.items())
         raise ValueError(
             f"found {named} on Prolific with the internal name {wishes['internal_name']!r}; expected one draft at "
             "most: delete or rename the others there, and run the command again"
         )
-    for made in there:
-        prolific.update(made, wishes)
-        return made
+    for draft in drafts:
+        prolific.update(draft, wishes)
+        return draft
     return ""
 
 
 def body(
     study: Study, opening: Opening, rules: Rules, address: str, cost: Cost, screens: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The draft as Prolific takes it; `screens` are the filters by country and approvals."""
+    """Returns the draft in the form that Prolific takes; `screens` are the filters by country and approvals."""
     platform, minutes = opening.platform, math.ceil(rules.tasks * rules.seconds / 60)
     codes = []
     for outcome, code in platform.codes.items():
@@ -133,7 +133,7 @@ def body(
     )
     return {
         "name": study.settings.title,
-        # a name that no other study has, by which a later command finds the draft if this one is killed
+        # a unique name, by which a later command finds the draft if this one is killed
         "internal_name": f"{study.settings.title} ({hex_digest(f'{study.settings.secret}:prolific', 12)})",
         "description": description,
         "external_study_url": arrivals.prolific_link(address.rstrip("/")),
@@ -151,26 +151,26 @@ def body(
 
 
 def _without_pilots(study: Study) -> list[dict[str, Any]]:
-    """The filter that shows the study to nobody who took part in a pilot on Prolific."""
+    """Returns the filter that hides the study from everybody who took part in a pilot on Prolific."""
     journals = [Journal(pilot) for pilot in pilots.earlier(study)]
-    made = [journal.study() for journal in journals if journal.has_study()]
-    return [{"filter_id": "previous_studies_blocklist", "selected_values": made}] if made else []
+    ids = [journal.study() for journal in journals if journal.has_study()]
+    return [{"filter_id": "previous_studies_blocklist", "selected_values": ids}] if ids else []
 
 
 def state(study: Study, prolific: Prolific) -> State:
-    """The study on Prolific as it is now."""
-    made = Journal(study).study()
-    found = prolific.study(made)
+    """Returns the current state of the study on Prolific."""
+    identifier = Journal(study).study()
+    remote = prolific.study(identifier)
     return State(
-        id=made,
-        status=str(found.get("status", "")),
-        places=int(found.get("total_available_places") or 0),
-        reward=round(found.get("reward") or 0),
+        id=identifier,
+        status=str(remote.get("status", "")),
+        places=int(remote.get("total_available_places") or 0),
+        reward=round(remote.get("reward") or 0),
     )
 
 
 def change(study: Study, prolific: Prolific, now: State, action: Action | None, places: int | None) -> None:
-    """Change the places, then the state; a study is published only if people are paid what they are promised."""
+    """Changes the places, then the state; refuses to publish a study that pays less than it promises."""
     if places is not None and places < now.places and now.status != "UNPUBLISHED":
         raise ValueError(f"the study has {now.places} places and is {now.status}: a published study can only get more")
     promised = study.settings.cents(settings.rules(study, settings.read(study)).tasks)

@@ -1,7 +1,7 @@
-"""What was asked of Prolific and must not be asked twice: the study that was made, and each payment of bonuses.
+"""The log of requests to Prolific that must not be repeated: the created study, and each payment of bonuses.
 
-A payment is noted before it is sent, and again when Prolific has confirmed it. One that was noted only once may have
-been made or not; the owner looks at Prolific and says which.
+A payment is noted before it is sent, and again when its outcome is known. The outcome of a payment that was noted only
+once is unknown; the owner looks at Prolific and reports the outcome.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ FILE = "prolific.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One step."""
+    """One step: a created study, or a payment that is sent, paid or unpaid."""
 
     step: Literal["study", "pay", "paid", "unpaid"]
     id: str
@@ -30,19 +30,19 @@ class Journal:
     """The journal of one study."""
 
     def __init__(self, study: Study) -> None:
-        """Read what was done before."""
+        """Reads the earlier steps."""
         self._path = study.folder / FILE
         self._entries: list[Entry] = list(rows.read(self._path, Entry))
 
     def note(self, entry: Entry) -> None:
-        """Note a step; it is on disk before this returns."""
+        """Notes a step, and syncs it to disk before returning."""
         self._path.touch(0o600)
         entry = replace(entry, at=now())
         rows.append([entry], self._path)
         self._entries.append(entry)
 
     def study(self) -> str:
-        """The id of the study on Prolific."""
+        """Returns the id of the study on Prolific; raises ValueError if there is none yet."""
         for entry in self._entries:
             if entry.step == "study":
                 return entry.id
@@ -52,16 +52,16 @@ class Journal:
         )
 
     def has_study(self) -> bool:
-        """Whether a study was made on Prolific."""
+        """Returns True if a study was created on Prolific."""
         return any(entry.step == "study" for entry in self._entries)
 
     def lost(self) -> Sequence[Entry]:
-        """Payments that were sent and of which nobody knows whether they were made."""
-        known = {entry.id for entry in self._entries if entry.step in ("paid", "unpaid")}
-        return [entry for entry in self._entries if entry.step == "pay" and entry.id not in known]
+        """Returns the payments that were sent and whose outcome is unknown."""
+        settled = {entry.id for entry in self._entries if entry.step in ("paid", "unpaid")}
+        return [entry for entry in self._entries if entry.step == "pay" and entry.id not in settled]
 
     def paid(self) -> Counter[str]:
-        """Cents that each person has got as bonuses, by pseudonym; a lost payment counts as made."""
+        """Returns the cents that each person has received as bonuses, by pseudonym; a lost payment counts as paid."""
         unpaid = {entry.id for entry in self._entries if entry.step == "unpaid"}
         total = Counter[str]()
         for entry in self._entries:

@@ -1,4 +1,4 @@
-"""Submissions on Prolific beside what people did here: approvals, requests for a return, rejections and bonuses."""
+"""Compares submissions on Prolific with the work here, and approves, asks for returns, rejects and pays bonuses."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,89 +20,97 @@ from catsofa.annotation.study import Study
 from catsofa.data.percentages import quantity
 
 OPEN = ("RESERVED", "ACTIVE")
-"""Where a person may still hand in."""
+"""Statuses in which a person may still hand in."""
 WAITING = "AWAITING REVIEW"
 PAID = ("APPROVED", "PARTIALLY APPROVED")
 LONG, CHECKS = 300.0, 2
-"""From so many seconds on, Prolific asks for so many failed checks before a return or a rejection; one below."""
+"""A study of LONG seconds or more needs CHECKS failed checks for a return or a rejection; a shorter one needs one."""
 BY_BONUS = ("failed_practice", "paused_for_checks", "paused_for_pace", "paused_by_owner", "screened_out")
-"""Outcomes that are paid by a bonus once the submission is returned; nobody is asked for that, or rejected."""
+"""Outcomes paid by a bonus once the submission is returned; these people are neither asked for that nor rejected."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is to be done at Prolific."""
+    """The actions to take on Prolific."""
 
     approve: list[Due] = field(default_factory=list)
     ask_return: list[Due] = field(default_factory=list)
     reject: list[Due] = field(default_factory=list)
     bonus: list[tuple[Due, int]] = field(default_factory=list)
-    """With the cents that are still owed."""
+    """The submissions to pay, each with the cents that are still owed."""
     left: list[tuple[str, str]] = field(default_factory=list)
-    """Submissions that the owner must decide, with the reason."""
+    """Submissions that the owner must decide, each with the reason."""
 
     @property
     def calls(self) -> int:
-        """Submissions about which something is asked."""
+        """Number of actions about submissions."""
         return len(self.approve) + len(self.ask_return) + len(self.reject) + len(self.bonus)
 
 
 def plan(study: Study, submissions: Sequence[Submission], journal: Journal, *, reject: bool = False) -> Plan:
-    """What to do about each submission; with `reject`, those whose return was asked for before are rejected.
+    """Returns what to do about each submission; with `reject`, rejects those that were asked before to return.
 
-    A bonus is paid only where Prolific cannot approve the submission any more, so that nobody is paid twice.
+    A bonus is paid only if Prolific can no longer approve the submission, so that nobody is paid twice.
     """
-    there, paid, made = {each.id: each for each in submissions}, journal.paid(), Plan()
+    by_id, paid, todo = {each.id: each for each in submissions}, journal.paid(), Plan()
     session = settings.rules(study, settings.read(study)).tasks
     needed = CHECKS if session * study.settings.seconds >= LONG else 1
     for due in money.payable(study):
         if due.platform != "prolific":
             continue
-        found = there.pop(due.submission, None)
-        if found is None or found.person != due.person:
-            made.left.append(
+        submission = by_id.pop(due.submission, None)
+        if submission is None or submission.person != due.person:
+            todo.left.append(
                 (due.submission, "worked here, and Prolific does not know this person with this submission")
             )
-        elif found.status in (*OPEN, *PAID) or (not due.tasks and (found.status != WAITING or found.return_requested)):
+        elif submission.status in (*OPEN, *PAID) or (
+            not due.tasks and (submission.status != WAITING or submission.return_requested)
+        ):
             continue
         elif due.outcome == "completed":
-            if found.status == WAITING:
-                made.approve.append(due)
+            if submission.status == WAITING:
+                todo.approve.append(due)
             else:
-                made.left.append((due.submission, f"completed here, and {found.status} on Prolific"))
-        elif due.outcome != "failed_checks" and (due.outcome not in BY_BONUS or found.status == WAITING):
-            said, did = due.outcome.replace("_", " "), quantity(due.tasks, "task")
-            made.left.append((due.submission, f"{said} here after {did}, and {found.status} on Prolific"))
-        elif found.status != WAITING:
+                todo.left.append((due.submission, f"completed here, and {submission.status} on Prolific"))
+        elif due.outcome != "failed_checks" and (due.outcome not in BY_BONUS or submission.status == WAITING):
+            outcome, did = due.outcome.replace("_", " "), quantity(due.tasks, "task")
+            todo.left.append((due.submission, f"{outcome} here after {did}, and {submission.status} on Prolific"))
+        elif submission.status != WAITING:
             if (owed := due.due - paid[due.name]) > 0:
-                made.bonus.append((due, owed))
+                todo.bonus.append((due, owed))
         elif due.failed_checks < needed:
-            made.left.append(
+            todo.left.append(
                 (due.submission, f"failed {due.failed_checks} check; Prolific asks for {needed} in so long a study")
             )
-        elif not found.return_requested:
-            made.ask_return.append(due)
+        elif not submission.return_requested:
+            todo.ask_return.append(due)
         elif reject:
-            made.reject.append(due)
-    strangers = [each.id for each in there.values() if each.status == WAITING and not each.return_requested]
-    made.left.extend((each, "handed in on Prolific, and did no task here") for each in strangers)
-    return made
+            todo.reject.append(due)
+    strangers = [each.id for each in by_id.values() if each.status == WAITING and not each.return_requested]
+    todo.left.extend((each, "handed in on Prolific, and did no task here") for each in strangers)
+    return todo
 
 
 def less_paid(todo: Plan, prolific: Prolific) -> Plan:
-    """The plan without the bonuses that Prolific has paid already: a copy of the study may have paid them."""
+    """Returns the plan without the bonuses that Prolific has paid already.
+
+    A copy of the study may have paid them.
+    """
     bonus = [(due, min(owed, due.due - prolific.bonuses(due.submission))) for due, owed in todo.bonus]
-    left = [
+    doubtful = [
         (due.submission, f"Prolific has paid bonuses for this submission that {FILE} here does not have")
         for (due, owed), (_, before) in zip(bonus, todo.bonus, strict=True)
         if owed < before
     ]
-    return replace(todo, bonus=[(due, owed) for due, owed in bonus if owed > 0], left=[*todo.left, *left])
+    return replace(todo, bonus=[(due, owed) for due, owed in bonus if owed > 0], left=[*todo.left, *doubtful])
 
 
 def refuse_lost(study: Study, journal: Journal, answer: Literal["paid", "unpaid"] | None) -> None:
-    """Ask the owner about a payment whose reply was lost, or note what they found; nothing is paid before."""
+    """Raises ValueError about a payment whose reply was lost, or notes the owner's answer about it.
+
+    Nothing is paid before the owner answers.
+    """
     for entry in journal.lost():
         if answer:
             journal.note(Entry(step=answer, id=entry.id))
@@ -116,7 +124,7 @@ def refuse_lost(study: Study, journal: Journal, answer: Literal["paid", "unpaid"
 
 
 def carry_out(study: Study, prolific: Prolific, journal: Journal, todo: Plan) -> list[tuple[str, str]]:
-    """Do what the plan says, bonuses last; submissions that changed meanwhile, each with what Prolific said of it."""
+    """Carries out the plan, bonuses last; returns submissions that changed meanwhile, each with Prolific's message."""
     changed: list[tuple[str, str]] = []
 
     def one(due: Due, act: Callable[[str, str], None]) -> None:
@@ -139,7 +147,7 @@ def carry_out(study: Study, prolific: Prolific, journal: Journal, todo: Plan) ->
 
 
 def _pay(study: Study, prolific: Prolific, journal: Journal, part: Sequence[tuple[Due, int]]) -> None:
-    """Pay these bonuses once: noted before the call, and again when its outcome is known."""
+    """Pays these bonuses once: notes the payment before the call, and its outcome after."""
     lines = [f"{due.submission},{money.decimal(owed)}" for due, owed in part]
     payment, amount = prolific.set_up_bonuses(journal.study(), lines)
     owed_in_all = sum(owed for _, owed in part)
@@ -160,7 +168,7 @@ def _pay(study: Study, prolific: Prolific, journal: Journal, part: Sequence[tupl
         journal.note(Entry(step="paid", id=payment))
 
 
-def _parts(of: Sequence[T], most: int) -> Iterator[Sequence[T]]:
-    """So many at once."""
-    for start in range(0, len(of), most):
-        yield of[start : start + most]
+def _parts(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
+    """Yields the items in parts of at most `most`."""
+    for start in range(0, len(items), most):
+        yield items[start : start + most]

@@ -1,4 +1,4 @@
-"""Prolific tells that a submission changed: the subscription, and the signature. No message has the secret."""
+"""Prolific's events for changed submissions: the subscription and the signature. No message shows the secret."""
 
 import base64
 import hmac
@@ -17,11 +17,11 @@ from catsofa.annotation.study import Study
 
 EVENT = "submission.status.change"
 WINDOW = 300.0
-"""Seconds between the time that an event names and its arrival, at most."""
+"""Maximum number of seconds between the time in an event and its arrival."""
 
 
 def verifying() -> Verify | None:
-    """What verifies events by the secret in PROLIFIC_WEBHOOK_SECRET; None without one."""
+    """Returns a function that verifies events with the secret in PROLIFIC_WEBHOOK_SECRET; None without a secret."""
     secret = os.environ.get(SECRET, "").strip()
     if not secret.isascii():
         raise ValueError(f"{SECRET} holds no secret; catsofa annotate prolific webhook STUDY on shows the right one")
@@ -29,7 +29,7 @@ def verifying() -> Verify | None:
 
 
 def verified(secret: str, headers: Mapping[str, str], raw: bytes, now: float) -> str:
-    """The number of an event that Prolific signed just now; anything else is refused."""
+    """Returns the id of an event that Prolific signed within the last five minutes; raises Refused for any other."""
     sent = headers.get("X-Prolific-Request-Timestamp", "")
     right = base64.b64encode(hmac.digest(secret.encode(), sent.encode() + raw, "sha256"))
     if not hmac.compare_digest(right, headers.get("X-Prolific-Request-Signature", "").encode()):
@@ -52,7 +52,7 @@ def verified(secret: str, headers: Mapping[str, str], raw: bytes, now: float) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
-    """Where Prolific tells of changes of submissions."""
+    """The address to which Prolific reports changes of submissions, and whether the subscription exists."""
 
     target: str
     subscribed: bool
@@ -60,15 +60,18 @@ class Hook:
 
 
 def switched(study: Study, prolific: Prolific, wanted: Literal["on", "off"] | None) -> Hook:
-    """Have Prolific tell the server of a study, or no longer; the address is that of the study there."""
-    made = prolific.study(Journal(study).study())
-    target = str(made.get("external_study_url", "")).partition("/?")[0] + EVENTS
-    workspace = prolific.workspace(str(made.get("project", "")))
-    there = prolific.subscriptions(workspace, EVENT, target)
+    """Turns Prolific's reports to the server of a study on or off, or reads their state if `wanted` is None.
+
+    The address comes from the study on Prolific.
+    """
+    remote = prolific.study(Journal(study).study())
+    target = str(remote.get("external_study_url", "")).partition("/?")[0] + EVENTS
+    workspace = prolific.workspace(str(remote.get("project", "")))
+    subscriptions = prolific.subscriptions(workspace, EVENT, target)
     if wanted is None:
-        return Hook(target=target, subscribed=bool(there))
+        return Hook(target=target, subscribed=bool(subscriptions))
     secret = prolific.secret(workspace) if wanted == "on" else ""
-    for each in there:
+    for each in subscriptions:
         prolific.unsubscribe(each)
     if secret:
         prolific.subscribe(workspace, EVENT, target)

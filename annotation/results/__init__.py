@@ -1,1 +1,1 @@
-"""What people answered, without their names."""
+"""The results of annotation: people's answers, without their names."""

@@ -1,4 +1,4 @@
-"""What people answered: the raw answers as they came, and the annotations that are made of them."""
+"""People's answers: the raw answers as they came, and the annotations made from them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from catsofa.data.records import Annotation, Association, Cat
 
 REOPENED = "reopened.jsonl"
 RETIRED = "retired.jsonl"
-"""Gold items that the owner of a study retired: what people answered there says nothing about them any more."""
+"""File of the gold items that the owner of a study retired; answers to them no longer rate people."""
 FORGOTTEN, FORGETTING = "forgotten.jsonl", ".forgetting.json"
-"""Who was erased, without names, and an erasure under way or cut off."""
+"""Files of erased people, without names, and of an erasure that is running or was interrupted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
-    """One person's answer to one task as the server gave it; a later version of it is a further row."""
+    """One person's answer to one task as the server gave it; a later version of the answer is a further row."""
 
     annotation: str
     updated: str
@@ -28,13 +28,13 @@ class Raw:
     seconds: float | None = None
     skipped: bool = False
     void: str = ""
-    """Why the answer does not count although it is complete."""
+    """The reason why a complete answer does not count; empty if it counts."""
     result: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
-    """When a person was erased, and how many of their answers; it does not say who."""
+    """The time of a person's erasure, and the number of their answers; does not identify the person."""
 
     at: str
     answers: int
@@ -42,7 +42,7 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retired:
-    """A gold item that counts no more, and why."""
+    """A gold item that no longer counts, and the reason."""
 
     at: str
     token: str
@@ -56,11 +56,11 @@ class Wanted:
     token: str
     overlap: int
     why: str = ""
-    """Why, where the server decided it."""
+    """The reason, if the server decided it."""
 
 
 def reopened(study: Study) -> dict[str, int]:
-    """How many people the tasks are shown to that were reopened."""
+    """Returns how many people each reopened task is shown to."""
     wanted: dict[str, int] = {}
     for row in rows.read(study.folder / REOPENED, Wanted):
         wanted[row.token] = max(row.overlap, wanted.get(row.token, 0))
@@ -68,34 +68,40 @@ def reopened(study: Study) -> dict[str, int]:
 
 
 def retire(study: Study, gone: Retired) -> None:
-    """Note that a gold item is retired; the first reason stays."""
+    """Notes that a gold item is retired; the first reason stays."""
     with study.locked():
         if gone.token not in retired(study):
             rows.append([gone], study.folder / RETIRED)
 
 
 def retired(study: Study) -> dict[str, Retired]:
-    """The retired gold items by token."""
+    """Returns the retired gold items by token."""
     return {row.token: row for row in rows.read(study.folder / RETIRED, Retired)}
 
 
 def tokens_of(study: Study, items: Iterable[str]) -> list[str]:
-    """The tasks of these items, or of the items of these associations and questions."""
+    """Returns the tasks of these items, or of the items of these associations and questions.
+
+    Raises ValueError for an item of another study.
+    """
     places: dict[str, str] = {}
     for key in study.keys.values():
         if not key.gold:
             places |= dict.fromkeys((key.item, *key.order), key.token)
-    found: dict[str, None] = {}
+    tokens: dict[str, None] = {}
     for item in items:
         place = places.get(item) or places.get(item.rpartition("/")[0])
         if place is None:
             raise ValueError(f"item {item!r} is none of this study's")
-        found[place] = None
-    return list(found)
+        tokens[place] = None
+    return list(tokens)
 
 
 def latest(study: Study) -> Iterator[Raw]:
-    """The last version of each answer, in the order they came; what came after the study was closed is left out."""
+    """Yields the last version of each answer, in order of arrival.
+
+    Leaves out answers given after the study was closed, and answers to tasks that are not in the study.
+    """
     path = study.folder / "raw.jsonl"
     newest: dict[str, str] = {}
     for row in rows.read(path, Raw):
@@ -106,54 +112,54 @@ def latest(study: Study) -> Iterator[Raw]:
 
 
 def is_late(row: Raw, study: Study) -> bool:
-    """Whether an answer was given after the study was closed."""
+    """Returns True if an answer was given after the study was closed."""
     return bool(study.settings.closed) and row.at > study.settings.closed
 
 
 def by_the_writer(row: Raw, study: Study) -> bool:
-    """Whether an answer, or a skip that `annotate assign` made, is by the person who wrote the item."""
+    """Returns True if the writer of the item gave the answer, or the skip that `annotate assign` made."""
     item = study.items[study.keys[row.token].item]
     return isinstance(item, Cat | Association) and item.source.get("writer") == row.annotator
 
 
 def annotations(study: Study) -> Iterator[Annotation]:
-    """One annotation for each question of each answer, about the item that stood there, in the terms of `validate`.
+    """Yields one annotation for each question of each answer, about the item at that place, as `validate` reads them.
 
-    Answers to retired gold items are left out.
+    Leaves out answers to retired gold items.
     """
-    asked, gone = reopened(study), retired(study)
+    people_asked, gone = reopened(study), retired(study)
     for row in latest(study):
         if (kind := study.kind_of(row.token)).asks and row.token not in gone:
-            yield from of_row(row, study, answers(kind.interface, row.result), asked.get(row.token, 0))
+            yield from of_row(row, study, answers(kind.interface, row.result), people_asked.get(row.token, 0))
 
 
-def of_row(row: Raw, study: Study, found: Answers, people: int = 0) -> Iterator[Annotation]:
-    """The annotations in one answer; a skipped or invalid one has no label, and says so.
+def of_row(row: Raw, study: Study, checked: Answers, people: int = 0) -> Iterator[Annotation]:
+    """Yields the annotations in one answer; `extra` marks a skipped or invalid answer, and a skipped one has no label.
 
-    `people` is how many were asked about this task, where more than usual were.
+    `people` is the number of people asked about this task, if more than usual; else 0.
     """
     key, kind = study.keys[row.token], study.kind_of(row.token)
     assert kind.asks is not None, "where people write texts there is nothing to judge"
-    asked = kind.asks(study.items[key.item], key.order)
+    questions = kind.asks(study.items[key.item], key.order)
     about: dict[str, Any] = {"task": row.token, "annotation": row.annotation}
     if row.skipped:
         about["skipped"] = True
     elif row.void:
         about["invalid"] = row.void
-    elif found.wrong:
-        about["invalid"] = "; ".join(found.wrong)
+    elif checked.wrong:
+        about["invalid"] = "; ".join(checked.wrong)
     if people:
         about["asked"] = people
-    about |= {name: said for name, said in found.given.items() if name not in asked}
+    about |= {name: value for name, value in checked.given.items() if name not in questions}
     if row.seconds and row.seconds > 0:
-        about["seconds"] = round(row.seconds / len(asked), 3)
-    for name, question in asked.items():
+        about["seconds"] = round(row.seconds / len(questions), 3)
+    for name, question in questions.items():
         extra = {**question.facts, **about} | ({"gold": question.right} if key.gold else {})
-        label = "" if row.skipped else found.given.get(name, "")
+        label = "" if row.skipped else checked.given.get(name, "")
         yield Annotation(item=question.item, annotator=row.annotator, label=label, at=row.at, extra=extra)
 
 
 def write_annotations(study: Study) -> int:
-    """Write annotations.jsonl, for `catsofa validate`, from the raw answers."""
+    """Writes annotations.jsonl, for `catsofa validate`, from the raw answers; returns the number of annotations."""
     path = study.folder / "annotations.jsonl"
     return jsonl.write(annotations(study), path)

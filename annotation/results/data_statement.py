@@ -1,6 +1,6 @@
 """The data statement of a release, after Bender and Friedman (2018), from what the run itself knows.
 
-Every field is there; what nobody asked is said to be so, and nothing is guessed.
+Every field appears. A field that nobody was asked about says so; nothing is guessed.
 """
 
 from collections import Counter
@@ -30,12 +30,12 @@ PEOPLE = {
 SPEAKERS = {**PEOPLE, "Disordered speech": "disordered_speech"}
 ANNOTATORS = {**PEOPLE, "Training": "training", "Membership of a group the tasks are about": "relation_to_target"}
 LEFT_OUT = {"failed", "paused", "voided", "screened", "declined"}
-"""States of people who are counted as left out; who withdrew is not counted apart."""
+"""States of people who are counted as left out; people who withdrew are not counted separately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What one study contributed: who did what, when, for which pay."""
+    """The contribution of one study: people, answers, dates and pay."""
 
     kind: str
     language: str
@@ -43,9 +43,9 @@ class Work:
     answers: int
     writers: int
     texts: int
-    """The answers that are texts, and who wrote them."""
+    """Answers that are texts; `writers` is the number of people who wrote them."""
     judges: bool
-    """Whether people judged."""
+    """True if people judged."""
     skipped: int
     first: str
     last: str
@@ -53,49 +53,49 @@ class Work:
     currency: str
     overlap: int
     recruited: str = ""
-    """The platform that people came from, if they came by `annotate open`."""
+    """The platform that people came from, if they came through `annotate open`."""
     screened: str = ""
-    """What people had to fulfil, by what the platform knows of them."""
+    """The conditions that people had to meet, by what the platform knows of them."""
     minimum_age: int = 0
     ethics: str = ""
     """The institution and protocol of the ethics review, and the legal basis."""
     erased: Sequence[int] = ()
-    """The answers of each person who had theirs erased."""
+    """The number of answers of each person whose answers were erased."""
     more: Mapping[str, int] = field(default_factory=dict)
-    """The items that more people than `overlap` were asked about, by the reason."""
+    """The number of items that more than `overlap` people were asked about, by reason."""
     said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What is counted of each person's answers about themselves; small answers are wider ones, or withheld."""
+    """The answers of each person about themselves that are counted; rare answers are widened or withheld."""
 
     told: settings.Statement = field(default_factory=settings.Statement)
-    """What the researchers say of the set."""
+    """The researchers' own statement about the set."""
     practice: tuple[int, int] = (0, 0)
-    """Practice items before the work, and how many had to be right."""
+    """Number of practice items before the work, and how many had to be right."""
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """People who came and whose judgements do not count, by the reason."""
+    """People who came and whose judgements do not count, by reason."""
 
     @property
     def about(self) -> dict[str, Counter[str]]:
-        """How many people gave each answer about themselves, by question."""
+        """Number of people who gave each answer about themselves, by question."""
         questions = dict.fromkeys(name for each in self.said.values() for name in each)
         return {name: Counter(each[name] for each in self.said.values() if name in each) for name in questions}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validated:
-    """What the judgements decided."""
+    """The results of the judgements."""
 
     items: int
     kept: int
     need: int
     of: int
     judgements: int
-    """How many times a person judged an item that is released, and it counts."""
+    """Number of judgements of released items that count."""
     labels: int
-    """The answers in them: three for each judgement of a CAT."""
+    """Number of answers in these judgements: three for each judgement of a CAT."""
     counted: Sequence[tuple[int, int]]
-    """How many judgements count, and for how many of the released items so many do."""
+    """Numbers of judgements that count, each with the number of released items that have so many."""
     missing: int
-    """How many further judgements were asked for."""
+    """Number of further judgements that were asked for."""
     judges: int
     agreement: float
     domains: Sequence[tuple[str, int]]
@@ -103,21 +103,24 @@ class Validated:
     words: float
     """Mean number of words of a sentence."""
     adjudicated: int = 0
-    """The released items that have a label of the study's owner, where votes decided none."""
+    """Number of released items with a label of the study's owner, where votes decided none."""
     asked: Sequence[str] = ()
-    """The questions about whole items; none where the sentences of CATs were labelled."""
+    """The questions about whole items; empty if the sentences of CATs were labelled."""
     genre: str = ""
-    """What an item is."""
+    """The description of an item."""
     made_by: Sequence[tuple[str, int]] = ()
-    """What made the items, and how many each."""
+    """The programs or lists that made the items, each with its number of items."""
 
 
 def works_of(studies: Sequence[Study]) -> list[Work]:
-    """The studies of one release; nobody who was in some of them follows from the difference of their counts."""
-    there = [{row.annotator for row in latest(study) if not row.skipped} for study in studies]
+    """Returns the work of each study of one release.
+
+    Answers are counted together, so that the difference between the counts of two studies identifies nobody.
+    """
+    annotators = [{row.annotator for row in latest(study) if not row.skipped} for study in studies]
     beside: dict[str, dict[str, str]] = {
-        person: {STUDIES: " ".join(str(n) for n, people in enumerate(there) if person in people)}
-        for person in set[str]().union(*there)
+        person: {STUDIES: " ".join(str(n) for n, people in enumerate(annotators) if person in people)}
+        for person in set[str]().union(*annotators)
     }
     works = []
     for n, study in enumerate(studies):
@@ -128,7 +131,10 @@ def works_of(studies: Sequence[Study]) -> list[Work]:
 
 
 def work_of(study: Study, beside: Mapping[str, Mapping[str, str]] | None = None) -> Work:
-    """A study in the numbers a data statement wants; `beside` is what other studies of the release say of people."""
+    """Returns a study in the numbers of a data statement.
+
+    `beside` holds what other studies of the release publish about people.
+    """
     s, answers = study.settings, [row for row in latest(study) if not row.skipped]
     texts = [row for row in answers if not study.kind_of(row.token).asks]
     days = sorted(row.at[:10] for row in answers)
@@ -166,21 +172,21 @@ def work_of(study: Study, beside: Mapping[str, Mapping[str, str]] | None = None)
 
 
 def _left_out(study: Study) -> Counter[str]:
-    """People whose judgements do not count, by the reason; nobody where their store cannot be read."""
-    found = Counter[str]()
+    """Returns the number of people whose judgements do not count, by reason; empty if their store cannot be read."""
+    counts = Counter[str]()
     if databases.has_store(study.folder):
         with suppress(databases.Unwritten), reading(study.folder, identity(study.settings.secret)) as held:
             held.refuse_changed(study.folder, *JUDGEMENTS)
             for row in held.all("SELECT * FROM person"):
                 if row["state"] in LEFT_OUT:
-                    found[of_person(row["state"], row["outcome"])] += 1
+                    counts[of_person(row["state"], row["outcome"])] += 1
                 elif is_excluded(row):
-                    found["failed the gold items"] += 1
-    return found
+                    counts["failed the gold items"] += 1
+    return counts
 
 
 def data_statement(validated: Validated, works: Sequence[Work], language: Sequence[str]) -> str:
-    """The statement as Markdown, from its headings on."""
+    """Returns the statement as Markdown, including its headings."""
     domains = ", ".join(f"{markdown(name) or 'no domain'} {count:,}" for name, count in validated.domains)
     sections = {
         "Curation rationale": _rationale(validated) + _told(works),
@@ -204,19 +210,21 @@ def data_statement(validated: Validated, works: Sequence[Work], language: Sequen
 
 
 def _told(works: Sequence[Work]) -> str:
-    """What the set is for and who made it, as the studies say."""
+    """Returns the purpose and the curators of the set, as the studies state them."""
     purposes = dict.fromkeys(markdown(work.told.purpose.strip().rstrip(".")) for work in works if work.told.purpose)
     curators = dict.fromkeys(markdown(each) for work in works for each in work.told.curators)
     return "".join(
-        f" {title}: {'; '.join(said)}." for title, said in (("Purpose", purposes), ("Curated by", curators)) if said
+        f" {title}: {'; '.join(values)}."
+        for title, values in (("Purpose", purposes), ("Curated by", curators))
+        if values
     )
 
 
 def _varieties(works: Sequence[Work], language: Sequence[str]) -> str:
-    """The languages, and the varieties that the studies name."""
+    """Returns the languages, and the varieties that the studies name."""
     named = dict.fromkeys(markdown(work.told.variety.strip().rstrip(".")) for work in works if work.told.variety)
-    known = f"Varieties: {'; '.join(named)}." if named else "Not asked: which varieties."
-    return f"{', '.join(map(markdown, language))}. {known}"
+    varieties = f"Varieties: {'; '.join(named)}." if named else "Not asked: which varieties."
+    return f"{', '.join(map(markdown, language))}. {varieties}"
 
 
 UNJUDGED = (
@@ -226,7 +234,7 @@ UNJUDGED = (
 
 
 def _rationale(v: Validated) -> str:
-    """Why and how the items were chosen."""
+    """Returns why and how the items were chosen."""
     if not v.judges:
         return (
             f"The set measures stereotypical associations of language models. All {v.items:,} items are released as "
@@ -251,7 +259,7 @@ def _rationale(v: Validated) -> str:
 
 
 def _speakers(works: Sequence[Work]) -> str:
-    """Who wrote the sentences."""
+    """Returns who wrote the sentences."""
     if not works:
         return f"The sentences were not written in a study that this release knows of. {_about(works, SPEAKERS)}"
     people, texts = sum(work.writers for work in works), sum(work.texts for work in works)
@@ -260,7 +268,7 @@ def _speakers(works: Sequence[Work]) -> str:
 
 
 def _annotators(v: Validated, works: Sequence[Work]) -> str:
-    """Who judged them."""
+    """Returns who judged the items."""
     agreement = f" Agreement between pairs of judges is {v.agreement:.3f}." if v.agreement == v.agreement else ""
     skipped = sum(work.skipped for work in works)
     passed = f" Tasks were passed on {quantity(skipped, 'time')}, as everybody was free to do." if works else ""
@@ -274,8 +282,8 @@ def _annotators(v: Validated, works: Sequence[Work]) -> str:
 
 
 def _quality(works: Sequence[Work]) -> str:
-    """How people were prepared, and whose judgements were left out."""
-    said = "".join(
+    """Returns how people were prepared, and how many people were left out."""
+    lessons = "".join(
         f" Before the work came {quantity(items, 'practice item')} with known answers; {right} had to be right."
         for items, right in dict.fromkeys(work.practice for work in works if work.practice[0])
     )
@@ -283,54 +291,54 @@ def _quality(works: Sequence[Work]) -> str:
     for work in works:
         left_out.update(work.left_out)
     counts = ", ".join(f"{reason} {n:,}" for reason, n in sorted(left_out.items()))
-    return said + (f" People who came and are not counted: {counts}." if counts else "")
+    return lessons + (f" People who came and are not counted: {counts}." if counts else "")
 
 
 def _about(works: Sequence[Work], fields: Mapping[str, str]) -> str:
-    """What people said about themselves, field by field and study by study, and what they were not asked."""
+    """Returns people's answers about themselves by field and study, and the fields that nobody was asked about."""
     title_of = {name: title for title, name in fields.items()}
-    told: dict[str, list[str]] = {}
+    parts_by_title: dict[str, list[str]] = {}
     for work in works:
         for name, counts in work.about.items():
             shares = ", ".join(f"{markdown(answer)} {people:,}" for answer, people in sorted(counts.items()))
             title = title_of.get(name) or markdown(name.replace("_", " ").capitalize())
-            told.setdefault(title, []).append(f"{shares} ({sum(counts.values()):,} people asked)")
-    said = [f"{title}: {'; '.join(parts)}." for title, parts in told.items()]
-    if said:
-        said.append("Answers that few people gave are made wider, or withheld.")
-    if unknown := [title.lower() for title in fields if title not in told]:
-        said.append(f"Not asked: {', '.join(unknown)}.")
-    return " ".join(said)
+            parts_by_title.setdefault(title, []).append(f"{shares} ({sum(counts.values()):,} people asked)")
+    sentences = [f"{title}: {'; '.join(parts)}." for title, parts in parts_by_title.items()]
+    if sentences:
+        sentences.append("Answers that few people gave are made wider, or withheld.")
+    if unknown := [title.lower() for title in fields if title not in parts_by_title]:
+        sentences.append(f"Not asked: {', '.join(unknown)}.")
+    return " ".join(sentences)
 
 
 def _paid(works: Sequence[Work]) -> str:
-    """How they were recruited and paid."""
+    """Returns how people were recruited and paid."""
     rates = dict.fromkeys(f"{markdown(work.currency)} {work.pay:.2f}" for work in works)
     paid = f"They were paid {' or '.join(rates)} an hour." if rates else "Their pay is not recorded."
-    by = dict.fromkeys(
+    recruitment = dict.fromkeys(
         ", ".join(filter(None, (work.recruited, f"{work.minimum_age} years or older", markdown(work.screened))))
         for work in works
         if work.recruited
     )
-    return f"{paid} Recruitment: {' or '.join(by) or 'not recorded'}."
+    return f"{paid} Recruitment: {' or '.join(recruitment) or 'not recorded'}."
 
 
-def _situation(works: Sequence[Work], asked: Sequence[str]) -> str:
-    """When and how it was done."""
+def _situation(works: Sequence[Work], questions: Sequence[str]) -> str:
+    """Returns when, where and how the items were made and judged."""
     days = sorted(day for work in works for day in (work.first, work.last) if day)
     when = f"between {days[0]} and {days[-1]}" if days else "not recorded"
-    made = "made and judged" if any(work.texts or not work.judges for work in works) else "judged"
-    shown = "each item" if asked else "the sentences of an item in random order"
+    process = "made and judged" if any(work.texts or not work.judges for work in works) else "judged"
+    shown = "each item" if questions else "the sentences of an item in random order"
     return (
         f"Time: {when}. Place: in a browser; not asked where. Modality: written text, edited until it was sent, "
-        f"asynchronous. Intended audience: models that are measured, and readers of the set. The items were {made} "
+        f"asynchronous. Intended audience: models that are measured, and readers of the set. The items were {process} "
         "after a content warning, a statement of consent and instructions. "
         f"Judges saw {shown}, without labels or each other's answers."
     )
 
 
 def _ethics(works: Sequence[Work]) -> str:
-    """Who reviewed the studies, and who had their answers erased."""
+    """Returns who reviewed the studies, and how many people had their answers erased."""
     reviews = dict.fromkeys(markdown(work.ethics) for work in works if work.ethics)
     erased = [answers for work in works for answers in work.erased]
     gone = f" {quantity(len(erased), 'person')} had their answers erased ({sum(erased):,} in all)." if erased else ""

@@ -1,4 +1,4 @@
-"""Texts that people wrote, as drafts of CATs, with the checks Label Studio does not make."""
+"""Converts texts that people wrote into drafts of CATs, with the checks that Label Studio does not make."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,52 +19,54 @@ FIELDS: dict[str, Label] = {"stereotype": "stereotype", "anti_stereotype": "anti
 
 
 def write_drafts(study: Study) -> tuple[int, int]:
-    """Write drafts.jsonl and refused.jsonl from the raw answers; how many stand in each."""
-    kept: dict[str, Cat | Association] = {}
+    """Writes drafts.jsonl and refused.jsonl from the raw answers; returns the number of records in each."""
+    accepted: dict[str, Cat | Association] = {}
     refused: list[Refused] = []
     for row, draft in drafts(study):
         if isinstance(draft, Refused):
             refused.append(draft)
-        elif draft.id in kept:
+        elif draft.id in accepted:
             text = draft.context if isinstance(draft, Cat) else draft.attribute
             refused.append(Refused(id=row.annotation, reason="written before in the same words", text=text))
         else:
-            kept[draft.id] = draft
-    jsonl.write(kept.values(), study.folder / "drafts.jsonl")
+            accepted[draft.id] = draft
+    jsonl.write(accepted.values(), study.folder / "drafts.jsonl")
     jsonl.write(refused, study.folder / "refused.jsonl")
-    return len(kept), len(refused)
+    return len(accepted), len(refused)
 
 
 def drafts(study: Study) -> Iterator[tuple[Raw, Cat | Association | Refused]]:
-    """Each text as a draft, or the reasons why it is none; a skip is neither."""
+    """Yields each text as a draft, or as a refusal with the reasons; skips are left out."""
     kind = kind_of(study)
     for row in judged.latest(study):
         if row.skipped or study.kind_of(row.token).asks:
             continue
-        found = answers(study.kind.interface, row.result)
+        answer = answers(study.kind.interface, row.result)
         term = study.items[study.keys[row.token].item]
         if isinstance(term, Cat):
-            wrong = (row.void,) if row.void else found.wrong or tuple(problems_of_neutral(term, found.given))
+            wrong = (row.void,) if row.void else answer.wrong or tuple(problems_of_neutral(term, answer.given))
             reason = "; ".join(wrong)
-            text = found.given.get(NEUTRAL, "")
+            text = answer.given.get(NEUTRAL, "")
             yield row, Refused(id=row.annotation, reason=reason, text=text) if wrong else _with_neutral(term, text, row)
             continue
-        if study.kind.judged_as and not found.wrong:
+        if study.kind.judged_as and not answer.wrong:
             token = row.annotation.rpartition("-")[2]
             source = {"writer": row.annotator, "written": row.at}
-            yield row, replace(association(term, found.given["attribute"], token), source=source)
+            yield row, replace(association(term, answer.given["attribute"], token), source=source)
             continue
         wrong = (
-            (row.void,) if row.void else found.wrong or tuple(problems(kind, term.term, found.given, language_of(term)))
+            (row.void,)
+            if row.void
+            else answer.wrong or tuple(problems(kind, term.term, answer.given, language_of(term)))
         )
         if wrong:
-            yield row, Refused(id=row.annotation, reason="; ".join(wrong), text=found.given.get("context", ""))
+            yield row, Refused(id=row.annotation, reason="; ".join(wrong), text=answer.given.get("context", ""))
         else:
-            yield row, _draft(kind, term, found.given, row)
+            yield row, _draft(kind, term, answer.given, row)
 
 
 def association(term: Term, attribute: str, token: str) -> Association:
-    """What somebody wrote about a group, as others judge it; `token` names the task in which they do."""
+    """Returns a text about a group as others judge it; `token` names the task in which they judge."""
     group = {"bias_type": term.category} if term.category else {}
     return Association(
         id=f"{TEXT}{token}",
@@ -76,24 +78,24 @@ def association(term: Term, attribute: str, token: str) -> Association:
     )
 
 
-def problems_of_association(term: Term, attribute: str, others: Sequence[str]) -> Iterator[str]:
-    """Why this is nothing to say of a group that others have not written yet."""
-    said = attribute.casefold()
-    if said in {other.casefold() for other in others}:
+def problems_of_association(term: Term, attribute: str, earlier: Sequence[str]) -> Iterator[str]:
+    """Yields why a text is no new statement about a group."""
+    text = attribute.casefold()
+    if text in {other.casefold() for other in earlier}:
         yield f"somebody wrote {attribute!r} already"
-    if said == term.term.casefold():
+    if text == term.term.casefold():
         yield "the text is the name of the group"
 
 
-def like(attribute: str, others: Sequence[str], language: str) -> Iterator[str]:
-    """What others wrote that says nearly the same."""
-    languages = [language] * (len(others) + 1)
-    for pair in near_duplicates_between([attribute], others, languages=languages):
-        yield f"somebody wrote {others[pair.second]!r} already, which is nearly the same"
+def like(attribute: str, earlier: Sequence[str], language: str) -> Iterator[str]:
+    """Yields a message about each earlier text that is nearly the same."""
+    languages = [language] * (len(earlier) + 1)
+    for pair in near_duplicates_between([attribute], earlier, languages=languages):
+        yield f"somebody wrote {earlier[pair.second]!r} already, which is nearly the same"
 
 
 def problems_of_neutral(cat: Cat, texts: Mapping[str, str]) -> Iterator[str]:
-    """Why this text is no neutral one beside the three of a CAT, which its writer did not see."""
+    """Yields why a text is no neutral one beside the three of a CAT, which its writer did not see."""
     text = texts.get(NEUTRAL, "")
     if BLANK in text:
         yield f"an answer has a {BLANK}"
@@ -102,16 +104,16 @@ def problems_of_neutral(cat: Cat, texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def kind_of(study: Study) -> Kind:
-    """The kind of CATs that people write in a study."""
+    """Returns the kind of CATs that people write in a study."""
     return "intrasentence" if study.kind.name == "write-intrasentence" else "intersentence"
 
 
 def problems(kind: Kind, target: str, texts: Mapping[str, str], language: str = ENGLISH) -> Iterator[str]:
-    """Why these texts make no CAT about the target; of texts that are not written yet nothing is said.
+    """Yields why these texts make no CAT about the target; texts that are not written yet raise no problem.
 
-    The target is named in any form that the tables of the language have.
+    The target may have any form that the tables of the language have.
     """
-    written = [texts[name] for name in FIELDS if name in texts]
+    options = [texts[name] for name in FIELDS if name in texts]
     if context := texts.get("context", ""):
         beside = r"\w" if spaced(language) else "[A-Za-z]"
         blanks = len(re.findall(rf"(?<!{beside}){BLANK}(?!{beside})", context))
@@ -119,18 +121,18 @@ def problems(kind: Kind, target: str, texts: Mapping[str, str], language: str = 
             yield f"the sentence has {context.count(BLANK)} {BLANK}, not one that stands alone"
         if kind == "intersentence" and BLANK in context:
             yield f"the sentence has a {BLANK}"
-    if any(BLANK in text for text in written):
+    if any(BLANK in text for text in options):
         yield f"an answer has a {BLANK}"
     begins = r"(?<!\w)" if spaced(language) else ""
     named = re.search(begins + re.escape(target), context, re.IGNORECASE)
     if context and not named and (language == ENGLISH or not names(context, target, language)):
         yield f"the sentence does not name the target {target!r}"
-    if len({text.casefold().strip(" .") for text in written}) < len(written):
+    if len({text.casefold().strip(" .") for text in options}) < len(options):
         yield "two of the three answers are the same"
 
 
 def warnings(kind: Kind, texts: Mapping[str, str], language: str = ENGLISH) -> Iterator[str]:
-    """What is not wrong but worth a look; words are not counted where no spaces are written."""
+    """Yields warnings about texts that are valid but unusual; words are not counted in scripts without spaces."""
     for name in (name for name in (*FIELDS, NEUTRAL) if name in texts and spaced(language)):
         words = len(texts[name].split())
         if kind == "intrasentence" and words > 1:
@@ -140,7 +142,7 @@ def warnings(kind: Kind, texts: Mapping[str, str], language: str = ENGLISH) -> I
 
 
 def _draft(kind: Kind, term: Term, texts: Mapping[str, str], row: Raw) -> Cat:
-    """The CAT these texts make, with its writer."""
+    """Returns the CAT that these texts make, with its writer."""
     context = texts["context"]
     one, two, three = (
         Candidate(text=context.replace(BLANK, texts[name]), fill=texts[name], label=label)
@@ -162,7 +164,7 @@ def _draft(kind: Kind, term: Term, texts: Mapping[str, str], row: Raw) -> Cat:
 
 
 def _with_neutral(cat: Cat, text: str, row: Raw) -> Cat:
-    """The CAT with a sentence written as neutral in its `extra`; each such sentence makes an item of its own."""
+    """Returns the CAT with a sentence written as neutral in its `extra`; each such sentence makes a separate item."""
     sentence = (
         {"text": cat.context.replace(BLANK, text), "fill": text} if cat.kind == "intrasentence" else {"text": text}
     )
@@ -171,7 +173,7 @@ def _with_neutral(cat: Cat, text: str, row: Raw) -> Cat:
         id=content_id("neutral", cat.id, text.casefold()),
         source={**cat.source, "writer": row.annotator, "written": row.at},
         extra={
-            **{name: said for name, said in cat.extra.items() if name != "warnings"},
+            **{name: value for name, value in cat.extra.items() if name != "warnings"},
             NEUTRAL: {**sentence, "cat": cat.id},
             **({"warnings": noted} if (noted := [*warnings(cat.kind, {NEUTRAL: text}, cat.language)]) else {}),
         },

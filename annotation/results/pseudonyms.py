@@ -1,4 +1,4 @@
-"""Names in a release: each person has one name throughout, and nobody can compute whose name it is."""
+"""Pseudonyms in a release: each person has one pseudonym throughout, and nobody can compute whose it is."""
 
 import hmac
 import json
@@ -11,24 +11,24 @@ from catsofa.data.digests import hex_digest
 from catsofa.data.records import Annotation, Association, Cat, Extra, Probe
 
 Names = Callable[[str], str]
-"""Gives a person's pseudonym."""
+"""Function that returns a person's pseudonym."""
 
 
 def pseudonym(name: str, secret: str) -> str:
-    """A keyed hash of a name: without the secret, nobody can try all worker ids."""
+    """Returns a keyed hash of a name; without the secret, nobody can try all worker ids."""
     return f"a{hmac.new(secret.encode(), name.encode(), 'sha256').hexdigest()[:12]}"
 
 
 def keyed(secret: str) -> Names:
-    """Pseudonyms by a secret: the same person has the same name in every release with this secret."""
+    """Returns pseudonyms by a secret: a person has the same pseudonym in every release with this secret."""
     return partial(pseudonym, secret=secret)
 
 
 def numbered(items: Iterable[Cat | Probe | Association]) -> Names:
-    """Pseudonyms a1, a2, … for the people of these items alone, the same whenever the items are the same.
+    """Returns pseudonyms a1, a2, … for the people of these items alone, the same whenever the items are the same.
 
-    People are ordered by a hash of what they wrote and judged, which the release publishes in any case. Neither
-    their names nor their order in a file enters a pseudonym, so a list of worker ids is of no use against it.
+    People are ordered by a hash of what they wrote and judged, which the release publishes in any case. Neither their
+    names nor their order in a file enters a pseudonym, so a list of worker ids does not help to reverse it.
     """
     parts: dict[str, list[object]] = defaultdict(list)
     for item in items:
@@ -42,12 +42,12 @@ def numbered(items: Iterable[Cat | Probe | Association]) -> Names:
 
 
 def people_of(items: Iterable[Cat | Probe | Association]) -> set[str]:
-    """The people who wrote or judged these items."""
+    """Returns the people who wrote or judged these items."""
     return {name for item in items for name, _ in _parts(item)}
 
 
 def _parts(item: Cat | Probe | Association) -> Iterator[tuple[str, object]]:
-    """Each person of an item, with what the person did."""
+    """Yields each person of an item, with what the person did."""
     if item.source.get("writer"):
         yield str(item.source["writer"]), (item.id, "writer")
     for question, review in item.extra.get("review", {}).items():
@@ -57,7 +57,7 @@ def _parts(item: Cat | Probe | Association) -> Iterator[tuple[str, object]]:
 
 
 def without_names(item: Cat | Probe | Association, names: Names) -> Cat | Probe | Association:
-    """An item whose writer and judges are pseudonyms."""
+    """Returns an item with pseudonyms for its writer and judges."""
     source, extra = hidden_writer(item.source, names), hidden_review(item.extra, names)
     if not isinstance(item, Cat):
         return replace(item, source=source, extra=extra)
@@ -66,21 +66,24 @@ def without_names(item: Cat | Probe | Association, names: Names) -> Cat | Probe 
 
 
 def hidden(votes: Iterable[Annotation], names: Names) -> tuple[Annotation, ...]:
-    """Votes with names replaced, and without times and whatever else they carried, in the order of the new names."""
+    """Returns votes with pseudonyms, in the order of the pseudonyms, without times and other facts."""
     bare = [Annotation(item=v.item, annotator=names(v.annotator), label=v.label) for v in votes]
     return tuple(sorted(bare, key=lambda vote: (vote.annotator, vote.label)))
 
 
 def hidden_writer(source: Extra, names: Names) -> Extra:
-    """A source whose writer is a pseudonym; when it was written is left out."""
-    kept = {name: value for name, value in source.items() if name not in ("writer", "written")}
-    return kept | ({"writer": names(str(source["writer"]))} if source.get("writer") else {})
+    """Returns a source with a pseudonym for its writer and without the time of writing."""
+    rest = {name: value for name, value in source.items() if name not in ("writer", "written")}
+    return rest | ({"writer": names(str(source["writer"]))} if source.get("writer") else {})
 
 
 def hidden_review(extra: Extra, names: Names) -> Extra:
-    """What people said of a whole item, question by question, with names replaced, in the order of the new names."""
-    found = {}
-    for question, said in extra.get("review", {}).items():
-        votes = [{"annotator": names(vote["annotator"]), "label": vote["label"]} for vote in said["votes"]]
-        found[question] = {**said, "votes": sorted(votes, key=str)}
-    return {**extra, "review": found} if found else extra
+    """Returns `extra` with pseudonyms in the reviews of the whole item, by question.
+
+    The votes are in the order of the pseudonyms.
+    """
+    reviews = {}
+    for question, review in extra.get("review", {}).items():
+        votes = [{"annotator": names(vote["annotator"]), "label": vote["label"]} for vote in review["votes"]]
+        reviews[question] = {**review, "votes": sorted(votes, key=str)}
+    return {**extra, "review": reviews} if reviews else extra

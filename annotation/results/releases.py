@@ -1,4 +1,4 @@
-"""The releases that hold what a study's people wrote or judged, by their pseudonyms in a release of this study."""
+"""The log of releases that hold what a study's people wrote or judged, by their pseudonyms in the study's releases."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ class Noted:
 
 
 def note(study: Study, name: str, folder: str, digest: str, people: Iterable[str]) -> None:
-    """Note a release of these people, given by their names in the study; one with the same files is noted once."""
+    """Notes a release of these people, given by their names in the study; notes a release with equal files once."""
     with study.locked():
         if digest not in {row.digest for row in rows.read(study.folder / FILE, Noted)}:
             named = tuple(sorted(map(keyed(study.settings.secret), people)))
@@ -29,7 +29,7 @@ def note(study: Study, name: str, folder: str, digest: str, people: Iterable[str
 
 
 def holding(study: Study, people: Iterable[str]) -> Iterator[str]:
-    """The releases that hold one of these people: name, folder and day."""
+    """Yields the releases that hold one of these people: name, folder and day."""
     wanted = set(map(keyed(study.settings.secret), people))
     for row in rows.read(study.folder / FILE, Noted):
         if wanted & set(row.people):
@@ -37,7 +37,7 @@ def holding(study: Study, people: Iterable[str]) -> Iterator[str]:
 
 
 def forget(study: Study, people: Collection[str]) -> None:
-    """Take these people out of the notes; the caller holds the lock of the study."""
+    """Removes these people from the log; the caller holds the lock of the study."""
     gone = set(map(keyed(study.settings.secret), people))
     rows.rewrite(
         study.folder / FILE, Noted, lambda row: replace(row, people=tuple(p for p in row.people if p not in gone))

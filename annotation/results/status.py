@@ -1,4 +1,4 @@
-"""How a study stands: what is done, who did how much, how fast and how well, when it ends and what it costs."""
+"""Computes the status of a study: progress, people's work, pace and quality, the expected end and the cost."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,35 +13,35 @@ from catsofa.annotation.study.interface import answers
 from catsofa.data.records import Annotation
 
 RECENT = 200
-"""The answers whose pace says when the study ends."""
+"""Number of latest answers whose pace predicts the end of the study."""
 Agreement = Callable[[Sequence[Annotation]], float]
-"""How far these annotations agree."""
+"""Function that returns how far annotations agree."""
 Seats = Callable[[Sequence[Annotation], int], Mapping[str, int]]
-"""How many judgements of each task count by the vote rule, where so many people are asked."""
+"""Function that returns how many judgements of each task count by the vote rule, for a number of people asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """What one annotator did."""
+    """The work of one annotator."""
 
     name: str
     answers: int
     skipped: int
-    """Tasks passed on, without those kept from them because they wrote them."""
+    """Tasks that the person passed on; excludes tasks that are kept from them because they wrote them."""
     invalid: int
-    """Answers that are incomplete or no choice of the interface."""
+    """Answers that are incomplete, void, or no choice of the interface."""
     seconds: float
-    """Median time for an item; NaN where nothing says."""
+    """Median seconds for an item; NaN if no answer has a time."""
     gold_right: int
     gold_answers: int
-    """Right ones and all, of the questions about gold items."""
+    """Answers to questions about gold items; `gold_right` is the number of right ones."""
     standing: str = ""
-    """Why none of the person's answers counts, where a server ended their work."""
+    """The reason why none of the person's answers counts, if a server ended their work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """A study in numbers, gold items apart."""
+    """The numbers of a study, without gold items."""
 
     title: str
     kind: str
@@ -52,36 +52,39 @@ class Status:
     judgements: int
     """Complete judgements that were given."""
     counted: int
-    """Those that count: by different people who pass gold, no more than were asked for."""
+    """Judgements that count: by different people who pass gold, no more than were asked for."""
     wanted: int
     missing: int
-    """How many further judgements the items need that have too few."""
+    """Number of further judgements that incomplete items need."""
     over: int
-    """Items that more people judged than were asked for: two were served the last seat at once."""
+    """Items that more people judged than were asked for, because two people got the last seat at once."""
     repeats: int
-    """Second judgements of an item by the same person."""
+    """Further judgements of an item by the same person."""
     people: tuple[Person, ...]
     agreement: float
     per_hour: float
-    """Judgements an hour at the pace of the latest ones."""
+    """Judgements per hour at the pace of the latest ones."""
     ends: str
-    """When the last is due at that pace; empty if nothing says, or nothing is left."""
+    """Expected time of the last judgement at that pace; empty if it is unknown, or if nothing is left."""
     cost: float
-    """Pay for what was done."""
+    """Pay for the work done."""
     expected_cost: float
-    """Pay for that and for what is left."""
+    """Pay for the work done and the work left."""
     currency: str
     closed: str
 
 
 def status(study: Study, agreement: Agreement | None = None, seats: Seats | None = None) -> Status:
-    """The study by the answers pulled so far; without `seats`, each person's judgement of a task counts."""
-    asked, gone = reopened(study), retired(study)
+    """Returns the status of a study from the answers pulled so far.
+
+    Without `seats`, each person's judgement of a task counts, up to the number asked for.
+    """
+    people_asked, gone = reopened(study), retired(study)
     judged: dict[str, Counter[str]] = defaultdict(Counter)
     people: dict[str, list[_Done]] = defaultdict(list)
     annotations: list[Annotation] = []
     for row in latest(study):
-        done = _done(row, study, asked.get(row.token, 0), retired=row.token in gone)
+        done = _done(row, study, people_asked.get(row.token, 0), retired=row.token in gone)
         people[row.annotator].append(done)
         annotations += done.annotations
         if done.valid and not study.keys[row.token].gold:
@@ -93,9 +96,9 @@ def status(study: Study, agreement: Agreement | None = None, seats: Seats | None
         counted |= seats(annotations, study.settings.overlap)
     lacking = {token: max(0, overlap - counted[token]) for token, overlap in wanted.items()}
     unwritten = sum(n for token, n in lacking.items() if study.kind_of(token).judged_as)
-    left = sum(lacking.values()) + unwritten * study.settings.overlap  # judgements of what is to be written
-    made = sorted(done.row.at for each in people.values() for done in each if done.valid and not done.gold)
-    pace, timed = _per_hour(made[-RECENT:]), [d.seconds for each in people.values() for d in each if d.seconds]
+    remaining = sum(lacking.values()) + unwritten * study.settings.overlap  # includes judgements of unwritten texts
+    times = sorted(done.row.at for each in people.values() for done in each if done.valid and not done.gold)
+    pace, timed = _per_hour(times[-RECENT:]), [d.seconds for each in people.values() for d in each if d.seconds]
     usual = median(timed) if timed else study.settings.seconds
     spent = sum(d.seconds or usual for each in people.values() for d in each if not d.row.skipped)
     hourly = study.settings.pay / 3600
@@ -108,30 +111,30 @@ def status(study: Study, agreement: Agreement | None = None, seats: Seats | None
         judgements=sum(map(len, judged.values())),
         counted=sum(counted.values()),
         wanted=sum(wanted.values()) + unwritten * study.settings.overlap,
-        missing=left,
+        missing=remaining,
         over=sum(len(judged[token]) > overlap for token, overlap in wanted.items()),
-        repeats=sum(n - 1 for by in judged.values() for n in by.values()),
+        repeats=sum(n - 1 for counts in judged.values() for n in counts.values()),
         people=tuple(_person(name, each) for name, each in sorted(people.items())),
         agreement=agreement(annotations) if agreement and annotations else nan,
         per_hour=pace,
         ends=""
-        if not left or not pace > 0
-        else (datetime.fromisoformat(made[-1]) + timedelta(hours=left / pace)).isoformat(timespec="minutes"),
+        if not remaining or not pace > 0
+        else (datetime.fromisoformat(times[-1]) + timedelta(hours=remaining / pace)).isoformat(timespec="minutes"),
         cost=spent * hourly,
-        expected_cost=(spent + left * usual) * hourly,
+        expected_cost=(spent + remaining * usual) * hourly,
         currency=study.settings.currency,
         closed=study.settings.closed,
     )
 
 
 def wanted_of(study: Study) -> dict[str, int]:
-    """How many people each task is shown to; gold tasks, which everybody sees, are not among them."""
+    """Returns how many people each task is shown to; excludes gold tasks, which everybody sees."""
     return {token: study.people_for(token) for token, key in study.keys.items() if not key.gold} | reopened(study)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Done:
-    """One answer, and what it is worth."""
+    """One answer, with its validity, its time and its annotations."""
 
     row: Raw
     valid: bool
@@ -142,24 +145,24 @@ class _Done:
 
 
 def _done(row: Raw, study: Study, people: int, *, retired: bool) -> _Done:
-    """What one answer is worth."""
+    """Returns one answer with its validity, its time and its annotations."""
     kind = study.kind_of(row.token)
-    found = answers(kind.interface, row.result)
-    made = list(of_row(row, study, found, people)) if kind.asks and not retired else []
+    answer = answers(kind.interface, row.result)
+    annotated = list(of_row(row, study, answer, people)) if kind.asks and not retired else []
     gold = study.keys[row.token].gold
     seconds = row.seconds if row.seconds and row.seconds > 0 and not row.skipped else 0.0
     return _Done(
         row=row,
-        valid=not (row.skipped or row.void or found.wrong),
+        valid=not (row.skipped or row.void or answer.wrong),
         passed_on=row.skipped and not by_the_writer(row, study),
         gold=gold,
         seconds=seconds,
-        annotations=made,
+        annotations=annotated,
     )
 
 
 def _person(name: str, done: Iterable[_Done]) -> Person:
-    """One annotator's answers counted."""
+    """Returns the counts of one annotator's answers."""
     done = list(done)
     gold = [a for d in done if d.gold and not d.row.skipped for a in d.annotations]
     return Person(
@@ -175,7 +178,7 @@ def _person(name: str, done: Iterable[_Done]) -> Person:
 
 
 def _per_hour(times: Sequence[str]) -> float:
-    """Answers an hour between the first and the last of these times; NaN if they say nothing."""
+    """Returns the answers per hour between the first and the last of these times; NaN if the times are too few."""
     if len(times) < 2:
         return nan
     hours = (datetime.fromisoformat(times[-1]) - datetime.fromisoformat(times[0])).total_seconds() / 3600
@@ -183,5 +186,5 @@ def _per_hour(times: Sequence[str]) -> float:
 
 
 def passed(people: Iterable[Person]) -> Mapping[str, float]:
-    """The share of gold questions each person answered rightly, for those who were asked any."""
+    """Returns the share of gold questions that each person answered correctly, for people who were asked any."""
     return {p.name: p.gold_right / p.gold_answers for p in people if p.gold_answers}

@@ -1,18 +1,18 @@
 """A study: one project on a server, and the folder that holds what the server must not know.
 
-study.json       what it is, where it is, what it pays
-items.jsonl      the records as they were given; gold.jsonl those whose answers are known, checks.jsonl those that
-                 say themselves what to answer
-key.jsonl        for each task its item and the order in which it is shown
+study.json       kind, server, pay and other settings
+items.jsonl      the records as they were given; gold.jsonl those with known answers, checks.jsonl those whose text
+                 gives the answer
+key.jsonl        the item of each task, and the order in which it is shown
 study.db         seats and answers of people who come by `catsofa annotate open`; store.url if PostgreSQL has them
-raw.jsonl        every answer as it came; a line goes only with its person
-forgotten.jsonl  when somebody was erased, and how many of their answers; not who
-annotations.jsonl, drafts.jsonl, refused.jsonl   what is made of them; drafts that people of the same study judge are
-                 items too
-people.jsonl     who was invited
-adjudicated.jsonl what the owner decided where votes did not
+raw.jsonl        every answer as it came; a line is removed only when its person is erased
+forgotten.jsonl  when people were erased, and how many of their answers; not who
+annotations.jsonl, drafts.jsonl, refused.jsonl   files made from the answers; drafts that people of the same study
+                 judge are items too
+people.jsonl     the invited people
+adjudicated.jsonl decisions of the owner where votes did not decide
 releases.jsonl   releases of what people judged or wrote, and the pseudonyms in them
-background.db    what people said about themselves, and what releases say of it, under names that only
+background.db    people's answers about themselves, and what releases publish of them, under names that only
                  background.key gives
 """
 
@@ -39,46 +39,46 @@ from catsofa.data.languages import Language
 from catsofa.data.records import Term, kind_name
 
 BEFORE = {"items.jsonl", "gold.jsonl", "checks.jsonl", "key.jsonl"}
-"""What an older catsofa, killed in the middle, left of a study that was none yet."""
+"""Files that an older catsofa left without a study.json if it was killed while creating a study."""
 REMEDY = "the file as it was written: copy it back, or make the study anew"
 TEXT = "text-"
-"""How the ids of texts begin that people of the study judge; the name of the task follows."""
+"""Prefix of the ids of texts that people of the study judge; the name of the task follows."""
 TEXTS = 5
-"""Texts of each target, where other people of the study judge them."""
+"""Default number of texts about each target, where other people of the study judge them."""
 EXPECTED = "the study.json of a study made by catsofa annotate create"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What study.json holds."""
+    """The content of study.json."""
 
     kind: str
     title: str
     url: str
     project: int = 0
     secret: str
-    """What the order of options, the names of tasks and the names in a release are drawn from."""
+    """The secret that determines the order of options, the names of tasks, and the names in a release."""
     overlap: int
     texts: int = 0
-    """How many texts are wanted of each target, where other people of the study judge them."""
+    """Number of texts wanted about each target, where other people of the study judge them."""
     seconds: float
-    """How long one item is expected to take."""
+    """Expected seconds for one item."""
     pay: float
     """Pay for an hour."""
     currency: str = "USD"
     language: str = "English"
     contact: str = ""
     after_pilot: str = ""
-    """The folder of the pilot, from the study's own; the people of the pilot take no part."""
+    """The folder of the pilot, relative to the study's own; people of the pilot cannot take part."""
     created: str = ""
     closed: str = ""
     pulled: str = ""
-    """Up to when all answers have come home, by the server's times."""
+    """The server's time up to which all answers were pulled."""
     files: dict[str, str] = field(default_factory=dict)
-    """The SHA-256 of the files that never change: items, gold items and key."""
+    """The SHA-256 of the files that never change: items, gold items, checks and key."""
 
     def __post_init__(self) -> None:
-        """Refuse what no study can be."""
+        """Refuses settings that no study can have."""
         if self.overlap < 1:
             raise ValueError(f"overlap says how many people judge an item; it cannot be {self.overlap}")
         if self.seconds <= 0 or self.pay < 0:
@@ -87,7 +87,7 @@ class Settings:
             raise ValueError(f"the title {self.title!r} must have 3 to 50 characters: Label Studio takes no other")
 
     def cents(self, tasks: int) -> int:
-        """The pay for so many tasks, rounded up: never below the hour's."""
+        """Returns the pay for so many tasks in cents, rounded up, so that it is never below the hourly pay."""
         return math.ceil(round(tasks * self.seconds * self.pay / 36, 6))
 
 
@@ -100,12 +100,12 @@ class Study:
 
     @property
     def kind(self) -> Kind:
-        """The kind of project it is."""
+        """The kind of the project."""
         return kind_named(self.settings.kind)
 
     @property
     def project(self) -> int:
-        """The number of its project on the server."""
+        """The number of the project on the server; raises ValueError if the study has none."""
         if not self.settings.project:
             raise ValueError(
                 f"{self.folder} has no tasks on a Label Studio server. `catsofa annotate push` sends them; `open` "
@@ -115,32 +115,35 @@ class Study:
 
     @cached_property
     def items(self) -> dict[str, Any]:
-        """The records by id, gold items and checks too, and the texts that people of the study judge."""
+        """The records by id: items, gold items, checks, and the texts that people of the study judge."""
         records = [*self._records("items.jsonl", self.kind), *self._records("gold.jsonl", self.kind.judged)]
         records += [*self._records("checks.jsonl", self.kind.judged), *self._texts()]
         return {record.id: record for record in records}
 
     @cached_property
     def sealed(self) -> dict[str, Key]:
-        """The keys by token of the tasks that the study was made with."""
+        """The keys of the tasks that the study was created with, by token."""
         return {key.token: key for key in rows.read(self.folder / "key.jsonl", Key)}
 
     @cached_property
     def keys(self) -> dict[str, Key]:
-        """The keys by token, of the texts too that have come home and that people of the study judge."""
+        """All keys by token, including those of texts that were pulled and that people of the study judge."""
         texts = {text.id.removeprefix(TEXT): text.id for text in self._texts()}
         return self.sealed | {token: Key(token=token, item=text) for token, text in texts.items()}
 
     def kind_of(self, token: str) -> Kind:
-        """The kind of a task: where people write and judge, that of what it is about."""
+        """Returns the kind of a task; where people write and judge, the task's item decides the kind."""
         return self.kind if isinstance(self.items[self.keys[token].item], self.kind.holds) else self.kind.judged
 
     def people_for(self, token: str) -> int:
-        """How many people are asked to do a task: each of those who write gives one text of a target."""
+        """Returns how many people are asked to do a task.
+
+        Each writer gives one text about a target, so a writing task goes to as many people as texts are wanted.
+        """
         return (self.settings.texts if self.kind_of(token).judged_as else 0) or self.settings.overlap
 
     def tasks(self) -> Iterator[Task]:
-        """Every task of the files, items and gold in one random order, so that gold has no place of its own."""
+        """Yields every task of the files, with items and gold in one random order, so that gold has no fixed place."""
         judged, secret = self.kind.judged, self.settings.secret
         tasks = [
             *blind(self._records("items.jsonl", self.kind), self.kind, secret),
@@ -152,12 +155,18 @@ class Study:
             yield Task(data=data, key=replace(task.key, digest=digest(data)))
 
     def _records(self, name: str, kind: Kind) -> Iterator[Any]:
-        """The records in this file of the folder, if it is there; all texts may have gone with their writers."""
+        """Yields the records of a file in the folder; none if it is missing or empty.
+
+        A file of texts is empty if all texts were erased with their writers.
+        """
         if (path := self.folder / name).exists() and path.stat().st_size:
             yield from jsonl.read(self.folder / name, kind.holds)
 
     def refuse_growing(self) -> None:
-        """Refuse a study in which people judge what others write meanwhile, where all tasks must be known before."""
+        """Raises ValueError if people judge what others write meanwhile.
+
+        Its callers need to know all tasks in advance.
+        """
         if self.kind.judged_as:
             raise ValueError(
                 f"people of {self.folder} judge what others write there, so its tasks are not known beforehand; "
@@ -165,16 +174,16 @@ class Study:
             )
 
     def _texts(self) -> Iterator[Any]:
-        """The texts that came home and that people of the study judge."""
+        """Yields the texts that were pulled and that people of the study judge."""
         yield from self._records("drafts.jsonl", self.kind.judged) if self.kind.judged_as else ()
 
     def instructions(self) -> str:
-        """What people read first."""
+        """Returns the page that people read first."""
         s, writes = self.settings, self.kind.asks is None
         pay, piece = (f"{s.currency} {amount:.2f}" for amount in (s.pay, s.cents(1) / 100))
         if language := page_language.language_of(s.language):
-            told = {"seconds": f"{s.seconds:.0f}", "pay": pay, "piece": piece, "contact": s.contact}
-            return page_language.instructions(s.kind, language, told | {"writes": writes})
+            values = {"seconds": f"{s.seconds:.0f}", "pay": pay, "piece": piece, "contact": s.contact}
+            return page_language.instructions(s.kind, language, values | {"writes": writes})
         return instructions(
             s.kind,
             language=s.language,
@@ -187,20 +196,20 @@ class Study:
 
     @property
     def interface(self) -> Interface:
-        """The page people see, in the language of the study; the choices that come back are the English ones."""
+        """The page that people see, in the language of the study; answers use the English choices."""
         return self.shown(self.kind)
 
     def shown(self, kind: Kind) -> Interface:
-        """The page of one of the kinds of task, in the language of the study."""
+        """Returns the page of one of the kinds of task, in the language of the study."""
         language = page_language.language_of(self.settings.language)
         return page_language.translated(kind.interface, language) if language else kind.interface
 
     def page(self, html: str) -> str:
-        """A page around the tasks, its buttons in the language of the study."""
+        """Returns a page around the tasks, with buttons in the language of the study."""
         return page_language.page(html, *self._words)
 
     def said(self, sentence: str) -> str:
-        """A sentence of a page in the language of the study; English where the language lacks it."""
+        """Returns a sentence of a page in the language of the study; in English if the language lacks it."""
         language, texts = self._words
         return page_language.in_language(sentence, texts) if language else sentence
 
@@ -211,11 +220,11 @@ class Study:
         return language, page_language.texts_of(language)[0] if language else {}
 
     def worded(self, task: Fields) -> Fields:
-        """What people see of a task, in the language of the study: whose associations, and which language, in words."""
+        """Returns the fields of a task with `people` and `language` in the language of the study."""
         return {name: self.said(value) if name in ("people", "language") else value for name, value in task.items()}
 
     def saved(self, **changes: Any) -> "Study":
-        """The study with changed settings, written."""
+        """Saves the study with changed settings, and returns it."""
         settings = replace(self.settings, **changes)
         content = jsonl.adapter(Settings).dump_python(settings, mode="json")
         json_files.write(json_files.sealed(content), self.folder / "study.json")
@@ -223,7 +232,7 @@ class Study:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder for this process alone; a second one waits its turn."""
+        """Holds the folder for this process alone; a second process waits."""
         from filelock import FileLock
 
         with FileLock(self.folder / ".lock"):
@@ -249,7 +258,7 @@ def create(
     after_pilot: Path | None = None,
     secret: str = "",
 ) -> Study:
-    """Write a new study folder: items, gold items and checks, blinded, with the key; nothing is sent yet."""
+    """Writes a new study folder with the key and blinded items, gold items and checks; sends nothing yet."""
     folder, chosen = Path(folder), kind_named(kind)
     if (folder / "study.json").exists():
         raise BadInput(folder, "a study", "a new folder; catsofa annotate push goes on with this one")
@@ -275,8 +284,8 @@ def create(
         filling.chmod(0o700)  # it holds the key and the addresses of people
         jsonl.write(_of_type(items, chosen.holds), filling / "items.jsonl")
         for name, records in (("gold.jsonl", gold), ("checks.jsonl", checks)):
-            if known := [*with_answers(_of_type(records, chosen.judged.holds), chosen.judged)]:
-                jsonl.write(known, filling / name)
+            if answered := [*with_answers(_of_type(records, chosen.judged.holds), chosen.judged)]:
+                jsonl.write(answered, filling / name)
         jsonl.write((task.key for task in study.tasks()), filling / "key.jsonl")
         if len(study.keys) < sum(1 for _ in study.tasks()):
             raise ValueError("an item is a gold item too; an item whose answer is known need not be judged")
@@ -287,7 +296,7 @@ def create(
 
 
 def _of_type(records: Iterable[Any], wanted: type[Any]) -> Iterator[Any]:
-    """The records; one of another type is refused."""
+    """Yields the records; raises ValueError for a record of another type."""
     for record in records:
         if not isinstance(record, wanted):
             raise ValueError(f"this kind of project takes {kind_name(wanted)}, not {kind_name(type(record))}")
@@ -295,7 +304,7 @@ def _of_type(records: Iterable[Any], wanted: type[Any]) -> Iterator[Any]:
 
 
 def open_study(folder: Path | str) -> Study:
-    """The study in a folder; one whose settings, items or key were changed by others is refused."""
+    """Returns the study in a folder; raises BadInput if its settings, items or key were changed by others."""
     from pydantic import ValidationError
 
     path = Path(folder) / "study.json"
@@ -307,8 +316,8 @@ def open_study(folder: Path | str) -> Study:
     try:
         settings = jsonl.adapter(Settings).validate_python({k: v for k, v in content.items() if k != FIELD})
     except ValidationError as error:
-        found, _ = jsonl.explain(error, Settings)
-        raise BadInput(path, found, EXPECTED) from None
+        problem, _ = jsonl.explain(error, Settings)
+        raise BadInput(path, problem, EXPECTED) from None
     for name, checksum in settings.files.items():
         if sha256_of(existing_file(path.with_name(name), REMEDY)) != checksum:
             raise BadInput(path.with_name(name), "other content than the study was made with", REMEDY)
@@ -316,7 +325,7 @@ def open_study(folder: Path | str) -> Study:
 
 
 def read_items(path: Path | str, kind: str) -> Iterator[Any]:
-    """The records of a file for this kind of project; a plain list of targets is a text with one a line.
+    """Yields the records of a file for this kind of project; a .txt file is a list of targets, one per line.
 
     A file of another form is refused with the command that makes such items.
     """
@@ -335,5 +344,5 @@ def read_items(path: Path | str, kind: str) -> Iterator[Any]:
 
 
 def now() -> str:
-    """The time, in UTC, to the second."""
+    """Returns the current time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

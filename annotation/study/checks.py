@@ -1,4 +1,4 @@
-"""Check of a study for `catsofa verify`."""
+"""Checks a study for `catsofa verify`."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ OLD = "study.json, items and key of an earlier version, without checksums"
 
 
 def check_study(folder: Path) -> Verdict | None:
-    """The verdict on a study: its settings, the files that never change, its logs and store; None for anything else."""
+    """Returns the verdict on a study: its settings, unchanging files, logs and store; None for any other folder."""
     if sum((folder / name).is_file() for name in {"study.json", *BEFORE}) < 2:
         return None
     store = folder / (PLACE if (folder / PLACE).is_file() else STORE)
@@ -36,10 +36,10 @@ def check_study(folder: Path) -> Verdict | None:
         unchecked += [] if files else [OLD]
         if has_store(folder):
             with reading(folder, identity(study.settings.secret)) as rows:
-                found = [Fault(store, fault) for fault in faults_of(rows, study.sealed)]
+                store_faults = [Fault(store, fault) for fault in faults_of(rows, study.sealed)]
                 answers = rows.all("SELECT count(*) AS n FROM answer")[0]["n"]
-            faults += found
-            checked += [] if found else [f"{quantity(answers, 'answer')} of {store.name}"]
+            faults += store_faults
+            checked += [] if store_faults else [f"{quantity(answers, 'answer')} of {store.name}"]
         if (folder / background.STORE).is_file():
             changed = background.Background(study).changed()
             faults += [Fault(folder / background.STORE, f"{changed} rows whose checksums do not fit")] * bool(changed)

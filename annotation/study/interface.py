@@ -1,7 +1,7 @@
-"""Interfaces: the XML of a project, kept as a file, and the questions that stand in it.
+"""Interfaces: the XML of a project, kept as a file, and the questions in it.
 
-The same file is drawn by Label Studio, by the gate and by the exported HTML tasks; answers are checked against it,
-since Label Studio's API checks nothing.
+Label Studio, the gate and the exported HTML tasks show the same file. Answers are checked against it, because Label
+Studio's API checks nothing.
 """
 
 import json
@@ -20,14 +20,14 @@ FOLDER = Path(__file__).parents[1] / "interfaces"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One thing asked of an annotator: choose among `choices`, or write a text where there are none."""
+    """One question to an annotator: a choice among `choices`, or a text if there are none."""
 
     name: str
     about: str
-    """The name of the element it stands beside."""
+    """The name of the element that the question is about."""
     choices: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-    """What people read in place of the choices, in a page of another language than English."""
+    """The texts that people read in place of the choices, on a page in another language than English."""
     hints: tuple[str, ...] = ()
     required: bool = True
     several: bool = False
@@ -36,7 +36,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """Words on the page, as a headline or as text; `$name` stands for a field of the task."""
+    """A headline or a text on the page; `$name` is a placeholder for a field of the task."""
 
     words: str
     headline: bool
@@ -44,7 +44,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interface:
-    """The XML, and what it says from top to bottom."""
+    """The XML of an interface, and its parts from top to bottom."""
 
     name: str
     xml: str
@@ -58,7 +58,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What was answered by question, several choices joined by `|`; `wrong` says what made an answer invalid."""
+    """The answers by question, with several choices joined by `|`; `wrong` has the reasons why they are invalid."""
 
     given: Mapping[str, str]
     wrong: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Answers:
 
 @cache
 def interface(name: str) -> Interface:
-    """The interface kept in the file of this name."""
+    """Returns the interface in the file of this name."""
     xml = (FOLDER / f"{name}.xml").read_text("utf-8")
     parts: list[Line | Question] = []
     for element in ElementTree.fromstring(xml).iter():
@@ -89,14 +89,14 @@ def interface(name: str) -> Interface:
     return Interface(name=name, xml=xml, parts=tuple(parts))
 
 
-def answers(asked: Interface, result: Any) -> Answers:
-    """The answers in a Label Studio result; what is unknown, missing or said twice makes an answer invalid."""
-    given: dict[str, str] = {}
+def answers(form: Interface, result: Any) -> Answers:
+    """Returns the answers in a Label Studio result; unknown, missing or repeated answers make it invalid."""
+    accepted: dict[str, str] = {}
     wrong: list[str] = []
     met: set[str] = set()
     for region in result if isinstance(result, list) else ():
         name, values = _values(region)
-        question = asked.questions.get(name)
+        question = form.questions.get(name)
         if question is None:
             wrong.append(f"an answer to {name or 'nothing'!r}, which was not asked")
         elif name in met:
@@ -104,26 +104,26 @@ def answers(asked: Interface, result: Any) -> Answers:
         elif problem := _problem(question, values):
             wrong.append(problem)
         else:
-            given[name] = "|".join(values)
+            accepted[name] = "|".join(values)
         met.add(name)
-    wrong += [f"{name} not answered" for name, q in asked.questions.items() if q.required and name not in met]
-    return Answers(given=given, wrong=tuple(wrong))
+    wrong += [f"{name} not answered" for name, q in form.questions.items() if q.required and name not in met]
+    return Answers(given=accepted, wrong=tuple(wrong))
 
 
 def _values(region: Any) -> tuple[str, list[str]]:
-    """The question a region answers, and the values it gives; anything else is an answer to nothing."""
+    """Returns the question that a region answers, and the values it gives; a malformed region gives no values."""
     value = region.get("value") if isinstance(region, Mapping) else None
     if not isinstance(value, Mapping):
         return "", []
-    found = value.get("choices", value.get("text"))
-    values = [found] if isinstance(found, str) else found
+    content = value.get("choices", value.get("text"))
+    values = [content] if isinstance(content, str) else content
     if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
         return str(region.get("from_name", "")), []
     return str(region.get("from_name", "")), [" ".join(one.split()) for one in values]
 
 
 def _problem(question: Question, values: Sequence[str]) -> str:
-    """Why these values do not answer the question, or nothing."""
+    """Returns why these values do not answer the question; empty if they do."""
     if not any(values):
         return f"{question.name} is empty"
     if len(values) > 1 and not question.several:
@@ -135,12 +135,12 @@ def _problem(question: Question, values: Sequence[str]) -> str:
     return ""
 
 
-def result_of(asked: Interface, given: Mapping[str, str | Iterable[str]]) -> list[dict[str, Any]]:
-    """Answers as a Label Studio result."""
+def result_of(form: Interface, by_question: Mapping[str, str | Iterable[str]]) -> list[dict[str, Any]]:
+    """Returns answers as a Label Studio result."""
     regions = []
-    for name, said in given.items():
-        question = asked.questions[name]
-        values = [said] if isinstance(said, str) else list(said)
+    for name, answer in by_question.items():
+        question = form.questions[name]
+        values = [answer] if isinstance(answer, str) else list(answer)
         kind: Literal["choices", "textarea"] = "choices" if question.choices else "textarea"
         value = {"choices": values} if question.choices else {"text": values}
         regions.append({"from_name": name, "to_name": question.about, "type": kind, "value": value})
@@ -150,19 +150,19 @@ def result_of(asked: Interface, given: Mapping[str, str | Iterable[str]]) -> lis
 def instructions(
     name: str, *, language: str, seconds: float, pay: str, piece: str, contact: str = "", writes: bool = False
 ) -> str:
-    """What people read before their first task, as HTML: warning and consent first."""
-    told = {"language": language, "seconds": f"{seconds:.0f}", "pay": pay, "piece": piece, "contact": contact}
-    return filled(f"{name}.html", **told, writes=writes)
+    """Returns the HTML that people read before their first task: warning and consent first."""
+    facts = {"language": language, "seconds": f"{seconds:.0f}", "pay": pay, "piece": piece, "contact": contact}
+    return filled(f"{name}.html", **facts, writes=writes)
 
 
 def filled(template: str, /, **values: Any) -> str:
-    """A page of the folder with these values; a value that is missing is an error."""
+    """Returns a page of the folder filled with these values; a missing value is an error."""
     return pages().get_template(template).render(**values)
 
 
 @cache
 def pages() -> "Environment":
-    """The templates of the folder, all read at once: a server shows the same pages as long as it runs."""
+    """Returns the templates of the folder, all read at once: a server shows the same pages as long as it runs."""
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     texts = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.html")}
@@ -170,12 +170,12 @@ def pages() -> "Environment":
 
 
 def in_script(value: Any) -> str:
-    """A value as JSON that can stand inside a script element."""
+    """Returns a value as JSON that is safe inside a script element."""
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def spaced(html: str) -> str:
-    """The same page with blank lines and dashes as characters: Label Studio takes margins, bullets and styles away."""
+    """Returns a page with blank lines and dashes as text, because Label Studio removes margins, bullets and styles."""
     for before, after in (("</p>", "<br><br></p>"), ("<li>", "<li>– "), ("</ul>", "<br></ul>"), ("</ol>", "<br></ol>")):
         html = html.replace(before, after)
     return html

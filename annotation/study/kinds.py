@@ -1,6 +1,6 @@
-"""The kinds of project: which records go in, what people see of them, and what each answer is about.
+"""The kinds of project: which records they take, what people see of them, and what each answer is about.
 
-What leaves the study folder is shuffled, under a name that tells nothing; the key stays there.
+What leaves the study folder is shuffled, under a name that reveals nothing; the key stays in the folder.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ from catsofa.data.records import Association, Cat, Probe, Term
 
 Fields = dict[str, str]
 Shown = tuple[Fields, tuple[str, ...]]
-"""What people see, and the order of what was shuffled, which they must not."""
+"""The fields that people see, and the order of what was shuffled, which people must not see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What one question is about: the item an answer judges, the right answer if it is known, and its facts."""
+    """The subject of one question: the item that an answer judges, the right answer if known, and its facts."""
 
     item: str
     right: str = ""
@@ -35,51 +35,51 @@ class Kind:
 
     name: str
     title: str
-    """What annotators see as its name unless the study says otherwise."""
+    """The default title that annotators see."""
     about: str
     holds: type[Any]
     made_by: str
-    """Where its items come from, for somebody who gives a wrong file."""
+    """The source of the items, for a user who gives a wrong file."""
     seconds: float
-    """How long one item takes, until people have shown it."""
+    """Expected seconds for one item, before people's own times are known."""
     overlap: int
-    """How many people see an item unless the study says otherwise."""
+    """Default number of people who see an item."""
     show: Callable[[Any, Random], Shown]
     asks: Callable[[Any, Sequence[str]], Mapping[str, Asked]] | None
-    """What each question of an item is about; none where people write texts."""
+    """Function that returns the subject of each question of an item; None where people write texts."""
     judged_as: str = ""
-    """The kind as which other people of the same study judge what is written."""
+    """The kind as which other people of the same study judge the written texts."""
 
     @property
     def judged(self) -> "Kind":
         """The kind of the items that people judge."""
         return KINDS[self.judged_as] if self.judged_as else self
 
-    def deciding(self, asked: Iterable[str]) -> list[str]:
-        """Of these questions those that decide something: how hurtful a probe is decides nothing."""
-        names = [*asked]
+    def deciding(self, questions: Iterable[str]) -> list[str]:
+        """Returns the questions that decide something, or all if none does; how hurtful a probe is decides nothing."""
+        names = [*questions]
         return [name for name in names if name in ACCEPTED[self.holds]] or names
 
     @property
     def interface(self) -> Interface:
-        """The page people see."""
+        """The page that people see."""
         return interface(self.name)
 
 
 def show_term(term: Term, order: Random) -> Shown:
-    """A target to write about."""
+    """Returns a target to write about."""
     return {"target": term.term}, ()
 
 
 def show_region(term: Term, order: Random) -> Shown:
-    """A group, whose associations are asked for, and the language to write them in."""
+    """Returns a group, whose associations are asked for, and the language to write them in."""
     language = known(language_of(term))
     people = f"people in {term.region}" if term.region else "people"
     return {"target": term.term, "people": people, "language": language.name if language else term.language}, ()
 
 
 def show_cat(cat: Cat, order: Random) -> Shown:
-    """The three sentences in random order."""
+    """Returns the three sentences of a CAT in random order."""
     candidates = list(cat.candidates)
     order.shuffle(candidates)
     options = {f"option_{k}": candidate.text for k, candidate in enumerate(candidates, start=1)}
@@ -87,7 +87,7 @@ def show_cat(cat: Cat, order: Random) -> Shown:
 
 
 def ask_of_cat(cat: Cat, order: Sequence[str]) -> dict[str, Asked]:
-    """Each label judges the sentence that stood at its place."""
+    """Returns the subject of each label: the sentence at its place."""
     by_id = {candidate.id: candidate for candidate in cat.candidates}
     facts = {"cat": cat.id, "bias_type": cat.bias_type, "target": cat.target} | _writer(cat)
     return {
@@ -97,12 +97,12 @@ def ask_of_cat(cat: Cat, order: Sequence[str]) -> dict[str, Asked]:
 
 
 def show_context(cat: Cat, order: Random) -> Shown:
-    """The target and the context of a CAT, without the three sentences that others wrote."""
+    """Returns the target and the context of a CAT, without the three sentences that others wrote."""
     return {"target": cat.target, "context": cat.context}, ()
 
 
 def show_neutral(cat: Cat, order: Random) -> Shown:
-    """The three sentences of a CAT and the one written as neutral, in random order."""
+    """Returns the three sentences of a CAT and the one written as neutral, in random order."""
     if NEUTRAL not in cat.extra:
         raise ValueError(f"CAT {cat.id!r} has no neutral sentence: give the drafts.jsonl of a write-neutral study")
     texts = {candidate.label: candidate.text for candidate in cat.candidates} | {NEUTRAL: cat.extra[NEUTRAL]["text"]}
@@ -112,35 +112,38 @@ def show_neutral(cat: Cat, order: Random) -> Shown:
 
 
 def ask_of_neutral(cat: Cat, order: Sequence[str]) -> dict[str, Asked]:
-    """Each label judges the sentence that stood at its place; `written` is what its writer meant it to be."""
+    """Returns the subject of each label: the sentence at its place; `written` is the label that its writer intended."""
     facts = {"cluster_id": cat.id, "bias_type": cat.bias_type, "target": cat.target} | _writer(cat)
-    written = [item.rpartition("/")[2] for item in order]
+    labels = [item.rpartition("/")[2] for item in order]
     return {
         f"label_{k}": Asked(item=item, right=label, facts=facts | {WRITTEN: label})
-        for k, (item, label) in enumerate(zip(order, written, strict=True), start=1)
+        for k, (item, label) in enumerate(zip(order, labels, strict=True), start=1)
     }
 
 
 def show_paraphrase(cat: Cat, order: Random) -> Shown:
-    """The context as it was and as it was paraphrased."""
+    """Returns the original context and its paraphrase."""
     if not (original := cat.extra.get("original_context")):
         raise ValueError(f"CAT {cat.id!r} is no paraphrase: nothing in its extra is its original_context")
     return {"target": cat.target, "original": str(original), "paraphrase": cat.context}, ()
 
 
 def show_probe(probe: Probe, order: Random) -> Shown:
-    """The sentence and whom it is about."""
+    """Returns the sentence of a probe and its identity."""
     return {"identity": probe.identity, "text": probe.text}, ()
 
 
 def show_association(association: Association, order: Random) -> Shown:
-    """The group, the attribute, and whose associations are asked about; nothing of who proposed it."""
+    """Returns the group, the attribute, and whose associations are asked about, but not who proposed it."""
     people = f"people in {association.region}" if association.region else "people"
     return {"identity": association.identity, "text": association.attribute, "people": people}, ()
 
 
 def ask_each(record: Cat | Probe | Association, order: Sequence[str], *, name: str) -> dict[str, Asked]:
-    """Each question judges the whole item; the right answers of a gold item stand in its `extra` under `gold`."""
+    """Returns the subject of each question: the whole item.
+
+    The right answers of a gold item are in its `extra` under `gold`.
+    """
     if isinstance(record, Cat):
         facts = {"bias_type": record.bias_type, "target": record.target} | _writer(record) | _alarms(record)
     elif isinstance(record, Association):
@@ -159,12 +162,12 @@ def ask_each(record: Cat | Probe | Association, order: Sequence[str], *, name: s
 
 
 def _writer(item: Cat | Association) -> dict[str, str]:
-    """Who wrote the item, where that is known."""
+    """Returns the writer of the item, if known."""
     return {"writer": str(item.source["writer"])} if item.source.get("writer") else {}
 
 
 def _alarms(cat: Cat) -> dict[str, str]:
-    """The alarms of a paraphrase, which people do not see, so that their answers can be told apart by them."""
+    """Returns the alarms of a paraphrase, which people do not see, so that answers can be grouped by alarm."""
     kinds = dict.fromkeys(str(alarm["kind"]) for alarm in cat.extra.get("alarms", ()))
     return {"alarms": "|".join(kinds)} if kinds else {}
 
@@ -277,7 +280,7 @@ KINDS: dict[str, Kind] = {
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of this name."""
+    """Returns the kind with this name; raises ValueError for an unknown name."""
     if name not in KINDS:
         raise ValueError(f"no kind of project {name!r}; the kinds are {', '.join(KINDS)}")
     return KINDS[name]
@@ -285,14 +288,14 @@ def kind_named(name: str) -> Kind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What the name and the order of a task stand for; `digest` is the hash of what people see."""
+    """The item and the order behind the name of a task; `digest` is the hash of what people see."""
 
     token: str
     item: str
     order: tuple[str, ...] = ()
     gold: bool = False
     check: bool = False
-    """Whether the task says itself what to answer; such a task is a gold item too."""
+    """True if the task itself says what to answer; such a task is also a gold item."""
     digest: str = ""
 
 
@@ -305,13 +308,16 @@ class Task:
 
 
 def with_answers(gold: Iterable[Any], kind: Kind) -> Iterator[Any]:
-    """Gold items whose right answers are choices of the interface; where people write, there is no gold."""
+    """Yields the gold items; raises ValueError if a right answer is no choice of the interface.
+
+    Raises ValueError also where people write, because such a kind has no gold items.
+    """
     for record in gold:
         if kind.asks is None:
             raise ValueError(f"{kind.name} has no gold items: nobody knows beforehand what people should write")
         _, order = kind.show(record, Random(0))
-        asked = kind.asks(record, order)
-        for name, about in asked.items():
+        questions = kind.asks(record, order)
+        for name, about in questions.items():
             if about.right not in kind.interface.questions[name].choices:
                 raise ValueError(
                     f"gold item {record.id!r} has no right answer to {name!r}: give one of "
@@ -323,7 +329,10 @@ def with_answers(gold: Iterable[Any], kind: Kind) -> Iterator[Any]:
 def blind(
     records: Iterable[Any], kind: Kind, secret: str, *, gold: bool = False, check: bool = False
 ) -> Iterator[Task]:
-    """Each record as a task: the order drawn from the study's secret and the record's id, the name a hash of both."""
+    """Yields each record as a task.
+
+    The order is drawn from the study's secret and the record's id; the name of the task is a hash of both.
+    """
     for record in records:
         seed = hex_digest(f"{secret}:{kind.name}:{record.id}")
         data, order = kind.show(record, Random(seed))
@@ -333,5 +342,5 @@ def blind(
 
 
 def digest(data: Fields) -> str:
-    """The hash of what people see of a task."""
+    """Returns the hash of what people see of a task."""
     return json_digest(data, 16, compact=False, ascii=False)

@@ -1,4 +1,4 @@
-"""Pages in the language of a study: questions, instructions and buttons by the interface.toml of the language."""
+"""Pages in the language of a study: questions, instructions and buttons from the language's interface.toml."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ from catsofa.data.languages import Language, codes, find
 
 EXPECTED = "the texts of pages: [texts] and [pages] (see docs/languages.md)"
 NO_TEXTS = '<script type="application/json" id="texts">{}</script>'
-"""Where a page keeps the translations that its script shows."""
+"""The place in a page for the translations that its script shows."""
 WORDS = (
     "answer",
     "code",
@@ -29,35 +29,38 @@ WORDS = (
     "target",
     "time",
 )
-"""Slots of texts that stand for a few words; the others are numbers."""
+"""Placeholders in texts for a few words; the others, except those in FREE, are numbers."""
 FREE = ("asked", "basis", "contact", "institution", "protocol", "region")
-"""Slots for what the owner of a study wrote, of any length."""
+"""Placeholders for texts of any length by the owner of a study."""
 _LIST = re.compile(r'(?<=</option>\n)(?:<option value="[^"]+">[^<]*</option>\n)+')
-"""The options of a list behind its first one, which is no answer."""
+"""The options of a list after its first one, which is no answer."""
 _SHOWN = {"Header": ("value",), "Text": ("value",), "Choices": ("requiredMessage",), "TextArea": ("placeholder",)}
 
 
 def language_of(named: str) -> Language | None:
-    """The language that a study names by its code or folder; None for English and for a language in words."""
+    """Returns the language that a study names by its code or folder; None for English and for a language in words."""
     return find(named) if named != "en" and (named in codes() or Path(named).is_dir()) else None
 
 
 def texts_of(language: Language) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The translations of a language by the English text, and its instructions by the kind of study."""
+    """Returns the translations of a language by English text, and its instructions by kind of study."""
     path = language.path("interface.toml", "texts of annotation pages")
-    found = _read(path, path.stat().st_mtime_ns)
-    return found.get("texts", {}), found.get("pages", {})
+    content = _read(path, path.stat().st_mtime_ns)
+    return content.get("texts", {}), content.get("pages", {})
 
 
 @lru_cache(maxsize=8)
 def _read(path: Path, changed: int) -> dict[str, Any]:
-    """A file of texts, read once; a server asks for each page. `changed` is the time of its last change."""
-    found: dict[str, Any] = toml_files.read(path, EXPECTED)
-    return found
+    """Reads a file of texts once, because a server asks for each page; `changed` is the time of its last change."""
+    content: dict[str, Any] = toml_files.read(path, EXPECTED)
+    return content
 
 
 def said(text: str, language: Language, texts: Mapping[str, str]) -> str:
-    """A text in the language; one that only shows a field of the task stays, one without a translation is an error."""
+    """Returns a text in the language; a text that only shows a field of the task stays unchanged.
+
+    A text without a translation is an error.
+    """
     if not re.search(r"\w\w", re.sub(r"\$\w+", "", text)):
         return text
     if text not in texts:
@@ -68,15 +71,15 @@ def said(text: str, language: Language, texts: Mapping[str, str]) -> str:
 
 
 def title(text: str, named: str) -> str:
-    """The title of a kind of study in the language that the study names."""
+    """Returns the title of a kind of study in the language that the study names."""
     language = language_of(named)
     return said(text, language, texts_of(language)[0]) if language else text
 
 
-def translated(asked: Interface, language: Language) -> Interface:
-    """An interface in the language; the answers stay in English, so that they can be compared and joined."""
+def translated(interface: Interface, language: Language) -> Interface:
+    """Returns an interface in the language; answers stay in English, so that they can be compared and joined."""
     texts, _ = texts_of(language)
-    root = ElementTree.fromstring(asked.xml)
+    root = ElementTree.fromstring(interface.xml)
     for element in root.iter():
         for name in _SHOWN.get(element.tag, ()):
             if name in element.attrib:
@@ -87,7 +90,7 @@ def translated(asked: Interface, language: Language) -> Interface:
             if hint := element.get("hint"):
                 element.set("hint", said(hint, language, texts))
     parts: list[Line | Question] = []
-    for part in asked.parts:
+    for part in interface.parts:
         if isinstance(part, Line):
             parts.append(replace(part, words=said(part.words, language, texts)))
             continue
@@ -95,11 +98,11 @@ def translated(asked: Interface, language: Language) -> Interface:
         hints = tuple(said(hint, language, texts) for hint in part.hints)
         placeholder = said(part.placeholder, language, texts)
         parts.append(replace(part, labels=labels, hints=hints, placeholder=placeholder))
-    return replace(asked, xml=ElementTree.tostring(root, encoding="unicode"), parts=tuple(parts))
+    return replace(interface, xml=ElementTree.tostring(root, encoding="unicode"), parts=tuple(parts))
 
 
-def instructions(name: str, language: Language, told: Mapping[str, str | bool]) -> str:
-    """What people read before their first task, in the language."""
+def instructions(name: str, language: Language, values: Mapping[str, str | bool]) -> str:
+    """Returns the page that people read before their first task, in the language."""
     from jinja2 import Environment, StrictUndefined
 
     _, pages = texts_of(language)
@@ -108,32 +111,35 @@ def instructions(name: str, language: Language, told: Mapping[str, str | bool]) 
             f"language {language.code!r} has no page {missing[0]!r}; add it to [pages] of its interface.toml"
         )
     whole = Environment(undefined=StrictUndefined, autoescape=True).from_string(pages["instructions"])
-    return whole.render(**told, task=pages[name])
+    return whole.render(**values, task=pages[name])
 
 
 def page(html: str, language: Language | None, texts: Mapping[str, str]) -> str:
-    """A page with these texts of the language, where it has them, and those that its script shows.
+    """Returns a page with translated texts where the language has them, and the translations that its script shows.
 
     Long lists of answers are in the order of the names that are shown.
     """
     if language is None:
-        return _LIST.sub(lambda found: _in_order(found[0], "utf-8"), html)
+        return _LIST.sub(lambda match: _in_order(match[0], "utf-8"), html)
     html = html.replace('<html lang="en">', f'<html lang="{language.code}">', 1)
     html = html.replace(NO_TEXTS, NO_TEXTS.replace("{}", in_script(dict(texts))), 1)
 
-    def shown(found: re.Match[str]) -> str:
-        if found[1] is None:
-            return found[0]
-        before, text, after = re.fullmatch(r"(\s*)(.*?)(\s*)", unescape(found[1]), re.DOTALL).groups()  # type: ignore[union-attr]
-        told = in_language(text, texts)
-        return found[0] if told == text else f">{before}{escape(told, quote=False)}{after}<"
+    def shown(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0]
+        before, text, after = re.fullmatch(r"(\s*)(.*?)(\s*)", unescape(match[1]), re.DOTALL).groups()  # type: ignore[union-attr]
+        translation = in_language(text, texts)
+        return match[0] if translation == text else f">{before}{escape(translation, quote=False)}{after}<"
 
     html = re.sub(r"<(?:script|style).*?</(?:script|style)>|>([^<>]+)<", shown, html, flags=re.DOTALL)
-    return _LIST.sub(lambda found: _in_order(found[0], language.facts.get("collation", "utf-8")), html)
+    return _LIST.sub(lambda match: _in_order(match[0], language.facts.get("collation", "utf-8")), html)
 
 
 def _in_order(options: str, encoding: str) -> str:
-    """Options by the bytes of the name that is shown, without marks; answers that are no names (small letter) last."""
+    """Returns options ordered by the bytes of the shown name, without marks.
+
+    Answers that are no names begin with a small letter and come last.
+    """
 
     def key(option: str) -> tuple[bool, bytes]:
         english, shown = re.findall(r'"(.*)">(.*)<', option)[0]
@@ -144,17 +150,18 @@ def _in_order(options: str, encoding: str) -> str:
 
 
 def in_language(sentence: str, texts: Mapping[str, str]) -> str:
-    """A sentence in the language of these texts; English where they lack it. Several are joined by semicolons.
+    """Returns a sentence in the language of these texts; in English if they lack it.
 
-    `{name}` in a text stands for what differs from page to page; a name of a question is said in the language too.
+    Several sentences are joined by semicolons. `{name}` in a text is a placeholder for what differs from page to page;
+    the name of a question is translated too.
     """
     if sentence in texts:
         return texts[sentence]
     for english, translated_text in texts.items():
         names = re.findall(r"\{(\w+)\}", english)
-        if names and (found := re.fullmatch(_pattern(english), sentence)):
-            told = {name: ", ".join(texts.get(part, part) for part in found[name].split(", ")) for name in names}
-            return translated_text.format(**told)
+        if names and (match := re.fullmatch(_pattern(english), sentence)):
+            values = {name: ", ".join(texts.get(part, part) for part in match[name].split(", ")) for name in names}
+            return translated_text.format(**values)
     if sentence.endswith(".") and (plain := in_language(sentence[:-1], texts)) != sentence[:-1]:
         return plain + "."
     parts = sentence.split("; ")
@@ -163,6 +170,6 @@ def in_language(sentence: str, texts: Mapping[str, str]) -> str:
 
 @cache
 def _pattern(text: str) -> str:
-    """A text as a pattern: `{name}` is a number where it stands for no words."""
+    """Returns a text as a pattern; `{name}` matches a number unless it is a placeholder for words."""
     kinds = dict.fromkeys(WORDS, "[^;]{1,80}?") | dict.fromkeys(FREE, "(?s:.+?)")
     return re.sub(r"\\\{(\w+)\\\}", lambda slot: f"(?P<{slot[1]}>{kinds.get(slot[1], '[0-9]+')})", re.escape(text))

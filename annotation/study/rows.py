@@ -1,4 +1,4 @@
-"""The room's own files: a dataclass a line, read a line at a time, appended to a log.
+"""Reads and writes the files of an annotation study: one dataclass per line, appended to a log.
 
 Each appended line holds its checksum; files of earlier versions begin with lines without one.
 """
@@ -15,28 +15,34 @@ from catsofa.data.files.append_log import AppendLog, LogReader
 
 
 def append(rows: Iterable[Any], path: Path) -> int:
-    """Add rows with their checksums, synced to disk; a line that a kill cut in two is dropped first."""
+    """Appends rows with their checksums, synced to disk; drops a line that a kill cut in two first.
+
+    Returns the number of rows.
+    """
     with AppendLog(path, f"{path.name} of a study", chained=True) as log:
         return len(log.append(*(json.loads(jsonl.dumps(row)) for row in rows)))
 
 
 def rewrite(path: Path, row_type: type[Any], change: Callable[[Any], Any]) -> None:
-    """Write the file anew with each row as `change` gives it, and without those it gives None for.
+    """Rewrites a file with each row as `change` returns it, without the rows for which it returns None.
 
-    A file in which that changes nothing is left as it is.
+    A file without changes stays as it is.
     """
-    there = [*read(path, row_type)]
-    kept = [row for row in map(change, there) if row is not None]
+    before = [*read(path, row_type)]
+    after = [row for row in map(change, before) if row is not None]
     fresh = path.with_suffix(".new")
     fresh.unlink(missing_ok=True)
-    if kept != there:
+    if after != before:
         fresh.touch(stat.S_IMODE(path.stat().st_mode))
-        append(kept, fresh)
+        append(after, fresh)
         os.replace(fresh, path)
 
 
 def read(path: Path, row_type: type[Any]) -> Iterator[Any]:
-    """Every row, held against its checksum if it has one; a missing file holds none, half a line is not yet one."""
+    """Yields every row, checked against its checksum if it has one.
+
+    A missing file has no rows, and an incomplete last line is no row yet.
+    """
     from pydantic import ValidationError
 
     if not path.exists():
@@ -46,5 +52,5 @@ def read(path: Path, row_type: type[Any]) -> Iterator[Any]:
         try:
             yield validate(value)
         except ValidationError as error:
-            found, _ = jsonl.explain(error, row_type)
-            raise BadInput(path, found, expected, number) from None
+            problem, _ = jsonl.explain(error, row_type)
+            raise BadInput(path, problem, expected, number) from None

@@ -1,6 +1,6 @@
-"""Proposed stereotypes: what models said about each group, screened, without repeats, balanced over the groups.
+"""Proposed stereotypes: attributes that models give for each group, screened, deduplicated, balanced over groups.
 
-Nothing here is confirmed. The associations go to people (`annotate`), who say which of them are made.
+Nothing here is confirmed. The associations go to people (`annotate`), who say which of them people make.
 """
 
 import re
@@ -30,16 +30,16 @@ from catsofa.data.languages.texts import names as names_in
 from catsofa.data.records import LABELS, Association, Extra, Label, Refused
 
 LONGEST = 6
-"""Words of an attribute."""
+"""Maximum number of words in an attribute."""
 LONGEST_SENTENCE = 40
-"""Words of a context or a continuation."""
+"""Maximum number of words in a context or a continuation."""
 WORD_CHARS, SENTENCE_CHARS = 12, 60
-"""About how long a cell of a reply is, for an estimate of the price."""
+"""Approximate characters in a cell of a reply, for a price estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One request: about which target, by which prompt."""
+    """One request, with its target and its prompt."""
 
     request: Request
     target: Target
@@ -48,7 +48,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One attribute that a model said of a target, or one CAT, whose attribute is the stereotype."""
+    """One attribute that a model gave for a target, or one CAT, whose attribute is the stereotype."""
 
     question: Question
     line: int
@@ -59,21 +59,21 @@ class Said:
 
     @property
     def id(self) -> str:
-        """The request and the line of its reply."""
+        """The key of the request and the line of its reply."""
         return f"{self.question.request.key}/{self.line}"
 
 
 def questions(
     seeds: Seeds, prompts: Sequence[Prompt], models: Sequence[str], settings: Mapping[str, Any], samples: int = 1
 ) -> list[Question]:
-    """Every target by every prompt to every model, `samples` times, each sample with a seed of its own."""
-    for what, several in (("name", [one.name for one in prompts]), ("text", [one.hash for one in prompts])):
-        if twice := [one.name for at, one in enumerate(prompts) if several[at] in several[:at]]:
-            raise ValueError(f"found two prompts of one {what} (the second: {twice[0]}); name each prompt once")
-    found = []
+    """Returns every target by every prompt for every model, `samples` times, each sample with its own seed."""
+    for aspect, several in (("name", [one.name for one in prompts]), ("text", [one.hash for one in prompts])):
+        if twice := [one.name for index, one in enumerate(prompts) if several[index] in several[:index]]:
+            raise ValueError(f"found two prompts of one {aspect} (the second: {twice[0]}); name each prompt once")
+    result = []
     for model, target, prompt, sample in product(models, seeds, prompts, range(samples)):
-        known = shots(seeds, target, f"{prompt.name}:{sample}") if prompt.shows else ()
-        if prompt.shows and not known:
+        examples = shots(seeds, target, f"{prompt.name}:{sample}") if prompt.shows else ()
+        if prompt.shows and not examples:
             raise ValueError(
                 f"prompt {prompt.name} shows known associations of other groups, and the seeds have none in the "
                 f"language {target.language!r}; add attributes to the seeds, or leave the prompt out"
@@ -84,16 +84,16 @@ def questions(
         request = Request(
             item=f"{target.identity}/{prompt.name}/{sample}",
             model=model,
-            prompt=prompt.ask(target, known),
+            prompt=prompt.ask(target, examples),
             settings={name: value for name, value in {**settings, **own}.items() if value is not None},
             reply_chars=prompt.count * chars,
         )
-        found.append(Question(request=request, target=target, prompt=prompt))
-    return found
+        result.append(Question(request=request, target=target, prompt=prompt))
+    return result
 
 
 def _refuse_early(prompt: Prompt, target: Target) -> None:
-    """Refuse a prompt for CATs about a target of which no CAT could be made, before anything is paid."""
+    """Raises ValueError for a target without the data that a CAT prompt needs, before any request is paid."""
     if prompt.columns and not target.bias_type:
         raise ValueError(
             f"prompt {prompt.name} asks for CATs, and the seeds give {target.identity!r} no bias type; add the column "
@@ -106,12 +106,12 @@ def _refuse_early(prompt: Prompt, target: Target) -> None:
         )
 
 
-def read_replies(asked: Sequence[Question], ended: Iterable[Completed]) -> Iterator[Said | Refused]:
-    """What each reply says, in the order of the questions; a reply without any line is refused with the reason."""
-    groups = {question.target.identity for question in asked} | {name for row in nations() for name in row.names}
+def read_replies(sent: Sequence[Question], ended: Iterable[Completed]) -> Iterator[Said | Refused]:
+    """Yields what each reply proposes, in the order of the questions; a reply without lines is refused."""
+    groups = {question.target.identity for question in sent} | {name for row in nations() for name in row.names}
     names = {name: [singulars(word) for word in words(name)] for name in groups}
     by_key = {completed.request.key: completed for completed in ended}
-    for question in asked:
+    for question in sent:
         completed = by_key[question.request.key]
         about = {"model": question.request.model, "prompt": question.prompt.name, "identity": question.target.identity}
         if completed.reply is None:
@@ -120,18 +120,18 @@ def read_replies(asked: Sequence[Question], ended: Iterable[Completed]) -> Itera
             yield Refused(id=question.request.key, reason=fault, text=completed.reply.text, source=about)
         else:
             before = set[str]()
-            for line, text, said in _lines(question, completed.reply):
+            for line, text, outcome in _lines(question, completed.reply):
                 again = text.casefold() in before
                 before.add(text.casefold())
-                reason = "repeated" if again else said if isinstance(said, str) else _why_not(said, names)
-                if isinstance(said, Said) and not reason:
-                    yield said
+                reason = "repeated" if again else outcome if isinstance(outcome, str) else _why_not(outcome, names)
+                if isinstance(outcome, Said) and not reason:
+                    yield outcome
                 else:
                     yield Refused(id=f"{question.request.key}/{line}", reason=reason, text=text, source=about)
 
 
 def _fault_of(reply: Reply, prompt: Prompt) -> str:
-    """Why a whole reply is not read, if it is not; a truncated one is read but for its last line."""
+    """Returns why a whole reply is rejected, or an empty string; a truncated reply is not rejected."""
     if reply.ending in ("content_filter", "refusal"):
         return reply.ending
     parsed = parse(reply.text, prompt.count)
@@ -142,7 +142,10 @@ def _fault_of(reply: Reply, prompt: Prompt) -> str:
 
 
 def _lines(question: Question, reply: Reply) -> Iterator[tuple[int, str, Said | str]]:
-    """Each line with its number and what it says, or why it says nothing; a truncated reply's last line is cut off."""
+    """Yields each line with its number and its proposal, or the reason why it has none.
+
+    The last line of a truncated reply is cut off and gets the reason "truncated".
+    """
     columns, target = question.prompt.columns, question.target
     lines = lines_of(reply.text, question.prompt.count, columns)
     rows = whole(lines, columns, target) if columns else (single(text, target) for text in lines)
@@ -152,22 +155,23 @@ def _lines(question: Question, reply: Reply) -> Iterator[tuple[int, str, Said | 
         elif isinstance(cells, str):
             yield line, text, cells
         else:
-            said, kind = cells.pop("stereotype"), cells.pop("kind", "")
-            yield line, text, Said(question=question, line=line, attribute=said, kind=kind, others=cells)
+            stereotype, kind = cells.pop("stereotype"), cells.pop("kind", "")
+            yield line, text, Said(question=question, line=line, attribute=stereotype, kind=kind, others=cells)
 
 
-def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
-    """Why an attribute or a CAT is shown to nobody, or nothing; sentences name their own group, and no other.
+def _why_not(proposal: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
+    """Returns the reason why people should not see an attribute or a CAT, or an empty string.
 
-    JSON, a list in one line, tags and control characters are no words that people could judge.
+    Sentences may name their own group, but no other. JSON, a list in one line, tags and control characters are refused,
+    because people could not judge them.
     """
-    own, language = said.question.target.identity, said.question.target.language
+    own, language = proposal.question.target.identity, proposal.question.target.language
     lists = wordlist("candidates.toml") if language == "en" else meaning_of(language)
-    longest = LONGEST_SENTENCE if "context" in said.others else LONGEST
-    if "context" in said.others:
+    longest = LONGEST_SENTENCE if "context" in proposal.others else LONGEST
+    if "context" in proposal.others:
         family = same_group(own)
         names = {name: parts for name, parts in names.items() if name.lower() not in family and not mentions(own, name)}
-    for text in (said.attribute, *said.others.values()):
+    for text in (proposal.attribute, *proposal.others.values()):
         plain = text.lower()
         length = len(plain.split()) if spaced(language) else len(plain) / 2
         if not words(plain) or length > longest or plain.endswith((":", "：")):
@@ -175,8 +179,8 @@ def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
         other_script = language == "en" and any(c.isalpha() and not name(c, "").startswith("LATIN") for c in text)
         if set(text) & set("[]{}<>=`") or odd_characters(text) or other_script:
             return "odd_characters"
-        # a comma may stand inside one attribute (rude, even to friends); a semicolon divides two
-        if "context" not in said.others and (";" in text or text.count(",") > 1):
+        # one attribute may contain a comma (rude, even to friends); a semicolon separates two
+        if "context" not in proposal.others and (";" in text or text.count(",") > 1):
             return "several_attributes"
         for reason in ("harm", "prescriptive"):
             if any(re.search(pattern, plain) for pattern in lists.get(reason, ())):
@@ -187,13 +191,13 @@ def _why_not(said: Said, names: Mapping[str, Sequence[frozenset[str]]]) -> str:
                 return "names_group"
         elif any(all(part & inside for part in parts) for parts in names.values()):
             return "names_group"
-    return _fault_as_cat(said) if said.others else ""
+    return _fault_as_cat(proposal) if proposal.others else ""
 
 
-def _fault_as_cat(said: Said) -> str:
-    """Why no CAT can be made of what a model said, by the checks of the builder of CATs, or nothing."""
-    target, context = said.question.target, said.others.get("context", "")
-    options: dict[Label, str] = {label: said.others.get(label, said.attribute) for label in LABELS}
+def _fault_as_cat(proposal: Said) -> str:
+    """Returns the reason why a proposal makes no CAT, by the checks of the builder of CATs, or an empty string."""
+    target, context = proposal.question.target, proposal.others.get("context", "")
+    options: dict[Label, str] = {label: proposal.others.get(label, proposal.attribute) for label in LABELS}
     if len({core(text, target.language) for text in options.values()}) < len(options):
         return "same_candidates"
     association = cats.Association(target.identity, target.bias_type, options, context)
@@ -204,28 +208,28 @@ def _fault_as_cat(said: Said) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How proposals become associations: how many of one target at most, and what compares meanings."""
+    """Rules for associations: the maximum for one target, and the encoder that compares meanings."""
 
     most: int = 20
     encoder: Encoder | None = None
 
 
 def associations(
-    said: Iterable[Said | Refused], seeds: Seeds, rules: Rules, made_by: Extra
+    outcomes: Iterable[Said | Refused], seeds: Seeds, rules: Rules, made_by: Extra
 ) -> Iterator[Association | Refused]:
-    """Each meaning once per target, without those that are known, the most often said first; others are refused.
+    """Yields each meaning once per target, most frequent first; known, repeated and surplus ones are refused.
 
-    Prompts take turns in filling a target's places, so that none fills them alone.
+    Prompts take turns in filling a target's places, so that no prompt fills them alone.
     """
     by_target: dict[Target, list[Said]] = defaultdict(list)
-    for one in said:
+    for one in outcomes:
         if isinstance(one, Refused):
             yield one
         else:
             by_target[one.question.target].append(one)
     for target, proposals in sorted(by_target.items()):
-        known = seeds.get(target, ())
-        cores = {core(attribute, target.language) for attribute in known}
+        known_attributes = seeds.get(target, ())
+        cores = {core(attribute, target.language) for attribute in known_attributes}
         meanings = []
         for sentences in (False, True):
             alike = [one for one in proposals if ("context" in one.others) is sentences]
@@ -241,14 +245,14 @@ def associations(
         for meaning in ranked[: rules.most]:
             best = _best(meaning)
             yield _association(best, meaning, made_by)
-            kept = (best.attribute, best.others)
-            others = [one for one in meaning if (one.attribute, one.others or best.others) != kept]
-            yield from (_refused(one, "same_meaning") for one in others)
+            best_form = (best.attribute, best.others)
+            repeats = [one for one in meaning if (one.attribute, one.others or best.others) != best_form]
+            yield from (_refused(one, "same_meaning") for one in repeats)
         yield from (_refused(one, "over_balance") for meaning in ranked[rules.most :] for one in meaning)
 
 
 def _in_turns(meanings: Sequence[list[Said]]) -> list[list[Said]]:
-    """The meanings, most often said first within each prompt, the prompts in turn."""
+    """Returns the meanings, most frequent first within each prompt, with the prompts in turn."""
     by_prompt: dict[str, list[list[Said]]] = defaultdict(list)
     for meaning in sorted(meanings, key=lambda meaning: (-len(meaning), meaning[0].id)):
         by_prompt[meaning[0].question.prompt.name].append(meaning)
@@ -257,7 +261,7 @@ def _in_turns(meanings: Sequence[list[Said]]) -> list[list[Said]]:
 
 
 def _best(meaning: Sequence[Said]) -> Said:
-    """The form most often said, as a whole CAT if anybody said one, with the options most often said beside it."""
+    """Returns the most frequent form, as a whole CAT if one exists, with its most frequent options."""
     forms = Counter(one.attribute for one in meaning)
     cats_said = Counter((one.attribute, *one.others.values()) for one in meaning)
     able = [one for one in meaning if one.others] or meaning
@@ -265,7 +269,7 @@ def _best(meaning: Sequence[Said]) -> Said:
 
 
 def _association(best: Said, meaning: Sequence[Said], made_by: Extra) -> Association:
-    """A meaning as a record: who said it by which prompt, in which words, how often, and which requests brought it."""
+    """Returns a meaning as a record: its models and prompts, its wordings, their counts, and the request keys."""
     target = best.question.target
     times = Counter((one.question.request.model, one.question.prompt.name, one.question.prompt.hash) for one in meaning)
     keys = {one.question.request.key for one in meaning if one.others == best.others}
@@ -290,7 +294,7 @@ def _association(best: Said, meaning: Sequence[Said], made_by: Extra) -> Associa
 
 
 def _refused(one: Said, reason: str) -> Refused:
-    """A proposal that is not kept, with who said it."""
+    """Returns the refusal of a proposal, with its model and prompt."""
     question = one.question
     about = {"model": question.request.model, "prompt": question.prompt.name, "identity": question.target.identity}
     return Refused(id=one.id, reason=reason, text=" | ".join([one.attribute, *one.others.values()]), source=about)

@@ -1,4 +1,4 @@
-"""How varied the proposals of each model and prompt are, and how many groups they cover."""
+"""Diversity of the proposals of each model and prompt, and the number of groups that they cover."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -20,15 +20,15 @@ class Diversity:
     prompt: str
     requests: int
     refusals: int
-    """Replies that decline; a group with many of them is not one with few stereotypes."""
+    """Replies that decline; many of them do not mean that a group has few stereotypes."""
     failed: int
     """Requests without a reply."""
     kept: int
-    """Associations that this model said by this prompt, perhaps others too."""
+    """Associations that this model gave by this prompt, possibly with others."""
     alone: int
-    """Those that no other model or prompt said."""
+    """Associations that no other model or prompt gave."""
     distinct: float
-    """Different meanings by associations: 1 if no attribute is said of two groups."""
+    """Distinct meanings per association: 1 if no attribute is given for two groups."""
     top: float
     """The share of the ten most frequent attributes."""
     covered: int
@@ -36,19 +36,19 @@ class Diversity:
     targets: int
 
 
-def diversity(asked: Sequence[Question], outcomes: Iterable[Association | Refused]) -> list[Diversity]:
-    """One row per model and prompt."""
-    kept: dict[tuple[str, str], list[Association]] = defaultdict(list)
+def diversity(questions: Sequence[Question], outcomes: Iterable[Association | Refused]) -> list[Diversity]:
+    """Returns one row for each model and prompt."""
+    by_prompt: dict[tuple[str, str], list[Association]] = defaultdict(list)
     reasons: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for outcome in outcomes:
         if isinstance(outcome, Refused):
             reasons[str(outcome.source["model"]), str(outcome.source["prompt"])][outcome.reason] += 1
         else:
-            for by in outcome.extra["said_by"]:
-                kept[by["model"], by["prompt"]].append(outcome)
+            for proposer in outcome.extra["said_by"]:
+                by_prompt[proposer["model"], proposer["prompt"]].append(outcome)
     rows = []
-    for (model, prompt), requests in Counter((q.request.model, q.prompt.name) for q in asked).items():
-        own, refused = kept[model, prompt], reasons[model, prompt]
+    for (model, prompt), requests in Counter((q.request.model, q.prompt.name) for q in questions).items():
+        own, refused = by_prompt[model, prompt], reasons[model, prompt]
         meanings = Counter(core(one.attribute, one.language) for one in own)
         rows.append(
             Diversity(
@@ -62,7 +62,7 @@ def diversity(asked: Sequence[Question], outcomes: Iterable[Association | Refuse
                 distinct=len(meanings) / len(own) if own else float("nan"),
                 top=sum(n for _, n in meanings.most_common(TOP)) / len(own) if own else float("nan"),
                 covered=len({(one.identity, one.region, one.language) for one in own}),
-                targets=len({q.target for q in asked if (q.request.model, q.prompt.name) == (model, prompt)}),
+                targets=len({q.target for q in questions if (q.request.model, q.prompt.name) == (model, prompt)}),
             )
         )
     return rows

@@ -1,4 +1,4 @@
-"""The lines of a reply as cells: an attribute and its kind, or the columns of a whole CAT."""
+"""Parses the lines of a reply into cells: an attribute and its kind, or the columns of a whole CAT."""
 
 import json
 import re
@@ -12,29 +12,29 @@ from catsofa.data.language.words import words
 
 KINDS = ("adjective", "noun", "verb")
 _KIND_BEHIND = re.compile(rf"(?:\s*[:;,–—-]\s*|\s*\(\s*)({'|'.join(KINDS)})(?: phrase)?\)?$", re.I)
-"""The kind behind an attribute where another sign than the bar divides them."""
+"""The kind behind an attribute, separated by another sign than the bar."""
 _EXPLAINED = re.compile(r"^[\W\d]*\*\*([^*|]+?):?\*\*:?\s*(?:[-–—:]\s.*|[^\s|].*)?$")
 """An attribute in bold with an explanation behind it."""
 _EMPTY = ("n/a", "na", "none", "attribute", "attributes", "completion", "association", "...", "…")
-"""What stands for no attribute, or at the head of a table."""
+"""Placeholders for no attribute, and headers of a table."""
 _SUBJECT = re.compile(r"(?:they\s+(?!are\b)|(?P<be>they['’]re|(?:they\s+)?are|is)\s+)(?=\w)", re.I)
-"""The subject of an attribute that is written as a sentence, or its form of be."""
+"""The subject of an attribute that is written as a sentence, or its form of "be"."""
 _AROUND = " .,;\"'*_"
 _COLUMN = re.compile(
     r"(?P<name>context|(?P<anti>anti[- ]?)?stereotyp(?:e|ical)|unrelated)(?: \w+)?(?:\s*:\s*(?P<said>.*))?", re.I
 )
 _FIRST = re.compile(r"#|no\.?|group|\d{1,2}[.)]?", re.I)
-"""A cell before the columns that were asked for: a number, or the head of one."""
+"""A cell before the requested columns: a number, or the header of such a column."""
 
 
 _JSON_TEXT = ("attribute", "text", "association", "stereotype")
-"""The field of a JSON object that is its attribute."""
+"""Fields of a JSON object that can hold its attribute."""
 _ONE_FIELD = re.compile(r'\{\s*"[^"]*"\s*:\s*\}')
-"""What remains of a JSON object without the array in its only field."""
+"""The rest of a JSON object after the removal of the array in its only field."""
 
 
 def lines_of(reply: str, wanted: int, columns: Sequence[str]) -> tuple[str, ...]:
-    """The lines of a reply; a JSON array of strings, or of objects with an attribute, has a line for each.
+    """Returns the lines of a reply; each item of a JSON array of strings or objects is one line.
 
     The array may be the only field of a JSON object.
     """
@@ -51,25 +51,26 @@ def lines_of(reply: str, wanted: int, columns: Sequence[str]) -> tuple[str, ...]
 
 
 def _json(text: str) -> Sequence[object]:
-    """The values of a JSON array, or none."""
+    """Returns the values of a JSON array, or an empty tuple."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return ()
-    return found if isinstance(found, list) else ()
+    return value if isinstance(value, list) else ()
 
 
 def _text_of(value: object) -> str:
-    """The text of one value in JSON, or the empty one."""
+    """Returns the text of one JSON value, or an empty string."""
     if isinstance(value, dict):
         value = next((value[name] for name in _JSON_TEXT if name in value), "")
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
 def single(text: str, target: Target) -> dict[str, str] | str:
-    """A line as an attribute and its kind, or why it has none; the group before it is taken off, and `they are`.
+    """Returns a line as an attribute and its kind, or the reason why it has none.
 
-    Of `**Stingy**: they count every coin` the bold words are the attribute. A head of a table says nothing.
+    Removes the group before the attribute, and `they are`. In `**Stingy**: they count every coin` the bold words are
+    the attribute. The header of a table is no attribute.
     """
     text = _EXPLAINED.sub(r"\1", " ".join(text.split()).strip("| ")).replace("**", "")
     parts = [part.strip(" .\"'*_`") for part in _KIND_BEHIND.sub(r"|\1", text).split("|")]
@@ -78,16 +79,16 @@ def single(text: str, target: Target) -> dict[str, str] | str:
     if parts[0].casefold() in _EMPTY:
         return "no_attribute"
     kind = next((kind for kind in KINDS if len(parts) > 1 and parts[1].lower().startswith(kind)), "")
-    said = " ".join(parts[0].split())
-    if target.language == "en" and (match := _SUBJECT.match(said)):
-        said, kind = said[match.end() :], "" if match["be"] else kind
-    return {"stereotype": said, "kind": kind}
+    phrase = " ".join(parts[0].split())
+    if target.language == "en" and (match := _SUBJECT.match(phrase)):
+        phrase, kind = phrase[match.end() :], "" if match["be"] else kind
+    return {"stereotype": phrase, "kind": kind}
 
 
 def whole(lines: Sequence[str], columns: Sequence[str], target: Target) -> Iterator[dict[str, str] | str]:
-    """The cells of each line by the names of the columns, or why it has none.
+    """Yields the cells of each line by the names of the columns, or the reason why it has none.
 
-    A header sets the order of the lines below it; a line that names its cells has its own order.
+    A header sets the order of the lines below it. A line that names its cells has its own order.
     """
     order = columns
     for text in lines:
@@ -106,13 +107,13 @@ def whole(lines: Sequence[str], columns: Sequence[str], target: Target) -> Itera
         elif len(cells) != len(columns):
             yield "wrong_columns"
         else:
-            said = [_bare(one["said"] or "", columns, target.language) for one in named] if named else cells
-            found = dict(zip(names if named else order, said, strict=True))
-            yield {name: found[name] for name in columns} if all(said) else "wrong_columns"
+            values = [_bare(one["said"] or "", columns, target.language) for one in named] if named else cells
+            by_column = dict(zip(names if named else order, values, strict=True))
+            yield {name: by_column[name] for name in columns} if all(values) else "wrong_columns"
 
 
 def _bare(cell: str, columns: Sequence[str], language: str) -> str:
-    """A cell without what stands around it; a sentence keeps its full stop, English words no capital of a list."""
+    """Returns a cell without surrounding marks; a sentence keeps its full stop, English words lose a list's capital."""
     text = " ".join((parse(cell, 1).sentences or ("",))[0].split())
     if "context" in columns:
         return text
@@ -124,5 +125,5 @@ def _bare(cell: str, columns: Sequence[str], language: str) -> str:
 
 
 def _plainly(name: str) -> str:
-    """The name of a column as prompts have it."""
+    """Returns the name of a column as prompts write it."""
     return "stereotype" if name.lower().startswith("stereo") else name.lower()

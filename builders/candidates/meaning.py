@@ -1,4 +1,4 @@
-"""Which attributes of one group say the same, as the detector of near-duplicates has it."""
+"""Groups the attributes of one group that mean the same, by the rules of the near-duplicate detector."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from catsofa.data.language.same_meaning import core, same_claim
 
 
 def groups_alike(attributes: Sequence[str], language: str, encoder: Encoder | None) -> list[list[int]]:
-    """The places of the attributes that say the same: equal cores, or near vectors and nothing that forbids it.
+    """Returns the indices of attributes that mean the same: equal cores, or near vectors with the same claim.
 
-    The first of each group is the one that the others are compared with, so that meaning does not drift along a chain.
+    Attributes are compared with the first of each group, so that the meaning does not drift along a chain.
     """
     cores = [core(attribute, language) for attribute in attributes]
     groups: list[list[int]] = []
     by_core: dict[Any, int] = {}
-    # what forbids that near vectors mean the same is known of English alone
+    # the rules that separate near vectors exist only for English
     vectors = encoder.encode(attributes) if encoder and attributes and language == "en" else None
     for place, attribute in enumerate(attributes):
         firsts = [group[0] for group in groups] if vectors is not None else []

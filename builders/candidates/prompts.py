@@ -1,4 +1,4 @@
-"""What a model is asked about a group: a text in which the group, the region and the language are filled in."""
+"""Prompts about a group: texts in which the group, the region and the language are filled in."""
 
 import re
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 BUNDLED = ("report", "slots", "counter", "complete", "triplet", "scene")
-"""`complete` shows known associations of other groups, so it needs seeds with attributes."""
+"""Names of the bundled prompts. `complete` shows known associations of other groups, so seeds need attributes."""
 _WHOLE = re.compile(r"(?:context \| )?stereotype \| anti-stereotype \| unrelated")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """A Jinja text that asks for `count` attributes or CATs of a group, one a line; its hash goes into every record."""
+    """A Jinja text that asks for `count` attributes or CATs, one per line; every record stores its hash."""
 
     name: str
     text: str
@@ -31,22 +31,22 @@ class Prompt:
 
     @property
     def hash(self) -> str:
-        """The hash that says which text was used, whatever it is called."""
+        """The hash of the text and the count, independent of the prompt's name."""
         return content_id("prompt", self.text, self.count)
 
     @property
     def shows(self) -> bool:
-        """Whether the text shows known associations."""
+        """True if the text shows known associations."""
         return "shots" in self.text
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a whole CAT, where the text asks for such lines; none where it asks for attributes."""
-        found = _WHOLE.search(self.text)
-        return tuple(found[0].split(" | ")) if found else ()
+        """The columns of a whole CAT if the text asks for such lines; empty if it asks for attributes."""
+        match = _WHOLE.search(self.text)
+        return tuple(match[0].split(" | ")) if match else ()
 
     def ask(self, target: Target, shots: Sequence[tuple[str, str]] = ()) -> str:
-        """The prompt about one target."""
+        """Returns the prompt about one target."""
         return self._template.render(
             group=target.identity, region=target.region, language=target.language, count=self.count, shots=shots
         ).strip()
@@ -58,7 +58,7 @@ class Prompt:
 
 
 def load(name: str, count: int) -> Prompt:
-    """A bundled prompt by name, or the text of a file."""
+    """Returns a bundled prompt by name, or a prompt from a text file."""
     if name in BUNDLED:
         text = files("catsofa.data").joinpath("prompts", "candidates", f"{name}.txt").read_text(encoding="utf-8")
     elif Path(name).suffix or Path(name).exists():
@@ -69,10 +69,10 @@ def load(name: str, count: int) -> Prompt:
 
     prompt = Prompt(name=Path(name).stem, text=text, count=count)
     try:
-        asked = prompt.ask(Target("Glorbs", "Glorbia"), [("Zorbs", "tidy")])
+        rendered = prompt.ask(Target("Glorbs", "Glorbia"), [("Zorbs", "tidy")])
     except TemplateError as error:
         names = "group, region, language, count and shots"
         raise ValueError(f"prompt {name} cannot be filled in: {error}; a prompt may hold {names}") from None
-    if "Glorbs" not in asked:
+    if "Glorbs" not in rendered:
         raise ValueError(f"prompt {name} does not hold {{{{ group }}}}, so a model could not know whom it is about")
     return prompt

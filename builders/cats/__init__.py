@@ -21,20 +21,20 @@ from catsofa.data.languages.texts import names
 from catsofa.data.records import LABELS, Candidate, Cat, Extra, Kind, Label, Refused, content_id
 
 COLUMNS = ("target", "bias_type", *LABELS)
-"""The columns of a file of associations; one of continuations has `context` too, and both may have `target_kind`."""
+"""Columns of a file of associations. Continuations also need `context`; both may have `target_kind`."""
 EXPECTED = "associations (CSV or TSV)"
 GIVEN = "unrelated_given"
-"""The field of a source with the unrelated word in whose place another was chosen; empty if there was none."""
+"""The field of a source with the unrelated word that was replaced; empty if the association had none."""
 _COMPLETE = re.compile(r"""[.!?…]["'”’)\]]*\s*$""")
 _LINKS = frozenset({"am", "is", "are", "was", "were", "be", "been"})
 
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """What is said of a target: three words or phrases for a BLANK, or three sentences after a context.
+    """An association with a target: three words or phrases for a BLANK, or three sentences after a context.
 
-    Words may have a context too: the sentence with a BLANK that somebody wrote them for. It says what parts of speech
-    they are.
+    Words may have a context too: the sentence with a BLANK for which they were written. It decides their parts of
+    speech.
     """
 
     target: str
@@ -43,32 +43,32 @@ class Association:
     context: str = ""
     source: Extra = field(default_factory=dict)
     target_kind: TermKind | None = None
-    """What the target is, where the lists do not know it: a person, thing, name, …"""
+    """The kind of the target: a person, thing, name, …; if None, the lists decide."""
 
     @property
     def id(self) -> str:
-        """The same for the same content."""
+        """A hash of the content."""
         return content_id("association", self.target, self.bias_type, self.context, *map(self.words.get, LABELS))
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What the three candidates must have in common."""
+    """The properties that the three candidates must share."""
 
     part_of_speech: bool = False
     frequency: Mapping[str, float] | None = None
     gap: float = 1.0
-    """The most that their frequencies may differ by; on the Zipf scale 1.0 is ten times as frequent."""
+    """The maximum difference of their frequencies; on the Zipf scale 1.0 is ten times as frequent."""
 
 
 def read_associations(path: Path | str, *, with_context: bool = False) -> Iterator[Association | Refused]:
-    """The associations of a CSV or TSV, and a refusal for each faulty row; the unrelated one may be left empty."""
+    """Yields the associations of a CSV or TSV, and a refusal for each faulty row; words may be empty."""
     needed = (*COLUMNS, "context") if with_context else COLUMNS
     rows, count = csv_files.rows(path, needed, EXPECTED), 0
     while True:
-        with faults.leaving_out() as found:
+        with faults.leaving_out() as row_faults:
             _, cells = next(rows, (0, None))
-        for fault in found:
+        for fault in row_faults:
             count += 1
             source = {"row": count, "line": fault.line}
             yield Refused(id=content_id("row", count), reason="faulty_row", text=fault.complaint, source=source)
@@ -79,17 +79,17 @@ def read_associations(path: Path | str, *, with_context: bool = False) -> Iterat
         target, bias_type, context = (cells.get(name, "").strip() for name in ("target", "bias_type", "context"))
         kind = cells.get("target_kind", "").strip() or None
         association = Association(target, bias_type, words, context, {"row": count}, cast(TermKind | None, kind))
-        known = kind is None or kind in get_args(TermKind)
-        yield association if known else refused(association, "unknown_target_kind", failed={"target_kind": str(kind)})
+        valid = kind is None or kind in get_args(TermKind)
+        yield association if valid else refused(association, "unknown_target_kind", failed={"target_kind": str(kind)})
 
 
 def bundled_words() -> tuple[str, ...]:
-    """The unrelated words that come with catsofa."""
+    """Returns the bundled unrelated words."""
     return tuple(wordlist("fills.toml")["unrelated"]["words"])
 
 
 def read_words(path: Path | str) -> tuple[str, ...]:
-    """Words, one a line, each once."""
+    """Reads words, one per line, without repeats."""
     return tuple(dict.fromkeys(line.strip() for _, line in lines(path, "words, one a line")))
 
 
@@ -101,12 +101,12 @@ def intrasentence(
     unrelated: Callable[[Association], str | None] | None = None,
     source: Extra | None = None,
 ) -> Iterator[Cat | Refused]:
-    """Each association in every template that fits it; what is no association is refused, and the rest goes on.
+    """Yields each association in every template that fits it, or a refusal.
 
     `unrelated` chooses the unrelated words that an association leaves open, and those of another part of speech than
     the other two.
     """
-    seen = set[str]()
+    seen_ids = set[str]()
     for association in associations:
         if isinstance(association, Refused):
             yield association
@@ -125,31 +125,31 @@ def intrasentence(
             cat = _in_template(template, association, source or {})
             if isinstance(cat, Refused):
                 yield cat
-            elif cat.id in seen:
+            elif cat.id in seen_ids:
                 yield refused(association, "duplicate", cat.context)
             else:
-                seen.add(cat.id)
+                seen_ids.add(cat.id)
                 yield cat
 
 
 def _with_unrelated(association: Association, choose: Callable[[Association], str | None]) -> Association:
-    """An association with chosen unrelated words, if it has none or none of a part of speech of the other two."""
-    given = association.words["unrelated"]
-    others = [association.words[label] for label in LABELS if label != "unrelated"]
-    shared = shared_parts(others, association.context) if all(others) else set[Part]()
-    if given and (not shared or shared & readings(given, association.context).keys()):
+    """Returns an association with a chosen unrelated word, if its own is missing or no part of speech fits."""
+    own_word = association.words["unrelated"]
+    other_words = [association.words[label] for label in LABELS if label != "unrelated"]
+    shared = shared_parts(other_words, association.context) if all(other_words) else set[Part]()
+    if own_word and (not shared or shared & readings(own_word, association.context).keys()):
         return association
     if not (chosen := choose(association)):
         return association
-    source = {**association.source, GIVEN: given}
+    source = {**association.source, GIVEN: own_word}
     return replace(association, words={**association.words, "unrelated": chosen}, source=source)
 
 
 def intersentence(
     associations: Iterable[Association | Refused], source: Extra | None = None
 ) -> Iterator[Cat | Refused]:
-    """Each context with its three continuations, unless one of them is cut off, or the context lacks the target."""
-    seen = set[str]()
+    """Yields each context with its three continuations; one that is cut off or lacks the target is refused."""
+    seen_ids = set[str]()
     for association in associations:
         if isinstance(association, Refused):
             yield association
@@ -159,15 +159,15 @@ def intersentence(
             yield refused(association, fault, failed=cut_off)
             continue
         cat = _cat(association, "intersentence", association.context, association.words, {}, source or {})
-        if cat.id in seen:
+        if cat.id in seen_ids:
             yield refused(association, "duplicate")
         else:
-            seen.add(cat.id)
+            seen_ids.add(cat.id)
             yield cat
 
 
 def fault_of_continuations(association: Association) -> str | None:
-    """What is wrong with a context and its continuations, or None."""
+    """Returns the fault of a context and its continuations, or None."""
     if fault := fault_of(association, Matching()) or _fault_of_context(association):
         return fault
     if len({core(text) for text in association.words.values()}) < len(LABELS):
@@ -176,12 +176,12 @@ def fault_of_continuations(association: Association) -> str | None:
 
 
 def _cut_off(association: Association) -> dict[str, str]:
-    """The continuations that do not end as a sentence does."""
+    """Returns the continuations that do not end like a sentence."""
     return {label: text for label, text in association.words.items() if not _COMPLETE.search(text)}
 
 
 def _fault_of_context(association: Association) -> str | None:
-    """What is wrong with the context of continuations, or None."""
+    """Returns the fault of the context of continuations, or None."""
     context = association.context
     if not context:
         return "no_context"
@@ -193,23 +193,23 @@ def _fault_of_context(association: Association) -> str | None:
 
 
 def fits(template: Template, association: Association) -> bool:
-    """Whether a template takes this target, this bias type and words of this part of speech."""
+    """Returns True if a template takes this target, this bias type and words of this part of speech."""
     return takes_target(template, association) and not any(_misfits(template, association))
 
 
 def takes_target(template: Template, association: Association) -> bool:
-    """Whether a template takes this target and this bias type."""
+    """Returns True if a template takes this target and this bias type."""
     of_type = not template.bias_types or association.bias_type in template.bias_types
     return of_type and template.takes == kind_of_target(association)
 
 
 def kind_of_target(association: Association) -> TermKind | None:
-    """What the target is: as the association says, else by the lists; None where neither knows."""
+    """Returns the kind of the target: from the association, else by the lists; None if both lack it."""
     return association.target_kind or kind_of_term(association.target, association.bias_type)
 
 
 def _misfits(template: Template, association: Association) -> Iterator[Label]:
-    """The labels whose words a template's BLANK does not take."""
+    """Yields the labels whose words do not fit the BLANK of a template."""
     if template.blank == "any":
         return
     person = kind_of_target(association) not in ("place", "thing") and not association.context
@@ -222,7 +222,7 @@ def _misfits(template: Template, association: Association) -> Iterator[Label]:
 
 
 def misfits(templates: Sequence[Template], association: Association) -> dict[str, str]:
-    """The words that keep an association out of the template that takes most of them; its target if none takes that."""
+    """Returns the words that keep an association out of its best template, or its target if no template takes that."""
     taking = [template for template in templates if takes_target(template, association)]
     if not taking:
         return {"target": association.target}
@@ -231,12 +231,12 @@ def misfits(templates: Sequence[Template], association: Association) -> dict[str
 
 
 def shared_parts(words: Iterable[str], context: str = "") -> set[Part]:
-    """The parts of speech that all these words can be."""
+    """Returns the parts of speech that all these words can be."""
     return set.intersection(*(set(readings(text, context)) for text in words))
 
 
 def fault_of(association: Association, matching: Matching) -> str | None:
-    """What is wrong with the three candidates of an association, or None."""
+    """Returns the fault of the three candidates of an association, or None."""
     words = list(association.words.values())
     if not association.target or not all(words):
         return "empty_candidate"
@@ -249,20 +249,20 @@ def fault_of(association: Association, matching: Matching) -> str | None:
     if matching.frequency is None:
         return None
     frequencies = [matching.frequency.get(text.lower()) for text in words]
-    known = [value for value in frequencies if value is not None]
-    if len(known) < len(words):
+    values = [value for value in frequencies if value is not None]
+    if len(values) < len(words):
         return "unknown_frequency"
-    return "frequency_differs" if max(known) - min(known) > matching.gap else None
+    return "frequency_differs" if max(values) - min(values) > matching.gap else None
 
 
 def _same(texts: Iterable[str]) -> bool:
-    """Whether two texts differ in nothing but case, spaces and punctuation."""
+    """Returns True if two texts differ only in case, spaces and punctuation."""
     plain = [words_in(text) or (text.strip(),) for text in texts]
     return len(set(plain)) < len(plain)
 
 
 def _in_template(template: Template, association: Association, source: Extra) -> Cat | Refused:
-    """The CAT of an association in a template, unless another word of it would have to change."""
+    """Returns the CAT of an association in a template, or a refusal if another word would have to change."""
     context = template.about(association.target)
     words = dict(association.words)
     if template.blank != "any":
@@ -275,12 +275,12 @@ def _in_template(template: Template, association: Association, source: Extra) ->
     if _same(words.values()):
         return refused(association, "same_candidates", context)
     texts = {label: fill(context, text) for label, text in words.items()}
-    made = {"template": template.context, "frame": template.frame, "polarity": template.polarity}
-    return _cat(association, "intrasentence", context, texts, words, {**made, **source})
+    about = {"template": template.context, "frame": template.frame, "polarity": template.polarity}
+    return _cat(association, "intrasentence", context, texts, words, {**about, **source})
 
 
 def wrong_number(context: str, words: str) -> bool:
-    """Whether a noun clashes with its slot: a plural after a or an, or one thing after a verb without its article."""
+    """Returns True if a noun clashes with its slot: a plural after a or an, or a singular after be without article."""
     start, end = slots(context)[0]
     before, is_head = context[:start].rstrip().rsplit(" ", 1)[-1].lower(), not context[end:].lstrip(" ")[:1].isalnum()
     head = words.split()[-1].lower()
@@ -298,7 +298,7 @@ def _cat(
     fills: Mapping[Label, str],
     source: Extra,
 ) -> Cat:
-    """A CAT with its candidates in the order of the labels."""
+    """Returns a CAT with its candidates in the order of the labels."""
     candidates = tuple(Candidate(text=texts[label], label=label, fill=fills.get(label)) for label in LABELS)
     return Cat(
         kind=kind,
@@ -316,7 +316,7 @@ def refused(
     context: str = "",
     failed: Mapping[Label, str] | Mapping[str, str] | None = None,
 ) -> Refused:
-    """The refusal of an association, or of an association in one context, with the words that failed."""
+    """Returns the refusal of an association, or of an association in one context, with the words that failed."""
     context = context or association.context
     text = " / ".join([context or association.target, *association.words.values()])
     item = content_id("association", association.id, context) if context else association.id
@@ -326,9 +326,9 @@ def refused(
 
 @dataclass(frozen=True, slots=True)
 class Unrelated:
-    """Chooses an unrelated word from a pool: the part of speech of the other two, and as frequent as they are.
+    """Chooses an unrelated word from a pool, with the part of speech and the frequency of the other two.
 
-    The choice is drawn by a hash of the association and the seed: no other association of a file changes it.
+    A hash of the association and the seed decides, so no other association of a file changes the choice.
     """
 
     pool: Sequence[str]
@@ -336,15 +336,15 @@ class Unrelated:
     frequency: Mapping[str, float] | None = None
 
     def __call__(self, association: Association) -> str | None:
-        """A word of the pool, or None if none fits."""
-        given = [association.words["stereotype"], association.words["anti-stereotype"]]
-        parts = shared_parts(given, association.context) if all(given) else set()
-        taken = {word.casefold() for word in given}
-        fitting = [word for word in self.pool if word.casefold() not in taken and parts & readings(word).keys()]
+        """Returns a word of the pool, or None if none fits."""
+        own_words = [association.words["stereotype"], association.words["anti-stereotype"]]
+        parts = shared_parts(own_words, association.context) if all(own_words) else set()
+        excluded = {word.casefold() for word in own_words}
+        fitting = [word for word in self.pool if word.casefold() not in excluded and parts & readings(word).keys()]
         if self.frequency is not None and fitting:
-            known = self.frequency
-            wanted = float(np.mean([known.get(word.lower(), 0.0) for word in given]))
-            distance = [abs(known.get(word.lower(), 0.0) - wanted) for word in fitting]
+            zipf = self.frequency
+            wanted = float(np.mean([zipf.get(word.lower(), 0.0) for word in own_words]))
+            distance = [abs(zipf.get(word.lower(), 0.0) - wanted) for word in fitting]
             fitting = [word for word, far in zip(fitting, distance, strict=True) if far == min(distance)]
-        told = (association.target, association.bias_type, association.context, *given)
-        return min(fitting, key=lambda word: content_id("unrelated", self.seed, *told, word), default=None)
+        key = (association.target, association.bias_type, association.context, *own_words)
+        return min(fitting, key=lambda word: content_id("unrelated", self.seed, *key, word), default=None)

@@ -1,4 +1,4 @@
-"""CATs and minimal pairs in languages with agreement: templates with slots, filled in each gender that a target has."""
+"""CATs and minimal pairs in languages with agreement: templates with slots, filled in each gender of a target."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ PARTS = ("adjective", "noun", "verb", "bare noun", "any")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreeingTemplate:
-    """A context with slots for a target and one BLANK, in a language of its own."""
+    """A context with slots for a target and one BLANK, in one language."""
 
     context: str
     takes: str = "person"
@@ -31,17 +31,17 @@ class AgreeingTemplate:
     bias_types: frozenset[str] = field(default_factory=frozenset)
 
     def faults(self, language: Language) -> Iterator[str]:
-        """What is wrong with the template in its language."""
+        """Yields the faults of the template in its language."""
         yield from faults(self.context, language)
         if self.context.count(BLANK) != 1:
             yield f"{self.context!r} has {self.context.count(BLANK)} BLANKs; a template has one"
-        for name, known in (("takes", TAKES), ("blank", PARTS), ("frame", get_args(Frame))):
-            if getattr(self, name) not in known:
-                yield f"{self.context!r} has the {name} {getattr(self, name)!r}; expected {', '.join(known)}"
+        for name, allowed in (("takes", TAKES), ("blank", PARTS), ("frame", get_args(Frame))):
+            if getattr(self, name) not in allowed:
+                yield f"{self.context!r} has the {name} {getattr(self, name)!r}; expected {', '.join(allowed)}"
 
 
 def read(path: Path | str) -> list[AgreeingTemplate]:
-    """The templates of a TOML file."""
+    """Reads the templates of a TOML file."""
     try:
         return [
             AgreeingTemplate(**(entry | {"bias_types": frozenset(entry.get("bias_types", ()))}))
@@ -52,30 +52,30 @@ def read(path: Path | str) -> list[AgreeingTemplate]:
 
 
 def templates_of(language: Language, path: Path | None, frames: Sequence[str]) -> list[AgreeingTemplate]:
-    """The templates of a language or of a file, in some frames; a faulty one is an error."""
+    """Returns the templates of a language or of a file in the chosen frames; a faulty one is an error."""
     place = path or language.path("templates.toml", "CAT templates")
-    found = read(place)
-    wrong = next((fault for template in found for fault in template.faults(language)), None)
+    templates = read(place)
+    wrong = next((fault for template in templates for fault in template.faults(language)), None)
     if wrong:
         raise BadInput(place, wrong, EXPECTED)
     wanted = chosen_frames(path, frames)
-    return [template for template in found if template.frame in wanted]
+    return [template for template in templates if template.frame in wanted]
 
 
 def part_of(words: str, language: Language) -> tuple[str, ...]:
-    """The parts of speech of words, by the language's tables and rules; none if no table has them."""
-    found = ["bare noun" if word.pos == "noun" else word.pos for word in language.words.get(words, ())]
-    found += ["noun"] if words.lower() in language.by_form else []
-    if language.genders and not found and isinstance(language.form("lemma", words), str):
-        found.append("adjective")
+    """Returns the parts of speech of words, by the language's tables and rules; empty if no table has them."""
+    parts = ["bare noun" if word.pos == "noun" else word.pos for word in language.words.get(words, ())]
+    parts += ["noun"] if words.lower() in language.by_form else []
+    if language.genders and not parts and isinstance(language.form("lemma", words), str):
+        parts.append("adjective")
     if (
-        not found
+        not parts
         and language.genders
         and " " in words
         and isinstance(language.agree(words, language.genders[0], "sg"), str)
     ):
-        found.append("adjective")
-    return tuple(dict.fromkeys(found))
+        parts.append("adjective")
+    return tuple(dict.fromkeys(parts))
 
 
 def build(
@@ -84,8 +84,8 @@ def build(
     associations: Iterable[Association | Refused],
     source: Extra | None = None,
 ) -> Iterator[Cat | Refused]:
-    """Each association in every template that fits it, once for each gender that the text shows."""
-    seen = set[str]()
+    """Yields each association in every template that fits it, once for each gender that the text shows."""
+    seen_ids = set[str]()
     for association in associations:
         if isinstance(association, Refused):
             yield association
@@ -104,8 +104,8 @@ def build(
             continue
         parts = {label: part_of(words, language) for label, words in association.words.items()}
         fitting = [one for one in templates if _fits(one, noun, association.bias_type, parts.values())]
-        made = [cat for one in fitting for cat in _cats(one, language, noun, association, source or {})]
-        if not made:
+        cats = [cat for one in fitting for cat in _cats(one, language, noun, association, source or {})]
+        if not cats:
             unknown = {label: association.words[label] for label in LABELS if not parts[label]}
             taking = [one for one in templates if _takes(one, noun, association.bias_type)]
             fewest = min(
@@ -114,43 +114,43 @@ def build(
             misfits: dict[str, str] = {label: association.words[label] for label in fewest}
             misfits = misfits or {"target": association.target}
             yield refused(association, "unknown_word" if unknown else "no_template_fits", failed=unknown or misfits)
-        for cat in made:
+        for cat in cats:
             if isinstance(cat, Refused):
                 yield cat
-            elif cat.id in seen:
+            elif cat.id in seen_ids:
                 yield refused(association, "duplicate", cat.context)
             else:
-                seen.add(cat.id)
+                seen_ids.add(cat.id)
                 yield cat
 
 
 def target_of(target: str, language: Language) -> Noun | Refusal:
-    """The noun or the place that a target is; a place may be without its article (Espagne for l'Espagne)."""
+    """Returns the noun or the place of a target; a place may lack its article (Espagne for l'Espagne)."""
     place = next((noun.place for noun in language.nouns if target in (noun.place, _ARTICLE.sub("", noun.place))), "")
     return Noun(place, {"": place}, pos="place") if place else language.noun(target)
 
 
 def _fits(template: AgreeingTemplate, noun: Noun, bias_type: str, parts: Iterable[Sequence[str]]) -> bool:
-    """Whether a template takes this target, this bias type and words of these parts of speech."""
+    """Returns True if a template takes this target, this bias type and words of these parts of speech."""
     return _takes(template, noun, bias_type) and not any(_lacks(template, part) for part in parts)
 
 
 def _takes(template: AgreeingTemplate, noun: Noun, bias_type: str) -> bool:
-    """Whether a template takes this target and this bias type."""
+    """Returns True if a template takes this target and this bias type."""
     if template.bias_types and bias_type not in template.bias_types:
         return False
     return template.takes == ("place" if noun.pos == "place" else "person")
 
 
 def _lacks(template: AgreeingTemplate, parts: Sequence[str]) -> bool:
-    """Whether a template's BLANK takes none of these parts of speech."""
+    """Returns True if a template's BLANK takes none of these parts of speech."""
     return template.blank not in ("any", *parts)
 
 
 def _cats(
     template: AgreeingTemplate, language: Language, noun: Noun, association: Association, source: Extra
 ) -> Iterator[Cat | Refused]:
-    """The CATs of an association in a template, one for each gender that reads differently."""
+    """Yields the CATs of an association in a template, one for each gender with a different text."""
     filled: dict[str, Mapping[str, str | Refusal]] = {
         label: _in_each_gender(template, language, noun, words) for label, words in association.words.items()
     }
@@ -167,8 +167,8 @@ def _cats(
         if len(set(texts)) < len(texts):
             yield refused(association, "same_candidates", str(context))
             continue
-        made = {"template": template.context, "frame": template.frame, "gender": gender}
-        known = {"language_status": language.facts["status"], "association": association.id}
+        about = {"template": template.context, "frame": template.frame, "gender": gender}
+        origin = {"language_status": language.facts["status"], "association": association.id}
         one, two, three = (
             Candidate(text=text, label=label, fill=_fill_of(str(context), text))
             for text, label in zip(texts, LABELS, strict=True)
@@ -180,18 +180,23 @@ def _cats(
             context=str(context),
             candidates=(one, two, three),
             language=language.code,
-            source={**known, **association.source, **{name: value for name, value in made.items() if value}, **source},
+            source={
+                **origin,
+                **association.source,
+                **{name: value for name, value in about.items() if value},
+                **source,
+            },
         )
 
 
 def _in_each_gender(template: AgreeingTemplate, language: Language, noun: Noun, words: str) -> dict[str, str | Refusal]:
-    """A template filled with words, by gender."""
+    """Returns a template filled with words, by gender."""
     fill = Fill(words, "any" if template.blank == "bare noun" else template.blank)
     return {gender: render(template.context, language, [noun], [gender], fill) for gender in noun.genders}
 
 
 def _fill_of(context: str, text: str) -> str | None:
-    """What stands in a text at the place of the BLANK."""
+    """Returns the text at the place of the BLANK, or None if the text does not match the context."""
     before, _, after = context.partition(BLANK)
     if not text.startswith(before) or not text.endswith(after):
         return None
@@ -204,55 +209,55 @@ def pairs(
     rows: Iterable[Row | Refused],
     source: Extra | None = None,
 ) -> Iterator[Pair | Refused]:
-    """Each stereotype in every template that fits it, said of two groups in the same gender."""
-    seen: set[str] = set()
-    for given in rows:
-        if isinstance(given, Refused):
-            yield given
+    """Yields each stereotype in every template that fits it, about two groups in the same gender."""
+    seen_ids: set[str] = set()
+    for entry in rows:
+        if isinstance(entry, Refused):
+            yield entry
             continue
-        number, row = given
+        number, row = entry
         target, other, bias_type, words = (row[name] for name in ASSOCIATED)
         nouns = [target_of(group, language) for group in (target, other)]
         wrong = next((noun for noun in nouns if isinstance(noun, Refusal)), None)
         reason = "empty_cell" if not all((target, other, words)) else wrong.reason if wrong else ""
-        known = [noun for noun in nouns if isinstance(noun, Noun)]
+        valid_nouns = [noun for noun in nouns if isinstance(noun, Noun)]
         if not reason and other.lower() in names_of(target, language.code):
             reason = "same_groups"
         if not reason and any(names(words, group, language.code) for group in (target, other)):
             reason = "names_group"
         if (
             not reason
-            and all("" not in noun.genders for noun in known)
-            and not {*known[0].genders} & {*known[1].genders}
+            and all("" not in noun.genders for noun in valid_nouns)
+            and not {*valid_nouns[0].genders} & {*valid_nouns[1].genders}
         ):
             reason = "genders_differ"
-        made: list[Pair] = []
+        results: list[Pair] = []
         for template in templates if not reason else ():
             part = part_of(words, language)
-            if not all(_fits(template, noun, bias_type, [part]) for noun in known):
+            if not all(_fits(template, noun, bias_type, [part]) for noun in valid_nouns):
                 continue
             fill = Fill(words, "any" if template.blank == "bare noun" else template.blank)
-            each = [dict(variants(template.context, language, noun, fill)) for noun in known]
+            each = [dict(variants(template.context, language, noun, fill)) for noun in valid_nouns]
             for gender in (one for one in each[0] if one in each[1]):
                 more, less = (texts[gender] for texts in each)
                 if isinstance(more, Refusal) or isinstance(less, Refusal) or more == less:
                     continue
-                kept = {"row": number, "template": template.context, "frame": template.frame, "gender": gender}
-                kept |= row.get("origin", {})
-                made.append(
+                about = {"row": number, "template": template.context, "frame": template.frame, "gender": gender}
+                about |= row.get("origin", {})
+                results.append(
                     Pair(
                         more=more,
                         less=less,
                         direction="stereo",
                         bias_type=bias_type,
                         language=language.code,
-                        source={**kept, "language_status": language.facts["status"], **(source or {})},
+                        source={**about, "language_status": language.facts["status"], **(source or {})},
                     )
                 )
-        for pair in made:
-            yield pair if pair.id not in seen else _refused_row(number, "duplicate", pair.more)
-            seen.add(pair.id)
-        if not made:
+        for pair in results:
+            yield pair if pair.id not in seen_ids else _refused_row(number, "duplicate", pair.more)
+            seen_ids.add(pair.id)
+        if not results:
             text = " / ".join((target, other, words))
             unknown = "" if reason or part_of(words, language) else "unknown_word"
             failed = {
@@ -262,6 +267,6 @@ def pairs(
 
 
 def _refused_row(row: int, reason: str, text: str, failed: Extra | None = None) -> Refused:
-    """The refusal of a row, or of one of its pairs, with the words that failed."""
+    """Returns the refusal of a row, or of one of its pairs, with the words that failed."""
     about = {"row": row, **({"failed": failed} if failed else {})}
     return Refused(id=content_id("row", row, text), reason=reason, text=text, source=about)

@@ -1,4 +1,4 @@
-"""Words for a BLANK: their part of speech in their writer's sentence or by a dictionary; their form in a template."""
+"""Words for a BLANK: their parts of speech, by their original sentence or a dictionary; their form in a template."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,23 +23,23 @@ _JOINED = re.compile(r"(,? and |,? or |, )")
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Words as one part of speech: a noun in the singular, a bare noun as it stands, a verb in its base form."""
+    """Words as one part of speech: a noun in the singular, a bare noun unchanged, a verb in its base form."""
 
     words: str
     phrase: bool = False
-    """Whether the words only fit at the end of a clause: `made of wood`, `arrested`, `gossip all day`."""
+    """True if the words fit only at the end of a clause: `made of wood`, `arrested`, `gossip all day`."""
 
 
 @cache
 def readings(words: str, context: str = "") -> Mapping[Part, Fill]:
-    """The parts of speech that words can be, each with their base form; a context with a BLANK is where they stood.
+    """Returns the parts of speech that words can be, each with its base form; `context` is their own sentence.
 
-    What the slot of the context takes decides first. Without a context, or where the dictionary has nothing for the
-    slot, the usual parts of speech of the words decide.
+    The slot of the context decides first. Without a context, or if the dictionary has nothing for the slot, the usual
+    parts of speech of the words decide.
     """
-    written = bool(context) and check(context) is None
-    slot = slot_of(context) if written else None
-    if written and starts_sentence(context[: slots(context)[0][0]]) and other_parts(words.split()[0]):
+    has_blank = bool(context) and check(context) is None
+    slot = slot_of(context) if has_blank else None
+    if has_blank and starts_sentence(context[: slots(context)[0][0]]) and other_parts(words.split()[0]):
         words = words[0].lower() + words[1:]
     if _JOINED.search(words):
         return _joined(_JOINED.split(words), slot)
@@ -50,7 +50,7 @@ def readings(words: str, context: str = "") -> Mapping[Part, Fill]:
 
 
 def are_deeds(fills: Iterable[str]) -> bool:
-    """Whether all fills can be verbs in the third person, and none names a person: cries, laughs, boils."""
+    """Returns True if all fills can be third-person verbs, and none names a person: cries, laughs, boils."""
     return all(
         verb_tags(first := words.split()[0]) == {"VBZ"}
         and "verb" in readings(words)
@@ -60,15 +60,15 @@ def are_deeds(fills: Iterable[str]) -> bool:
 
 
 def in_number(words: str, part: Part, number: Number) -> str:
-    """The base form of words in the number of the target: nouns take a plural, verbs the third person's -s."""
+    """Returns words in the number of the target: nouns take a plural, verbs the third person's -s."""
     if part not in ("noun", "verb") or number == ("singular" if part == "noun" else "plural"):
         return words
     pieces = _JOINED.split(words)
-    return "".join(piece if at % 2 else _inflected(piece, part) for at, piece in enumerate(pieces))
+    return "".join(piece if index % 2 else _inflected(piece, part) for index, piece in enumerate(pieces))
 
 
 def _inflected(words: str, part: Part) -> str:
-    """The plural of a noun phrase, the third person of a verb phrase."""
+    """Returns the plural of a noun phrase, or the third person of a verb phrase."""
     if part == "noun":
         return plural_noun(words)
     verb, space, rest = words.partition(" ")
@@ -77,7 +77,7 @@ def _inflected(words: str, part: Part) -> str:
 
 
 def slot_of(context: str) -> frozenset[str] | None:
-    """What the words around a BLANK ask for: adjective, noun, article, predicate, verb; None where they do not say."""
+    """Returns what the words around a BLANK need: adjective, noun, article, predicate or verb; None if undecided."""
     start, end = slots(context)[0]
     before = compounds(re.split(r"[.!?;:,\"“]", context[:start])[-1])
     after = re.match(r"\s+([\w'-]+)", context[end:])
@@ -94,29 +94,29 @@ def slot_of(context: str) -> frozenset[str] | None:
         return frozenset({"article"})
     if last in lists["frames"]["linking"]:
         return frozenset({"predicate"})
-    found = [name for name in ("noun", "verb") if last in own["slots"][name]]
-    return frozenset(found) or None
+    slot_names = [name for name in ("noun", "verb") if last in own["slots"][name]]
+    return frozenset(slot_names) or None
 
 
 def _joined(pieces: list[str], slot: frozenset[str] | None) -> Mapping[Part, Fill]:
-    """Words joined by and, or or commas: what all of them can be, each in its form."""
+    """Returns the readings that all words joined by and, or or commas share, each in its form."""
     each = [readings(piece) if slot is None else _again(piece, slot) for piece in pieces[::2]]
-    found: dict[Part, Fill] = {}
+    shared: dict[Part, Fill] = {}
     for part in each[0]:
         if all(part in other for other in each):
             joined = "".join(a + b for a, b in zip((e[part].words for e in each), [*pieces[1::2], ""], strict=True))
-            found[part] = Fill(joined, any(e[part].phrase for e in each))
-    return found
+            shared[part] = Fill(joined, any(e[part].phrase for e in each))
+    return shared
 
 
 def _again(words: str, slot: frozenset[str]) -> Mapping[Part, Fill]:
-    """The readings of one of several joined words in their slot."""
+    """Returns the readings of one of several joined words in their slot."""
     first, *rest = words.split()
     return _of_phrase(first, " ".join(rest), slot) if rest else _of_word(first, slot)
 
 
 def _of_phrase(first: str, rest: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
-    """Several words: a noun or an adjective with what belongs to it, or a verb with what follows."""
+    """Returns the readings of several words: a noun or adjective with its modifiers, or a verb with its rest."""
     lists, plain = wordlist("fills.toml"), first.lower()
     head, preposition, behind = _before_preposition(f"{first} {rest}")
     if plain in ("a", "an"):
@@ -129,7 +129,7 @@ def _of_phrase(first: str, rest: str, slot: frozenset[str] | None) -> Mapping[Pa
         inner = readings(rest)
         if "adjective" in inner:
             return {"adjective": Fill(f"{first} {rest}", phrase=True)}
-        # `never sing` stands in no template that denies, so it is no infinitive
+        # `never sing` fits no template with a negation, so it is no infinitive
         return {"verb": Fill(f"{first} {inner['verb'].words}", phrase=True)} if "verb" in inner else {}
     if (slot is None or slot & {"verb", "predicate"}) and (base := _base_of_phrase(plain, rest)):
         verb = Fill(f"{base} {rest}", phrase=True)
@@ -148,43 +148,49 @@ def _of_phrase(first: str, rest: str, slot: frozenset[str] | None) -> Mapping[Pa
 
 
 def _before_preposition(words: str) -> tuple[str, str, str]:
-    """What stands before the first preposition, the preposition and what stands behind it; nothing if there is none."""
+    """Returns the words before the first preposition, the preposition and the words behind it.
+
+    Without a preposition, the last two are empty.
+    """
     prepositions = "|".join(wordlist("fills.toml")["prepositions"])
-    found = re.fullmatch(rf"(.+?) ({prepositions}) (.+)", words, re.IGNORECASE)
-    return (found[1], found[2], found[3]) if found else (words, "", "")
+    match = re.fullmatch(rf"(.+?) ({prepositions}) (.+)", words, re.IGNORECASE)
+    return (match[1], match[2], match[3]) if match else (words, "", "")
 
 
 def _base_of_phrase(first: str, rest: str) -> str | None:
-    """The base form of a word that begins a verb phrase: by what follows, or because a verb is its usual part."""
+    """Returns the base form of the verb that begins a verb phrase, or None.
+
+    The word that follows decides, or the usual part of speech of the first word.
+    """
     lists, second = wordlist("fills.toml"), rest.split()[0].lower()
     if not verb_tags(first) & {*_FINITE, "VBG"}:
         return None
     base = _base(first)
-    if second in _OWNED:  # "clean their houses": no adjective stands before an article
+    if second in _OWNED:  # "clean their houses": no adjective precedes an article
         return base
     if "adjective" in _of_word(first, None):
         return None
     if second in (*lists["determiners"], "a", "an") or other_parts(second) == {"ADV"}:
         return base
-    # no adjective stands behind its noun: who studies hard
+    # an adjective does not follow its noun: who studies hard
     if second == rest.lower() and {"ADV", "ADJ"} <= other_parts(second) and "NOUN" not in other_parts(second):
         return base if "verb" in usual_kinds(base) else None
     return base if _row(base).get("usual", "verb").split()[0] == "verb" else None
 
 
 def _with_preposition(head: str, behind: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
-    """A noun with what belongs to it (`man of honour`), or an adjective or participle that only follows a verb."""
+    """Returns a noun with its complement (`man of honour`), or an adjective that only follows a verb."""
     own = readings(head) if slot is None else _again(head, slot)
-    found: dict[Part, Fill] = {
+    fills: dict[Part, Fill] = {
         part: Fill(fill.words + behind) for part, fill in own.items() if part in ("noun", "bare noun")
     }
     if "adjective" in own:
-        found["adjective"] = Fill(head + behind, phrase=True)
-    return found
+        fills["adjective"] = Fill(head + behind, phrase=True)
+    return fills
 
 
 def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
-    """The readings of one word: what its slot takes if the dictionary has that, else its usual parts of speech."""
+    """Returns the readings of one word: what its slot takes if the dictionary has that, else its usual ones."""
     if word.lower() in CLOSED or word.lower() in wordlist("fills.toml")["pronouns"]:
         return {}
     tags, parts = verb_tags(word), other_parts(word)
@@ -192,25 +198,28 @@ def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
     noun = one or (word if "NOUN" in parts else None)
     adjective = _adjective(word, tags, parts, slot)
     usual = _row(noun or word).get("usual", "noun").split() if noun else []
-    found = _noun(word, noun, one is not None, slot) if noun and "noun" in usual else {}
+    noun_fills = _noun(word, noun, one is not None, slot) if noun and "noun" in usual else {}
     base = _base(word) if tags & {*_FINITE, "VBG"} else ""
     verb: dict[Part, Fill] = {"verb": Fill(base), "infinitive": Fill(base)} if base and stands_alone(base) else {}
     if slot:
         if adjective and slot & {"adjective", "predicate"}:
             return {"adjective": adjective}
-        if found and (slot & {"noun", "article"} or ("predicate" in slot and one is not None)):
-            return found
+        if noun_fills and (slot & {"noun", "article"} or ("predicate" in slot and one is not None)):
+            return noun_fills
         if verb and ("verb" in slot or ("predicate" in slot and "VBG" in tags)):
             return verb
     if adjective:
-        # "criminal" is a noun as often, "white" and "wealthy" are not
-        is_noun = "noun" in found and _row(noun or "").get("usual", "").startswith("noun")
-        return {"adjective": adjective, **(found if is_noun else {})}
-    return found | (verb if "verb" in _row(base).get("usual", "verb") else {})
+        # "criminal" is as often a noun; "white" and "wealthy" are not
+        is_noun = "noun" in noun_fills and _row(noun or "").get("usual", "").startswith("noun")
+        return {"adjective": adjective, **(noun_fills if is_noun else {})}
+    return noun_fills | (verb if "verb" in _row(base).get("usual", "verb") else {})
 
 
 def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: frozenset[str] | None) -> Fill | None:
-    """A word as an adjective, if the dictionary or its ending allow it; a participle or `asleep` is a phrase."""
+    """Returns a word as an adjective, if the dictionary or its ending allows it, or None.
+
+    A participle, a comparative or a word such as `asleep` is a phrase.
+    """
     plain, lists = word.lower(), wordlist("fills.toml")
     if plain in lists["predicative"]:
         return Fill(word, phrase=True)
@@ -222,11 +231,11 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
     if plain in proper():
         return Fill(proper()[plain] if word.islower() else word)
     row = _row(plain)
-    known = not row or "adjective" in f"{row['usual']} {row['rare']}"
+    allowed = not row or "adjective" in f"{row['usual']} {row['rare']}"
     listed = row.get("usual", "").startswith("adjective") or (
         "adjective" in row.get("usual", "") and tags & {"VBG", "VBN"}
     )
-    if ("ADJ" in parts and known) or listed or plain in lists["adjectives"]:
+    if ("ADJ" in parts and allowed) or listed or plain in lists["adjectives"]:
         return Fill(word)
     if "VBG" in tags and slot == frozenset({"adjective"}) and stands_alone(word):
         return Fill(word)
@@ -234,18 +243,18 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
         return Fill(word, phrase=True)
     hyphenated = "-" in plain and plain.endswith(("ed", "ing"))
     ending = len(word) > 5 and plain.endswith(tuple(lists["adjective_endings"]))
-    made = not parts and not tags and (hyphenated or ending)
-    return Fill(word) if made else None
+    derived = not parts and not tags and (hyphenated or ending)
+    return Fill(word) if derived else None
 
 
 def stands_alone(form: str) -> bool:
-    """Whether the verb of a form also stands without an object."""
+    """Returns True if the verb of a form can also occur without an object."""
     verb = _base(form)
     return bool(_row(verb).get("intransitive")) or verb in wordlist("fills.toml")["without_object"]
 
 
 def _degrees(word: str) -> set[str]:
-    """JJR for the comparative of an adjective, JJS for the superlative; nothing for its plain form."""
+    """Returns JJR for the comparative of an adjective, JJS for the superlative; empty for its plain form."""
     from lemminflect import getAllInflections, getAllLemmas
 
     lemmas = [lemma for lemma in getAllLemmas(word, upos="ADJ").get("ADJ", ()) if lemma != word]
@@ -254,9 +263,9 @@ def _degrees(word: str) -> set[str]:
 
 
 def _noun(word: str, one: str, plural: bool, slot: frozenset[str] | None) -> dict[Part, Fill]:
-    """A noun that is counted, in the singular, and as it stands without an article; a mass noun only the latter.
+    """Returns a countable noun in the singular, and its form without an article; a mass noun has only the latter.
 
-    A noun for people is only counted: who is known for snobs is no snob.
+    A noun for people is only countable, because somebody who is known for snobs is no snob.
     """
     lists, plain = wordlist("fills.toml"), one.lower()
     if word.lower() in lists["plural_only"]:
@@ -266,13 +275,13 @@ def _noun(word: str, one: str, plural: bool, slot: frozenset[str] | None) -> dic
     if one[0].isupper() or (not mass and names_person(plain)):
         return {"noun": Fill(one)}
     counted = mass != "only" and (plural or not (mass or gerund) or slot == frozenset({"article"}))
-    found: dict[Part, Fill] = {"bare noun": Fill(word if plural or mass or gerund else plural_noun(word))}
-    return found | ({"noun": Fill(one)} if counted else {})
+    fills: dict[Part, Fill] = {"bare noun": Fill(word if plural or mass or gerund else plural_noun(word))}
+    return fills | ({"noun": Fill(one)} if counted else {})
 
 
 @cache
 def _base(verb: str) -> str:
-    """The base form of a verb form."""
+    """Returns the base form of a verb form."""
     from lemminflect import getLemma
 
     tags = verb_tags(verb)
@@ -282,38 +291,38 @@ def _base(verb: str) -> str:
 
 
 def usual_kinds(word: str) -> frozenset[str]:
-    """What a word usually is: adjective, noun, verb; adverb too where the table of usual parts lacks the word."""
+    """Returns the usual kinds of a word: adjective, noun, verb; also adverb if the table lacks the word."""
     if row := _row(word):
         return frozenset(row["usual"].split())
     kinds = {"ADJ": "adjective", "NOUN": "noun", "ADV": "adverb"}
-    found = {kinds[part] for part in other_parts(word) if part in kinds}
-    return frozenset(found | ({"verb"} if verb_tags(word) & _FINITE else set()))
+    usual = {kinds[part] for part in other_parts(word) if part in kinds}
+    return frozenset(usual | ({"verb"} if verb_tags(word) & _FINITE else set()))
 
 
 def usual_order(word: str) -> tuple[str, ...]:
-    """The usual kinds of a word, the most frequent first; in the order of the alphabet where the table lacks it."""
+    """Returns the usual kinds of a word, most frequent first; in alphabetical order if the table lacks it."""
     return tuple(_row(word).get("usual", "").split()) or tuple(sorted(usual_kinds(word)))
 
 
 @cache
 def _readings() -> dict[str, dict[str, str]]:
-    """The table of usual parts of speech, by word."""
+    """Returns the table of usual parts of speech, by word."""
     return {row["word"]: row for row in table("readings.csv")}
 
 
 def _row(word: str) -> dict[str, str]:
-    """What the table says of a word; nothing for a word with one part of speech."""
+    """Returns the table's row for a word; empty for a word with one part of speech."""
     return _readings().get(word.lower(), {})
 
 
 @cache
 def proper() -> dict[str, str]:
-    """Adjectives of places, peoples and faiths in lower case, with their capital."""
+    """Returns adjectives of places, peoples and faiths in lower case, each with its capitalized form."""
     listed = (*wordlist("fills.toml")["proper"], *(word for nation in nations() for word in nation.adjectives))
     return {word.lower(): word for word in listed}
 
 
 def _proper_noun(word: str) -> str | None:
-    """The name for one of a people or faith, of its adjective or plural: `german` and `Germans` are a German."""
-    found = proper().get(word.lower()) or proper().get(word.lower().removesuffix("s"))
-    return found if found and found.endswith(("an", "Arab", "Buddhist", "Hindu", "Latino", "Muslim")) else None
+    """Returns the name for a member of a people or faith: `german` and `Germans` give `German`; or None."""
+    name = proper().get(word.lower()) or proper().get(word.lower().removesuffix("s"))
+    return name if name and name.endswith(("an", "Arab", "Buddhist", "Hindu", "Latino", "Muslim")) else None

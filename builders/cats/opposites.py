@@ -1,4 +1,4 @@
-"""Anti-stereotypes for associations that have none, such as SeeGULL's: the opposite of an adjective."""
+"""Anti-stereotypes for associations without one, such as SeeGULL's: the opposite of an adjective."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -11,33 +11,33 @@ from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Cat, Refused
 
 CHOSEN = "anti_stereotype_chosen"
-"""The field of a source that says where an anti-stereotype comes from that the association lacked."""
+"""The field of a source with the origin of an anti-stereotype that the association lacked."""
 
 
 def with_opposites(associations: Iterable[Association | Refused]) -> Iterator[Association | Refused]:
-    """Each association; one without an anti-stereotype gets WordNet's opposite of its stereotype, an adjective.
+    """Yields each association; one without an anti-stereotype gets WordNet's opposite of its adjective.
 
-    Of several opposites the one comes first that the file says of most groups, since that is said of people. One that
-    the file says of the same target is no anti-stereotype of it, and the association is refused.
+    Among several opposites, the one that the file assigns to most groups comes first, because people use it about
+    groups. If the file assigns it to the same target, it is no anti-stereotype, and the association is refused.
     """
-    given = list(associations)
-    said: dict[str, set[str]] = defaultdict(set)
-    for one in given:
+    listed = list(associations)
+    groups_by_word: dict[str, set[str]] = defaultdict(set)
+    for one in listed:
         if isinstance(one, Association) and not _denied(one):
-            said[one.words["stereotype"].casefold()] |= {one.target.lower(), *same_group(one.target)}
-    for one in given:
+            groups_by_word[one.words["stereotype"].casefold()] |= {one.target.lower(), *same_group(one.target)}
+    for one in listed:
         if isinstance(one, Refused) or one.words["anti-stereotype"] or not (one.target and one.words["stereotype"]):
             yield one
             continue
         stereotype = one.words["stereotype"]
-        known = [
+        candidates = [
             word for word in opposites(stereotype) if word not in wordlist("fills.toml")["opposites"]["not_of_people"]
         ]
-        known = [word for word in known if "adjective" in shared_parts([stereotype, word], one.context)]
-        word = max(known, key=lambda each: len(said.get(each, ())), default=None)
+        candidates = [word for word in candidates if "adjective" in shared_parts([stereotype, word], one.context)]
+        word = max(candidates, key=lambda each: len(groups_by_word.get(each, ())), default=None)
         if word is None:
             yield refused(one, "no_anti_stereotype", failed={"stereotype": stereotype})
-        elif one.target.lower() in said.get(word, ()):
+        elif one.target.lower() in groups_by_word.get(word, ()):
             yield refused(one, "opposite_said_too", failed={"stereotype": stereotype, "anti-stereotype": word})
         else:
             source = {**one.source, CHOSEN: "WordNet's opposite"}
@@ -45,7 +45,7 @@ def with_opposites(associations: Iterable[Association | Refused]) -> Iterator[As
 
 
 def counting_chosen(outcomes: Iterable[Cat | Refused], chosen: Counter[str], mark: str) -> Iterator[Cat | Refused]:
-    """The outcomes; `chosen` counts the CATs of each association whose source has the mark of a chosen word."""
+    """Yields the outcomes; `chosen` counts the CATs of each association whose source has `mark`."""
     for one in outcomes:
         if isinstance(one, Cat) and mark in one.source:
             chosen[one.source["association"]] += 1
@@ -53,6 +53,6 @@ def counting_chosen(outcomes: Iterable[Cat | Refused], chosen: Counter[str], mar
 
 
 def _denied(one: Association) -> bool:
-    """Whether more raters said that people do not make an association than that they do."""
+    """Returns True if more raters denied an association than confirmed it."""
     votes = one.source.get("votes", {}).values()
     return bool(sum(each["no"] for each in votes) > sum(each["yes"] for each in votes))

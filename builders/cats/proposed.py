@@ -1,4 +1,4 @@
-"""Associations for CATs from a table, or from records: what models proposed, or what SeeGULL's raters judged."""
+"""Associations for CATs from a table, or from records: proposals of models, or judgements of SeeGULL's raters."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,22 +17,22 @@ from catsofa.data.records import LABELS, Refused
 def read(
     path: Path | str, *, with_context: bool = False, language: str = "en", bias_type: str = ""
 ) -> Iterator[Association | Refused]:
-    """The associations of a CSV or TSV, or those of records; what is none for CATs is refused.
+    """Yields the associations of a CSV or TSV, or those of records; records unfit for CATs are refused.
 
-    `bias_type` is the domain of records that name none.
+    `bias_type` is the default for records without one.
     """
     path = Path(path)
     if not are_records(path, EXPECTED):
         yield from read_associations(path, with_context=with_context)
         return
     for row, one in enumerate(formats.read_as(path, Proposed), 1):
-        given = {name: str(one.extra.get(name) or "") for name in ("context", "target_kind", *LABELS)}
-        kind = given["target_kind"] or kind_of_group(one.identity, domain(one, bias_type), language)
+        cells = {name: str(one.extra.get(name) or "") for name in ("context", "target_kind", *LABELS)}
+        kind = cells["target_kind"] or kind_of_group(one.identity, domain(one, bias_type), language)
         association = Association(
             target=one.identity,
             bias_type=domain(one, bias_type),
-            words={label: given[label] for label in LABELS} | {"stereotype": one.attribute},
-            context=given["context"],
+            words={label: cells[label] for label in LABELS} | {"stereotype": one.attribute},
+            context=cells["context"],
             source={"row": row, **origin(one)},
             target_kind=cast(TermKind | None, kind),
         )
@@ -47,7 +47,7 @@ def read(
             yield refused(association, "unknown_target_kind", failed=failed)
         elif (
             language == "en"
-            and not (with_context or given["context"])
+            and not (with_context or cells["context"])
             and isinstance(form := forms(one.attribute), str)
         ):
             yield refused(association, form)

@@ -1,4 +1,4 @@
-"""Words that a masked model proposes for a BLANK: neutral ones, said of anybody, and unrelated ones, said of things."""
+"""Words that a masked model proposes for a BLANK: neutral ones fit anybody, unrelated ones describe things."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +22,9 @@ from catsofa.data.language.words import words
 from catsofa.data.records import LABELS, Refused
 
 ALIKE = log(2)
-"""The most by which a target may raise or lower the log-probability of a neutral word."""
+"""The maximum change of a neutral word's log-probability by a target."""
 THINGS = 200
-"""The words most often said of things, among which unrelated ones are looked for."""
+"""Number of words that are most likely of things; unrelated words are chosen among them."""
 PARTS: tuple[Part, ...] = ("adjective", "noun", "bare noun", "verb", "infinitive")
 
 COLUMNS = (
@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 
 
 class Gap(NamedTuple):
-    """What stands before and behind one missing word."""
+    """The text before and behind one missing word."""
 
     before: str
     after: str
@@ -51,13 +51,13 @@ class Guesser:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The place of each word."""
-        return {word: at for at, word in enumerate(self.words)}
+        """The index of each word."""
+        return {word: index for index, word in enumerate(self.words)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A word that people may choose for an association; nothing uses it unless somebody does."""
+    """A word that people may choose for an association; it is not used unless somebody chooses it."""
 
     association: Association
     label: str
@@ -68,15 +68,15 @@ class Suggestion:
     log_probability: float
     """Of the word in templates about others (neutral), or in sentences about things (unrelated)."""
     ratio: float
-    """The log-probability with the target less this one."""
+    """The log-probability with the target less `log_probability`."""
 
     @property
     def source(self) -> Mapping[str, Any]:
-        """Where its association comes from."""
+        """The source of its association."""
         return self.association.source
 
     def row(self, identity: Mapping[str, Any]) -> dict[str, str]:
-        """The row of a table for people, with the model that proposed the word; the choice is left open."""
+        """Returns the row of a table for people, with the model that proposed the word and without the choice."""
         numbers = {"log_probability": f"{self.log_probability:.3f}", "ratio": f"{self.ratio:.3f}"}
         return {
             "row": str(self.association.source["row"]),
@@ -94,42 +94,42 @@ class Suggestion:
 def suggest(
     associations: Sequence[Association | Refused], templates: Sequence[Template], guesser: Guesser, top: int
 ) -> Iterator[Suggestion | Refused]:
-    """For each association up to `top` neutral and `top` unrelated words of the part of speech of its other words.
+    """Yields up to `top` neutral and `top` unrelated words for each association, of its part of speech.
 
     Neutral words are likely in the templates about others of the target's kind, and about as likely about the target.
-    Unrelated words are likely of things, and least so of the target. No word of an association of the same target,
-    name of a group, slur or excluded topic is proposed.
+    Unrelated words are likely of things, and least likely of the target. Words of an association of the same target,
+    names of groups, slurs and excluded topics are never proposed.
     """
-    taken: dict[str, set[frozenset[str]]] = defaultdict(set)
+    used: dict[str, set[frozenset[str]]] = defaultdict(set)
     for one in associations:
         if isinstance(one, Association):
-            taken[one.target] |= {singulars(word) for text in one.words.values() for word in words(text)}
-    asked = _Asked(guesser)
+            used[one.target] |= {singulars(word) for text in one.words.values() for word in words(text)}
+    answers = _Asked(guesser)
     for one in associations:
         if isinstance(one, Refused):
             yield one
             continue
-        given = [one.words[label] for label in LABELS if label != "unrelated" and one.words[label]]
-        parts = shared_parts(given, one.context) if one.target and one.words["stereotype"] else set()
+        own_words = [one.words[label] for label in LABELS if label != "unrelated" and one.words[label]]
+        parts = shared_parts(own_words, one.context) if one.target and one.words["stereotype"] else set()
         fitting = [template for template in templates if takes_target(template, one)]
         part = next((p for p in PARTS if p in parts and any(t.blank == p for t in fitting)), None)
         if part is None:
             yield refused(one, "no_template_fits" if parts else "no_part_of_speech")
             continue
         own = [template for template in fitting if template.blank == part]
-        yield from _of(one, part, own, asked, taken[one.target], top)
+        yield from _of(one, part, own, answers, used[one.target], top)
 
 
 def _of(
     one: Association,
     part: Part,
     templates: Sequence[Template],
-    asked: "_Asked",
-    taken: set[frozenset[str]],
+    answers: "_Asked",
+    used: set[frozenset[str]],
     top: int,
 ) -> Iterator[Suggestion | Refused]:
-    """The words for one association."""
-    others = [term for term in wordlist("fills.toml")["others"][templates[0].takes] if term != one.target.lower()]
+    """Yields the words for one association."""
+    other_terms = [term for term in wordlist("fills.toml")["others"][templates[0].takes] if term != one.target.lower()]
 
     def about(term: str) -> list[tuple[str, Number]]:
         return [(t.about(term), "plural" if t.plural else t.number(term)) for t in templates]
@@ -137,34 +137,34 @@ def _of(
     places = about(one.target)
     number_of_things: Number = "plural" if part == "verb" else "singular"
     of_things = [(context, number_of_things) for context in wordlist("fills.toml")["things"][part]]
-    bases = asked.bases(part)
-    target = asked.mean(part, places)
-    anybody = np.mean([asked.mean(part, about(term)) for term in others], axis=0)
-    things = asked.mean(part, of_things)
-    free = np.array([not any(singulars(base) & each for each in taken) for base in bases], dtype=bool)
-    known = free & ~np.isnan(target + anybody + things)
-    alike = known & (np.abs(target - anybody) <= ALIKE)
-    said = known & (things >= np.sort(things[known])[-THINGS:].min(initial=np.inf))
-    # what nobody is said to be comes first
+    bases = answers.bases(part)
+    target = answers.mean(part, places)
+    anybody = np.mean([answers.mean(part, about(term)) for term in other_terms], axis=0)
+    things = answers.mean(part, of_things)
+    free = np.array([not any(singulars(base) & each for each in used) for base in bases], dtype=bool)
+    scored = free & ~np.isnan(target + anybody + things)
+    alike = scored & (np.abs(target - anybody) <= ALIKE)
+    likely = scored & (things >= np.sort(things[scored])[-THINGS:].min(initial=np.inf))
+    # words that are unlikely of people come first
     far = things - np.maximum(target, anybody)
     context, number = places[0]
-    for label, usable, value, order in (("neutral", alike, anybody, anybody), ("unrelated", said, things, far)):
-        best = [at for at in np.argsort(-order, kind="stable") if usable[at]][:top]
-        for at in best:
+    for label, usable, value, order in (("neutral", alike, anybody, anybody), ("unrelated", likely, things, far)):
+        best = [index for index in np.argsort(-order, kind="stable") if usable[index]][:top]
+        for index in best:
             yield Suggestion(
                 association=one,
                 label=label,
-                word=bases[at],
-                sentence=fill(context, in_number(bases[at], part, number)),
-                log_probability=float(value[at]),
-                ratio=float(target[at] - value[at]),
+                word=bases[index],
+                sentence=fill(context, in_number(bases[index], part, number)),
+                log_probability=float(value[index]),
+                ratio=float(target[index] - value[index]),
             )
         if not best:
             yield refused(one, f"no_{label}_word")
 
 
 class _Asked:
-    """What a masked model says of words of each part of speech, each gap asked for once."""
+    """The answers of a masked model about words of each part of speech; each gap is computed once."""
 
     def __init__(self, guesser: Guesser) -> None:
         self._guesser, self._names = guesser, Names()
@@ -173,10 +173,10 @@ class _Asked:
         self._gaps: dict[Gap, Floats] = {}
 
     def bases(self, part: Part) -> list[str]:
-        """The words of this part of speech that may be shown, in the form that a template takes as its base."""
+        """Returns the words of this part of speech that may be shown, in the base form of templates."""
         if part not in self._bases:
             kind = {"bare noun": "noun", "infinitive": "verb"}.get(part, part)
-            found = {
+            candidates = {
                 reading.words
                 for word in self._guesser.words
                 if (reading := readings(word).get(part))
@@ -184,16 +184,19 @@ class _Asked:
                 and usual_kinds(reading.words) == {kind}
                 and self._may_be_shown(word)
             }
-            self._bases[part] = sorted(base for base in found if base.isalpha() and base.islower())
+            self._bases[part] = sorted(base for base in candidates if base.isalpha() and base.islower())
         return self._bases[part]
 
     def _may_be_shown(self, word: str) -> bool:
-        """Whether a word is no name of a group, slur, word of an excluded topic, or number."""
+        """Returns True if a word is no group name, slur, word of an excluded topic, or word that the lists exclude."""
         named = self._names.first(word, "revised") or self._names.first(f"{word} people", "revised")
         return not (named or topic(word, "revised") or word in wordlist("fills.toml")["no_proposal"])
 
     def mean(self, part: Part, contexts: Sequence[tuple[str, Number]]) -> Floats:
-        """The mean log-probability of each word over contexts, in the form each needs; NaN without one token for it."""
+        """Returns the mean log-probability of each word over contexts, in the form each needs.
+
+        It is NaN if the form is not one token of the model.
+        """
         means = []
         for context, number in contexts:
             start, end = slots(context)[0]
@@ -206,7 +209,7 @@ class _Asked:
         return np.asarray(np.mean(means, axis=0))
 
     def _of(self, part: Part, number: Number) -> "_Forms":
-        """The words of a part of speech in a number."""
+        """Returns the words of a part of speech in a number."""
         if (part, number) not in self._forms:
             forms = [in_number(base, part, number) for base in self.bases(part)]
             last = len(self._guesser.words)
@@ -217,7 +220,7 @@ class _Asked:
 
 
 class _Forms(NamedTuple):
-    """Words in a number: their places among those of the model, the last for none, and which of them take `an`."""
+    """Words in a number: their indices among those of the model, the last for none, and which of them take `an`."""
 
     places: NDArray[np.int64]
     vowel: NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Contexts with a place for a target: which terms fit, and how article, number and verbs follow the term."""
+"""Contexts with a place for a target: which terms fit, and how article, number and verbs agree with the term."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,9 +29,9 @@ _NAMED_PLACE = re.compile(
     r"(?:[A-Z]\S* )+(?:Islands|Isles|Republic|Kingdom|Emirates|Territory|Territories|Federation)|"
     r"(?:Isle|Republic|Kingdom|Federation|Federated States) of .+"
 )
-"""Names that say that they are places; the `plain` ones have no article."""
+"""Names that show that they are places; the `plain` ones have no article."""
 _ISLAND = re.compile(r".* Island|(?:the )?Isle of .+")
-"""One island: people live on it. Islands, and islands that are states, are lived in."""
+"""One island: people live on it. People live in groups of islands, and in islands that are states."""
 _GRADED = re.compile(r"\b(?:as|so|more|less|very|too|most) $", re.IGNORECASE)
 
 
@@ -45,13 +45,13 @@ class Template:
     bias_types: frozenset[str] = field(default_factory=frozenset)
     frame: Frame = "statement"
     plural: bool = False
-    """Whether the BLANK is plural though the target is not: `People from {target} are BLANK.`"""
+    """True if the BLANK is plural but the target is not: `People from {target} are BLANK.`"""
 
     def __post_init__(self) -> None:
-        """Refuse a context without a target, with a place of another form, or without its one BLANK."""
+        """Raises ValueError for a context without a target, with an invalid place, or without its one BLANK."""
         if fault := check(self.context):
             raise ValueError(f"{self.context!r} has {fault.replace('_', ' ')}; a template has one BLANK")
-        if not any(found["target"] for found in _PLACE.finditer(self.context)):
+        if not any(match["target"] for match in _PLACE.finditer(self.context)):
             raise ValueError(f"{self.context!r} has no {{target}}")
         if re.search(r"[{}]", _PLACE.sub("", self.context)):
             raise ValueError(
@@ -62,19 +62,23 @@ class Template:
                 raise ValueError(f"{self.context!r} has the {name} {value!r}; expected {', '.join(get_args(kinds))}")
 
     def number(self, term: str) -> Number:
-        """The number of a target in the first place for it."""
-        first = next(found["target"] for found in _PLACE.finditer(self.context) if found["target"])
+        """Returns the number of a target in the first place for it."""
+        first = next(match["target"] for match in _PLACE.finditer(self.context) if match["target"])
         plural_thing = self.takes == "thing" and singular_noun(term.split()[-1]) is not None
         they = self.takes == "pronoun" and _subject(term) == "they"
         return "plural" if first == "targets" or plural_thing or they else "singular"
 
     @property
     def polarity(self) -> str:
-        """Whether a filled context asserts, denies or asks what it says of the target."""
+        """The polarity of a filled context about its target: `asserts`, `denies` or `asks`."""
         return {"negation": "denies", "question": "asks"}.get(self.frame, "asserts")
 
     def has_room_for(self, words: Fill) -> bool:
-        """Whether words stand well in the slot: no phrase before a word or after `as` or `so`, no `no` after `not`."""
+        """Returns True if words fit the slot.
+
+        A phrase does not fit before a word, or after a degree word such as `as` or `so`. A negated fill does not fit
+        after `not`.
+        """
         start, end = slots(self.context)[0]
         followed = self.context[end:].lstrip(" ")[:1].isalnum()
         if self.frame == "negation" and core(words.words).negated:
@@ -82,16 +86,16 @@ class Template:
         return not words.phrase or not (followed or _GRADED.search(self.context[:start]))
 
     def about(self, term: str) -> str:
-        """The context with a term in its places."""
-        made = ""
+        """Returns the context with a term in its places."""
+        text = ""
         for piece in _pieces(self.context):
             if self.takes == "place" and not isinstance(piece, str) and _ISLAND.fullmatch(term):
-                made = re.sub(r"\bin $", "on ", made)
-            made += piece if isinstance(piece, str) else self._put(piece, term, made)
-        return made
+                text = re.sub(r"\bin $", "on ", text)
+            text += piece if isinstance(piece, str) else self._put(piece, term, text)
+        return text
 
     def _put(self, place: re.Match[str], term: str, before: str) -> str:
-        """What stands in one place, with a capital where it starts a sentence."""
+        """Returns the text for one place, with a capital at the start of a sentence."""
         if not place["target"]:
             return place["one"] if self.number(term) == "singular" else place["many"]
         words = _form(term, self.takes, "plural" if place["target"] == "targets" else "singular")
@@ -99,22 +103,22 @@ class Template:
             words = f"{article(words)} {words}"
         elif self.takes == "thing" and _takes_the(term) and not _DETERMINED.search(before):
             words = f"the {words}"
-        # iPhone keeps its small letter
+        # iPhone keeps its lower-case letter
         return words[0].upper() + words[1:] if starts_sentence(before) and not words[1:2].isupper() else words
 
 
 def _pieces(context: str) -> Iterator[str | re.Match[str]]:
-    """Text and places in turn."""
+    """Yields text and places in turn."""
     end = 0
-    for found in _PLACE.finditer(context):
-        yield context[end : found.start()]
-        yield found
-        end = found.end()
+    for match in _PLACE.finditer(context):
+        yield context[end : match.start()]
+        yield match
+        end = match.end()
     yield context[end:]
 
 
 def _form(term: str, kind: TermKind, number: Number) -> str:
-    """A term in a number; a place may need its article."""
+    """Returns a term in a number; a place may need its article."""
     if kind == "place":
         name = term.removeprefix("the ")
         named = _NAMED_PLACE.fullmatch(name)
@@ -146,7 +150,7 @@ def _form(term: str, kind: TermKind, number: Number) -> str:
 
 
 def chosen_frames(path: Path | None, frames: Sequence[str]) -> Sequence[str]:
-    """The frames that a user names: without a choice all of a file of templates, or our statements."""
+    """Returns the frames to use: the user's choice, else all frames of a file, or our own statements."""
     if unknown := [name for name in frames if name not in FRAMES]:
         raise ValueError(f"no frame {unknown[0]!r}; there are {', '.join(FRAMES)}")
     return frames or (FRAMES if path else ("statement",))
@@ -154,9 +158,10 @@ def chosen_frames(path: Path | None, frames: Sequence[str]) -> Sequence[str]:
 
 @cache
 def kind_of_term(term: str, category: str = "") -> TermKind | None:
-    """What a target term is: a place, the adjective of one, a pronoun, a thing of religion, or people.
+    """Returns the kind of a target term: a place, an adjective, a pronoun, a name, a thing of religion, or people.
 
-    None where a term with a capital letter is on no list and has no ending of a people: it may be a name or a place.
+    None if a term with a capital letter is on no list and has no ending of a people, because it may be a name or a
+    place.
     """
     if term.lower() in _pronouns():
         return "pronoun"
@@ -179,21 +184,21 @@ def kind_of_term(term: str, category: str = "") -> TermKind | None:
         head = term.split()[-1]
         plural = head.lower() in ("people", "americans") or (head[0].isupper() and singular_noun(head) is not None)
         return "person" if plural else "adjective"
-    # people of a place that no list has: Faroese, Northern Irish
+    # people of an unlisted place: Faroese, Northern Irish
     return "adjective" if term[0].isupper() and term.endswith(("ese", "ish")) else "person"
 
 
 def kind_of_group(identity: str, category: str = "", language: str = "en") -> TermKind | None:
-    """What a group is that a file of associations names: as of any term, but a plural (Zorbs) is people too.
+    """Returns the kind of a group in a file of associations, by `kind_of_term`; an unknown plural (Zorbs) is people.
 
-    The lists are English; what no list knows is people in another language.
+    The lists are English. In another language, a group that no list has is people.
     """
     plural = language != "en" or re.search(r"[^\Waious]s$", identity)
     return kind_of_term(identity, category) or ("person" if plural else None)
 
 
 def _are_people(term: str) -> bool:
-    """Whether a term names people: by its common noun, a list or its ending; `Bali` and `Elizabeth` do neither."""
+    """Returns True if a term names people: by its common noun, a list or its ending; not `Bali` or `Elizabeth`."""
     words = re.sub(r"^(?:[Tt]he|[Aa]n?) ", "", BEHIND.split(term, maxsplit=1)[0]).split()
     if not words:
         return False
@@ -207,28 +212,28 @@ def _are_people(term: str) -> bool:
 
 
 def _subject(pronoun: str) -> str:
-    """A pronoun in the form of the subject; one that the list lacks (`xe`) as it is."""
+    """Returns the subject form of a pronoun; a pronoun that the list lacks (`xe`) is unchanged."""
     return _pronouns().get(pronoun.lower(), pronoun)
 
 
 def _pronouns() -> dict[str, str]:
-    """The forms of pronouns with the form of the subject."""
+    """Returns the forms of pronouns with their subject form."""
     forms: dict[str, str] = wordlist("identities.toml")["pronouns"]
     return forms
 
 
 def _takes_the(thing: str) -> bool:
-    """Whether a thing needs the definite article: a common noun, and names like the Bible."""
+    """Returns True if a thing needs the definite article: a common noun, and names like the Bible."""
     return thing[0].islower() or thing in wordlist("identities.toml")["things"]["with_the"]
 
 
 def bundled() -> list[Template]:
-    """The templates that come with catsofa."""
+    """Returns the bundled templates."""
     return [_template(entry) for entry in wordlist("cat_templates.toml")["templates"]]
 
 
 def read(path: Path | str) -> list[Template]:
-    """The templates of a TOML file."""
+    """Reads the templates of a TOML file."""
     try:
         return [_template(entry) for entry in toml_files.read(path, EXPECTED)["templates"]]
     except (KeyError, TypeError, AttributeError) as error:
@@ -240,5 +245,5 @@ def read(path: Path | str) -> list[Template]:
 
 
 def _template(entry: dict[str, Any]) -> Template:
-    """One entry of a file."""
+    """Returns the template of one entry of a file."""
     return Template(**(entry | {"bias_types": frozenset(entry.get("bias_types", ()))}))

@@ -11,55 +11,55 @@ from catsofa.data.languages import Language, Refusal, find
 from catsofa.data.records import Extra, Identity, Refused, Term
 
 Style = Literal["plural", "paper", "people"]
-"""`plural`: the noun where there is one; `paper`: SoFa's naive plurals; `people`: always `… people`."""
+"""`plural`: a plural noun if the term has one; `paper`: SoFa's naive plurals; `people`: `… people` for nationals."""
 
 Form = Literal["noun", "demonym", "adjective people", "people phrase"]
-"""How an identity is made: recorded, since length and head noun move perplexity."""
+"""How an identity is formed. It is recorded because length and head noun change perplexity."""
 
 COUNTRIES, COUNTRY_ADJECTIVE = "countries", "COUNTRY_ADJ"
-"""The lexicon of countries, and the column in which it holds what their people are called."""
+"""The category of countries in a lexicon, and the column with the adjective for their people."""
 
 
 def build(
     terms: Iterable[Term], style: Style = "plural", source: Extra | None = None, language: Language | None = None
 ) -> Iterator[Identity | Refused]:
-    """Each term as an identity for each gender that it shows, or refused with the reason, as a plural seen before is.
+    """Yields each term as one identity per gender, or a refusal with the reason; repeated plurals are refused.
 
-    `language` is the language of all terms; without it, each term's own is found by its code.
+    `language` applies to all terms. Without it, the language code of each term decides.
     """
-    seen: set[str] = set()
+    seen_ids: set[str] = set()
     for term in terms:
-        known = {"term": term.term, **({"pos": term.pos} if term.pos else {}), **term.source, **(source or {})}
+        origin = {"term": term.term, **({"pos": term.pos} if term.pos else {}), **term.source, **(source or {})}
         spoken = language or find(term.language)
-        made = _english(term, style) if spoken.code == "en" else subjects(term, spoken)
-        if isinstance(made, Refusal):
-            yield Refused(id=term.id, reason=made.reason, text=term.term, source=known)
+        outcome = _english(term, style) if spoken.code == "en" else subjects(term, spoken)
+        if isinstance(outcome, Refusal):
+            yield Refused(id=term.id, reason=outcome.reason, text=term.term, source=origin)
             continue
-        for text, form, gender in made:
+        for text, form, gender in outcome:
             extra = {"group": term.group, "gender": gender}
             identity = Identity(
                 category=term.category,
                 identity=text,
                 form=form,
                 language=spoken.code,
-                source=known,
+                source=origin,
                 extra={name: value for name, value in extra.items() if value},
             )
-            if identity.id in seen:
-                yield Refused(id=term.id, reason="duplicate", text=term.term, source=known | {"of": identity.id})
+            if identity.id in seen_ids:
+                yield Refused(id=term.id, reason="duplicate", text=term.term, source=origin | {"of": identity.id})
                 continue
-            seen.add(identity.id)
+            seen_ids.add(identity.id)
             yield identity
 
 
 def _english(term: Term, style: Style) -> Sequence[Subject] | Refusal:
-    """The one subject of an English term."""
-    made = subject(term, style)
-    return Refusal(made, term.term) if isinstance(made, str) else [Subject(*made)]
+    """Returns the one subject of an English term, or a refusal."""
+    outcome = subject(term, style)
+    return Refusal(outcome, term.term) if isinstance(outcome, str) else [Subject(*outcome)]
 
 
 def subject(term: Term, style: Style = "plural") -> tuple[str, Form] | str:
-    """The plural subject of an English term and how it is made, or the reason why there is none."""
+    """Returns the plural subject of an English term and its form, or the reason for a refusal."""
     if term.extra.get("SEM") == "religion":
         return "religion_not_people"
     is_country = COUNTRY_ADJECTIVE in term.extra
@@ -76,14 +76,18 @@ def subject(term: Term, style: Style = "plural") -> tuple[str, Form] | str:
 
 
 def part_of_speech(term: Term) -> str:
-    """What the lexicon says a term is; unsaid, that of its whole category, or a noun if it ends in one for people."""
-    if said := term.pos or wordlist("identities.toml")["parts"].get(term.category, ""):
-        return str(said)
+    """Returns the part of speech of a term, or an empty string if it is unknown.
+
+    The entry of the lexicon decides first, then the category. Otherwise a term that ends in a word for people is a
+    noun.
+    """
+    if pos := term.pos or wordlist("identities.toml")["parts"].get(term.category, ""):
+        return str(pos)
     return "n" if term.term.split()[-1].lower() in wordlist("groups.toml")["persons"] else ""
 
 
 def _subject(word: str, pos: str, term: Term, style: Style) -> tuple[str, Form]:
-    """The subject in the case of its words."""
+    """Returns the subject and its form, without a capital for the start of a sentence."""
     lists = wordlist("identities.toml")
     if pos == "pl":
         return word, "noun"
@@ -98,7 +102,10 @@ def _subject(word: str, pos: str, term: Term, style: Style) -> tuple[str, Form]:
 
 
 def _nationals(adjective: str, country: str, style: Style) -> tuple[str, Form]:
-    """The people of a country, by the table of demonyms; a country it lacks gets the regular plural."""
+    """Returns the people of a country by the table of demonyms, and the form of the subject.
+
+    A country outside the table gets the regular plural, or `… people` after endings such as "ese" and "sh".
+    """
     row = nation(adjective, country)
     proper = row.adjective if row else adjective
     if style == "people" or (row and not row.plural):
@@ -111,7 +118,7 @@ def _nationals(adjective: str, country: str, style: Style) -> tuple[str, Form]:
 
 
 def mended(word: str) -> str:
-    """A term without the slips of spelling and case that lexicons have."""
+    """Returns a term with known lexicon errors in spelling and case corrected."""
     lists = wordlist("identities.toml")
     word = word.replace("’", "'")
     word = lists["errata"].get(word.lower(), word)
@@ -119,7 +126,7 @@ def mended(word: str) -> str:
 
 
 def _naive(word: str, pos: str, *, is_country: bool) -> tuple[str, Form]:
-    """SoFa's rule as its tables show it: inflect's plural or `… people`, and `str.capitalize`."""
+    """Applies SoFa's rule, inferred from its tables: inflect's plural or `… people`, then `str.capitalize`."""
     if pos == "pp":
         return f"people {word}".capitalize(), "people phrase"
     if pos == "adj" and not is_country:

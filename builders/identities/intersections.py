@@ -1,4 +1,4 @@
-"""Intersectional identities: two terms of different categories in one subject, in the order English puts them."""
+"""Intersectional identities: joins two terms of different categories into one subject, in English word order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from catsofa.data.language.wordlists import slurs, wordlist
 from catsofa.data.records import Extra, Identity, Refused, Term
 
 ORDER = ("age", "disability", "sexuality", "gender", "race", "countries", "nationality", "religion")
-"""Adjectives before a person, from the farthest to the nearest: "young deaf gay Black Nigerian Muslim women"."""
+"""Order of adjectives before a person, farthest first: "young deaf gay Black Nigerian Muslim women"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a term can be in a subject: a noun (plural), an adjective before it, or a phrase behind it."""
+    """The role of a term in a subject: a plural noun, an adjective before it, or a phrase behind it."""
 
     category: str
     noun: str = ""
@@ -25,45 +25,48 @@ class Part:
 
 
 def build(firsts: Iterable[Term], seconds: Iterable[Term], source: Extra | None = None) -> Iterator[Identity | Refused]:
-    """Each pair of terms as one identity, or refused with the reason; what comes twice is a duplicate."""
-    seen: set[str] = set()
+    """Yields each pair of terms as one identity, or a refusal with the reason; repeats are refused as duplicates."""
+    seen_ids: set[str] = set()
     for first, second in product(list(firsts), list(seconds)):
-        known = {"terms": [first.id, second.id], **(source or {})}
+        origin = {"terms": [first.id, second.id], **(source or {})}
         category = CROSSING.join(sorted({first.category, second.category}, key=_place))
-        made = cross(first, second)
-        if isinstance(made, str):
+        crossed = cross(first, second)
+        if isinstance(crossed, str):
             yield Refused(
-                id=f"{first.id}{CROSSING}{second.id}", reason=made, text=f"{first.term}, {second.term}", source=known
+                id=f"{first.id}{CROSSING}{second.id}",
+                reason=crossed,
+                text=f"{first.term}, {second.term}",
+                source=origin,
             )
             continue
-        text, form = made
-        identity = Identity(category=category, identity=text, form=form, language=first.language, source=known)
-        if identity.id in seen:
-            yield Refused(id=f"{first.id}{CROSSING}{second.id}", reason="duplicate", text=text, source=known)
+        text, form = crossed
+        identity = Identity(category=category, identity=text, form=form, language=first.language, source=origin)
+        if identity.id in seen_ids:
+            yield Refused(id=f"{first.id}{CROSSING}{second.id}", reason="duplicate", text=text, source=origin)
             continue
-        seen.add(identity.id)
+        seen_ids.add(identity.id)
         yield identity
 
 
 def build_categories(
     terms: Iterable[Term], categories: Sequence[str], source: Extra | None = None
 ) -> Iterator[Identity | Refused]:
-    """The intersections of two categories of one lexicon."""
+    """Yields the intersections of two categories of one lexicon."""
     if len(set(categories)) != 2:
         raise ValueError(f"two different categories are joined; found {', '.join(categories) or 'none'}")
-    found: dict[str, list[Term]] = {category: [] for category in categories}
-    others: set[str] = set()
+    by_category: dict[str, list[Term]] = {category: [] for category in categories}
+    all_categories: set[str] = set()
     for term in terms:
-        found.get(term.category, []).append(term)
-        others.add(term.category)
-    if missing := [category for category, listed in found.items() if not listed]:
-        raise ValueError(f"the lexicon has no category {missing[0]!r}; it has {', '.join(sorted(others))}")
-    first, second = found.values()
+        by_category.get(term.category, []).append(term)
+        all_categories.add(term.category)
+    if missing := [category for category, listed in by_category.items() if not listed]:
+        raise ValueError(f"the lexicon has no category {missing[0]!r}; it has {', '.join(sorted(all_categories))}")
+    first, second = by_category.values()
     yield from build(first, second, source)
 
 
 def cross(first: Term, second: Term) -> tuple[str, str] | str:
-    """The subject of two terms and how it is made, or the reason why they make none."""
+    """Returns the subject of two terms and its form, or the reason for a refusal."""
     if first.category == second.category:
         return "same_category"
     parts = [part_of(term) for term in (first, second)]
@@ -76,7 +79,11 @@ def cross(first: Term, second: Term) -> tuple[str, str] | str:
 
 
 def implausible(first: Term, second: Term) -> str | None:
-    """Why nobody is both: a word that demeans is not joined, and an age excludes what only other ages can be."""
+    """Returns the reason why two terms cannot be joined, or None.
+
+    Words that demean are never joined. A word for an age is not joined with a term that only people of other ages can
+    be.
+    """
     lists = wordlist("identities.toml")["crossing"]
     words = [mended(term.term).lower() for term in (first, second)]
     if any(word in lists["unfit"] or word in slurs() for word in words):
@@ -95,13 +102,13 @@ def implausible(first: Term, second: Term) -> str | None:
 
 
 def part_of(term: Term) -> Part | str:
-    """What a term can be in a subject, or the reason why it can be in none."""
-    made = subject(term)
-    if isinstance(made, str):
-        return made
-    text, form = made
+    """Returns the role of a term in a subject, or the reason why it has none."""
+    outcome = subject(term)
+    if isinstance(outcome, str):
+        return outcome
+    text, form = outcome
     word = mended(str(term.extra.get(COUNTRY_ADJECTIVE) or term.term))
-    # the capital of a sentence goes, that of a name stays
+    # remove the capital of a sentence, keep the capital of a name
     text = text if word[:1].isupper() else text[:1].lower() + text[1:]
     if form == "people phrase":
         return Part(term.category, phrase=text.removeprefix("People ").removeprefix("people "))
@@ -114,7 +121,7 @@ def part_of(term: Term) -> Part | str:
 
 
 def _joined(first: Part, second: Part) -> tuple[str, str] | str:
-    """Two parts, in order, as one subject."""
+    """Returns two ordered parts as one subject with its form, or the reason for a refusal."""
     if first.noun and second.noun:
         return "two_nouns"
     adjectives = [part.adjective for part in (first, second) if part.adjective]
@@ -126,5 +133,5 @@ def _joined(first: Part, second: Part) -> tuple[str, str] | str:
 
 
 def _place(category: str) -> int:
-    """Where a category's adjective stands; an unknown one nearest to the noun."""
+    """Returns the rank of a category in ORDER; an unknown category ranks last, nearest to the noun."""
     return ORDER.index(category) if category in ORDER else len(ORDER)

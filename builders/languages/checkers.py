@@ -1,4 +1,4 @@
-"""Second opinions on the forms of a language: hunspell and Apertium, as programs of their own where they are."""
+"""Second opinions on the forms of a language from hunspell and Apertium, run as programs if installed."""
 
 import re
 import shutil
@@ -10,14 +10,14 @@ from pathlib import Path
 from catsofa.data.languages import Language
 
 APERTIUM = Path("/usr/share/apertium")
-"""Where Debian's packages put the analysers."""
+"""The folder of the analysers in Debian's packages."""
 _GENDERS = {"m": ("<m>", "<mf>", "<GD>"), "f": ("<f>", "<mf>", "<GD>"), "n": ("<nt>",)}
 _NUMBERS = {"sg": ("<sg>", "<sp>"), "pl": ("<pl>", "<sp>")}
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """A form on which a program disagrees: what it is here, and what the program says."""
+    """A form on which a program disagrees: our reading and the program's."""
 
     checker: str
     word: str
@@ -27,7 +27,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What became of one checker: how many forms it judged, or why it judged none."""
+    """The result of one checker: how many forms it judged, or why it judged none."""
 
     checker: str
     words: int = 0
@@ -35,7 +35,7 @@ class Asked:
 
 
 def forms(language: Language) -> Iterator[tuple[str, str, str, str]]:
-    """Each form with its part of speech, gender and number: of words for people, adjectives and verbs."""
+    """Yields each form of words for people, adjectives and verbs, with its part of speech, gender and number."""
     for noun in language.nouns:
         for key, form in noun.forms.items():
             if re.fullmatch("[mfn]_(?:sg|pl)", key) and form:
@@ -45,52 +45,52 @@ def forms(language: Language) -> Iterator[tuple[str, str, str, str]]:
         if "adjective" in parts and " " not in word:
             for gender in language.genders[:2]:
                 for number in language.numbers:
-                    made = language.agree(word, gender, number)
-                    if isinstance(made, str):
-                        yield made, "adjective", gender, number
+                    inflected = language.agree(word, gender, number)
+                    if isinstance(inflected, str):
+                        yield inflected, "adjective", gender, number
         if "verb" in parts and isinstance(plural := language.finite(word, "pl"), str):
             yield plural, "verb", "", "pl"
 
 
 def second_opinion(language: Language) -> tuple[list[Asked], list[Opinion]]:
-    """The checkers of a language with what they were asked, and each disagreement that agreed.csv does not settle."""
-    known = dict(language.facts.get("checkers", {}))
+    """Returns the result of each checker, and each disagreement that agreed.csv does not settle."""
+    checkers = dict(language.facts.get("checkers", {}))
     settled = {row["word"] for _, row in language.rows("agreed.csv", ("word", "reason"))}
     listed = list(dict.fromkeys(forms(language)))
-    asked: list[Asked] = []
-    found: list[Opinion] = []
-    if dictionary := known.get("hunspell"):
+    results: list[Asked] = []
+    opinions: list[Opinion] = []
+    if dictionary := checkers.get("hunspell"):
         words = list(dict.fromkeys(word for form, *_ in listed for word in form.split()))
         refused = _hunspell(str(dictionary), words)
         if isinstance(refused, str):
-            asked.append(Asked("hunspell", unavailable=refused))
+            results.append(Asked("hunspell", unavailable=refused))
         else:
-            asked.append(Asked("hunspell", len(words)))
-            found += [Opinion("hunspell", word, "a form of the tables or rules", "no word") for word in refused]
-    if pair := known.get("apertium"):
+            results.append(Asked("hunspell", len(words)))
+            opinions += [Opinion("hunspell", word, "a form of the tables or rules", "no word") for word in refused]
+    if pair := checkers.get("apertium"):
         single = [each for each in listed if " " not in each[0]]
         analysed = _apertium(str(pair), [form for form, *_ in single])
         if isinstance(analysed, str):
-            asked.append(Asked("apertium", unavailable=analysed))
+            results.append(Asked("apertium", unavailable=analysed))
         else:
             judged = [(each, analyses) for each, analyses in zip(single, analysed, strict=True) if analyses]
-            asked.append(Asked("apertium", len(judged)))
+            results.append(Asked("apertium", len(judged)))
             for (form, part, gender, number), analyses in judged:
                 if not any(_has(one, part, gender, number) for one in analyses):
                     ours = " ".join(filter(None, (part, gender, number)))
-                    found.append(Opinion("apertium", form, ours, ", ".join(analyses)))
-    return asked, [one for one in found if one.word not in settled]
+                    opinions.append(Opinion("apertium", form, ours, ", ".join(analyses)))
+    return results, [one for one in opinions if one.word not in settled]
 
 
 def _has(analysis: str, part: str, gender: str, number: str) -> bool:
-    """Whether an analysis has the features of a form; nouns and adjectives pass for one another."""
+    """Returns True if an analysis has the features of a form; nouns and adjectives are interchangeable."""
     if part == "verb":
         return "<p3>" in analysis and "<pl>" in analysis
     return any(tag in analysis for tag in _GENDERS[gender]) and any(tag in analysis for tag in _NUMBERS[number])
 
 
 def _hunspell(dictionary: str, words: list[str]) -> list[str] | str:
-    """The words that a dictionary does not have, or why it could not be asked."""
+    """Returns the words that a dictionary lacks, or the reason why hunspell did not run."""
     if shutil.which("hunspell") is None:
         return "hunspell is not installed"
     done = subprocess.run(
@@ -106,7 +106,7 @@ def _hunspell(dictionary: str, words: list[str]) -> list[str] | str:
 
 
 def _apertium(pair: str, words: list[str]) -> list[list[str]] | str:
-    """The analyses of each word, none of an unknown one, or why there are none."""
+    """Returns the analyses of each word, empty for an unknown word, or the reason why Apertium did not run."""
     analyser = APERTIUM / f"apertium-{pair}" / f"{pair}.automorf.bin"
     if shutil.which("lt-proc") is None or not analyser.exists():
         return f"apertium-{pair} is not installed"
@@ -117,8 +117,8 @@ def _apertium(pair: str, words: list[str]) -> list[list[str]] | str:
         text=True,
         check=True,
     )
-    found = []
+    by_word = []
     for line in done.stdout.splitlines():
         analyses = line.removeprefix("^").split("$", 1)[0].split("/")[1:]
-        found.append([one for one in analyses if not one.startswith("*")])
-    return found
+        by_word.append([one for one in analyses if not one.startswith("*")])
+    return by_word

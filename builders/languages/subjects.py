@@ -1,4 +1,4 @@
-"""Plural subjects in any language but English: the patterns of its folder, filled with a term in each gender."""
+"""Plural subjects in languages other than English: the patterns of a folder, filled with a term in each gender."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -9,14 +9,14 @@ from catsofa.data.languages.slots import variants
 from catsofa.data.records import Term
 
 PLURAL = "PLURAL"
-"""The column in which a lexicon holds the plural of a noun whose gender does not matter."""
+"""The column of a lexicon with the plural of a noun whose gender does not matter."""
 TRAIT = "trait"
-"""The category of words for people that say what somebody is like (thief): no groups."""
+"""The category of words for people that describe a trait (thief) and name no group."""
 FORMS = {"n": "noun", "pl": "noun", "adj": "adjective people", "pp": "people phrase"}
 
 
 class Subject(NamedTuple):
-    """A plural subject, how it is made, and the gender that it shows."""
+    """A plural subject, its form, and the gender that it shows."""
 
     text: str
     form: str
@@ -24,7 +24,7 @@ class Subject(NamedTuple):
 
 
 def subjects(term: Term, language: Language) -> Sequence[Subject] | Refusal:
-    """The plural subjects of a term, one for each gender that it has; or why there are none."""
+    """Returns the plural subjects of a term, one for each of its genders, or the reason for a refusal."""
     pos = term.pos or ("n" if term.term.lower() in language.by_form else "")
     if pos not in FORMS:
         return Refusal("no_part_of_speech", term.term)
@@ -33,16 +33,16 @@ def subjects(term: Term, language: Language) -> Sequence[Subject] | Refusal:
     noun = _noun(term, language) if pos in ("n", "pl") else language.noun(patterns["people"])
     if isinstance(noun, Refusal):
         return noun
-    # the term of a pattern is put in as a word of its slot, so that it agrees
+    # the term fills a slot of the pattern, so that it agrees
     template = pattern.replace("ADJECTIVE", term.term).replace("PHRASE", term.term)
-    made = list(variants(template, language, noun))
-    if refused := next((text for _, text in made if isinstance(text, Refusal)), None):
+    rendered = list(variants(template, language, noun))
+    if refused := next((text for _, text in rendered if isinstance(text, Refusal)), None):
         return refused
-    return [Subject(str(text), FORMS[pos], gender) for gender, text in made]
+    return [Subject(str(text), FORMS[pos], gender) for gender, text in rendered]
 
 
 def _noun(term: Term, language: Language) -> Noun | Refusal:
-    """The noun of a term: with the forms of its row, else by the tables of the language; the latter by its category."""
+    """Returns the noun of a term: with the forms of its row, else by the tables of the language."""
     if term.extra.get(PLURAL) or term.pos == "pl":
         return Noun(term.term, {"pl": str(term.extra.get(PLURAL) or term.term)})
     own = noun_of({"category": term.category, "pos": "n", **_lower(term), "term": term.term})
@@ -50,12 +50,12 @@ def _noun(term: Term, language: Language) -> Noun | Refusal:
 
 
 def _lower(term: Term) -> dict[str, str]:
-    """The further columns of a term by their names in lower case."""
+    """Returns the other columns of a term, by their names in lower case."""
     return {name.lower(): str(cell) for name, cell in term.extra.items()}
 
 
 def bundled(language: Language) -> Iterator[Term]:
-    """The terms of the language's own tables."""
+    """Yields the terms of the language's own tables, except traits."""
     for name in ("terms.csv", "demonyms.csv"):
         for _, row in language.rows(name, ("term", "category", "pos")):
             if row["category"] == TRAIT:

@@ -1,4 +1,4 @@
-"""A statement as people typed it, made one clean line of words."""
+"""Cleans a statement as people typed it into one line of words."""
 
 import re
 import unicodedata
@@ -13,9 +13,9 @@ _WORD = re.compile(r"[A-Za-z]+")
 
 
 def tidy(statement: str) -> str:
-    """One line: plain quotes, single spaces, no list number, outer quotes or final stop.
+    """Returns one line: plain quotes, single spaces, no list number, no outer quotes, no final stop.
 
-    A statement in capitals, all of it or each word, is put in lower case, since a tagger takes it for names.
+    A statement in capitals, all of it or each word, becomes lower case, since a tagger reads capitals as names.
     """
     text = unicodedata.normalize("NFKC", statement.translate(_QUOTES)).replace("...", " ... ")
     text = _NUMBER.sub("", " ".join(text.split()))
@@ -35,7 +35,7 @@ def tidy(statement: str) -> str:
 
 
 def clean(statement: str) -> str:
-    """An English statement made tidy, with its apostrophes restored."""
+    """Returns an English statement made tidy, with its apostrophes restored."""
     text = tidy(statement)
     apostrophes = wordlist("exclusions.toml")["apostrophes"]
     text = re.sub(r"[A-Za-z]+", lambda m: apostrophes.get(m[0].lower(), m[0]), text)

@@ -1,7 +1,7 @@
-"""Paraphrases of CATs: what a model answered, parsed and checked, as CATs with the ids of their originals.
+"""Builds paraphrases of CATs from model replies: parses and checks each reply and keeps the ids of the originals.
 
-Partition k holds the k-th paraphrase of every CAT that has one, and review k those with an alarm, which wait for
-people. A paraphrase keeps the id of its original and of each of the three sentences, so scores join by id.
+Partition k holds the k-th paraphrase of every CAT that has one. Review k holds the paraphrases with an alarm, which
+wait for people. A paraphrase keeps the id of its original and of each of the three sentences, so scores join by id.
 """
 
 from collections import Counter
@@ -24,14 +24,14 @@ from catsofa.data.language import blanks
 from catsofa.data.records import Cat, Extra, Refused
 
 GROWTH = 1.35
-"""Characters of a paraphrase for each of its original, in GPT-4's replies about StereoSet's contexts."""
+"""Characters of a paraphrase per character of its original, in GPT-4's replies about StereoSet's contexts."""
 TOGETHER = 64
-"""Replies whose sentences are parsed together."""
+"""Number of replies whose sentences are parsed in one batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A CAT and the reply about it, or the reason why there is none."""
+    """A CAT and the reply about it, or the reason why it has no reply."""
 
     original: Cat
     reply: Reply | None = None
@@ -40,20 +40,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paraphrase:
-    """A paraphrase that is not refused: a CAT of one partition; one with alarms waits for people."""
+    """A paraphrase that is not refused: a CAT of one partition. A paraphrase with alarms waits for people."""
 
     partition: int
     cat: Cat
 
     @property
     def queue(self) -> Literal["partition", "review"]:
-        """The file that it belongs to."""
+        """The file that the paraphrase belongs to: `review` if it has alarms, else `partition`."""
         return "review" if self.cat.extra.get("alarms") else "partition"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How replies are judged: how many sentences, what must be left of the target, which words fit a slot."""
+    """Rules for judging replies: the slot check, the number of sentences per reply, and the policy for the target."""
 
     slot: Slots
     count: int = 2
@@ -61,7 +61,7 @@ class Rules:
 
 
 def read_originals(path: Path | str) -> tuple[list[Cat], list[Refused]]:
-    """The intrasentence CATs of a file, and the others, which have no BLANK to keep."""
+    """Returns the intrasentence CATs of a file, and the other CATs as refused, because they have no BLANK to keep."""
     cats: list[Cat] = []
     refused: list[Refused] = []
     for cat in read_as(path, Cat):
@@ -75,7 +75,7 @@ def read_originals(path: Path | str) -> tuple[list[Cat], list[Refused]]:
 
 
 def requests(originals: Iterable[Cat], prompt: Prompt, model: str, settings: Mapping[str, Any]) -> list[Request]:
-    """A request about each CAT whose own slot can be filled; the others are not worth paying for."""
+    """Returns one request for each CAT with a slot that can be filled; other requests would waste money."""
     return [
         Request(
             item=cat.id,
@@ -90,7 +90,10 @@ def requests(originals: Iterable[Cat], prompt: Prompt, model: str, settings: Map
 
 
 def build(answers: Iterable[Answer | Refused], rules: Rules, made_by: Extra) -> Iterator[Paraphrase | Refused]:
-    """Each answer's sentences, one by one, kept or refused with the reason; `made_by` goes into every source."""
+    """Yields each sentence of each answer as a paraphrase, or as a refusal with its reason.
+
+    `made_by` is added to the source of every paraphrase.
+    """
     waiting = iter(answers)
     while group := list(islice(waiting, TOGETHER)):
         replies = [(answer, _parsed(answer, rules)) for answer in group]
@@ -113,13 +116,13 @@ def build(answers: Iterable[Answer | Refused], rules: Rules, made_by: Extra) -> 
 
 
 def _parsed(answer: Answer | Refused, rules: Rules) -> Parsed | None:
-    """The sentences of a complete reply."""
+    """Returns the sentences of a complete reply, or None."""
     reply = None if isinstance(answer, Refused) else answer.reply
     return parse(reply.text, rules.count) if reply and reply.ending == "complete" else None
 
 
 def _slot(original: Cat) -> bool:
-    """Whether a CAT has a slot that can be filled."""
+    """Returns True if the context of a CAT has one valid BLANK and all three candidates have a filler."""
     return blanks.check(original.context) is None and len(fillers(original)) == 3
 
 
@@ -134,42 +137,48 @@ _ENDINGS: Mapping[Ending, str] = {
 def _from_reply(
     original: Cat, reply: Reply, parsed: Parsed, rules: Rules, made_by: Extra
 ) -> Iterator[Paraphrase | Refused]:
-    """The sentences of one complete reply."""
+    """Yields a paraphrase or a refusal for each sentence of a complete reply, and refusals of missing sentences."""
     if parsed.refusal or not parsed.sentences:
         yield _refused(original, "refusal" if parsed.refusal else "empty_reply", reply.text)
         return
-    kept: list[str] = []
+    accepted: list[str] = []
     for number, sentence in enumerate(parsed.sentences, 1):
-        verdict = _verdict(sentence, original, parsed, kept, rules)
+        verdict = _verdict(sentence, original, parsed, accepted, rules)
         if verdict.reason:
             yield _refused(original, verdict.reason, sentence, number, reply.text)
         else:
-            kept.append(sentence)
-            told = {"model": reply.model, "taken_off": parsed.notes}
-            source = {**made_by, "partition": number} | {name: value for name, value in told.items() if value}
+            accepted.append(sentence)
+            facts = {"model": reply.model, "taken_off": parsed.notes}
+            source = {**made_by, "partition": number} | {name: value for name, value in facts.items() if value}
             yield Paraphrase(partition=number, cat=_as_cat(sentence, original, source, verdict))
     for number in range(len(parsed.sentences) + 1, rules.count + 1):
         yield _refused(original, "missing_line", "", number, reply.text)
 
 
 def _refused(original: Cat, reason: str, text: str, number: int = 0, reply: str = "") -> Refused:
-    """The refusal of a CAT, of what came of it, or of one of its sentences."""
+    """Returns the refusal of a CAT, of the reply about it, or of sentence `number` of that reply."""
     source = {"bias_type": original.bias_type} | ({"reply": reply} if reply else {})
     return Refused(id=f"{original.id}/{number}" if number else original.id, reason=reason, text=text, source=source)
 
 
-def _verdict(sentence: str, original: Cat, parsed: Parsed, kept: list[str], rules: Rules) -> Verdict:
-    """The verdict on a sentence of a reply; of too many lines nobody knows which are the paraphrases."""
+def _verdict(sentence: str, original: Cat, parsed: Parsed, accepted: list[str], rules: Rules) -> Verdict:
+    """Returns the verdict on a sentence of a reply.
+
+    A reply with too many lines loses all of them, because it does not show which lines are the paraphrases.
+    """
     if len(parsed.sentences) > rules.count:
         return Verdict(reason="too_many_lines")
     verdict = judge(sentence, original, target=rules.target, slot=rules.slot)
-    if not verdict.reason and any(same_words(sentence, other) for other in kept):
+    if not verdict.reason and any(same_words(sentence, other) for other in accepted):
         return Verdict(reason="repeated")
     return verdict
 
 
 def _as_cat(sentence: str, original: Cat, source: Extra, verdict: Verdict) -> Cat:
-    """The original with the paraphrase as its context; the votes were about other sentences and stay behind."""
+    """Returns the original with the paraphrase as its context.
+
+    Removes the votes, because people voted on other sentences.
+    """
     start, end = blanks.slots(sentence)[0]
     context = f"{sentence[:start]}BLANK{sentence[end:]}"
     spoken = original.language
@@ -192,9 +201,9 @@ def _as_cat(sentence: str, original: Cat, source: Extra, verdict: Verdict) -> Ca
 
 @dataclass(slots=True)
 class Summary:
-    """How many paraphrases each partition keeps and how many wait for people; refusals by reason, alarms by kind.
+    """Counts of kept and reviewed paraphrases per partition, of refusals per reason and of alarms per kind.
 
-    `by_type` has the three numbers for each bias type, where losses may differ.
+    `by_type` counts kept, reviewed and refused paraphrases for each bias type, because losses may differ between types.
     """
 
     kept: Counter[int] = field(default_factory=Counter)
@@ -204,7 +213,7 @@ class Summary:
     by_type: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, result: Paraphrase | Refused) -> None:
-        """Count one result."""
+        """Counts one result."""
         if isinstance(result, Refused):
             self.refused[result.reason] += 1
             bias_type, outcome = str(result.source.get("bias_type", "")), "refused"
@@ -217,7 +226,10 @@ class Summary:
 
 
 def write(results: Iterable[Paraphrase | Refused], folder: Path | str, count: int, refused: Path | str) -> Summary:
-    """Write `partition_1.jsonl`, `review_1.jsonl` … and the refusals as they come, each file whole or not at all."""
+    """Writes `partition_1.jsonl`, `review_1.jsonl` … and the refusals as results arrive, each file whole or not at all.
+
+    Deletes the files of an earlier run that had more paraphrases for each CAT.
+    """
     summary = Summary()
     with ExitStack() as stack:
         files = {
@@ -234,5 +246,5 @@ def write(results: Iterable[Paraphrase | Refused], folder: Path | str, count: in
                 turned_away.write(dumps(result) + b"\n")
     for stale in (*Path(folder).glob("partition_*.jsonl"), *Path(folder).glob("review_*.jsonl")):
         if stale not in {Path(folder) / f"{queue}_{number}.jsonl" for queue, number in files}:
-            stale.unlink()  # of an earlier run with more paraphrases for each CAT
+            stale.unlink()  # left by an earlier run with more paraphrases for each CAT
     return summary

@@ -1,4 +1,4 @@
-"""What can be wrong with one paraphrase, checked in a fixed order; the first fault is the reason it is refused."""
+"""Checks one paraphrase in a fixed order; the first fault is the reason for its refusal."""
 
 import re
 from collections.abc import Callable
@@ -19,12 +19,12 @@ _MARKUP = re.compile(r"</?[a-z][^<>]*>|&#?\w+;", re.I)
 
 
 SlotCheck = Callable[[Cat, str], tuple[Label, ...]]
-"""The labels whose fillers cannot stand in a paraphrase's slot."""
+"""Function that returns the labels whose fillers do not fit the slot of a paraphrase."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Why a paraphrase is refused, or nothing; what people should look at, and the rule that found the target."""
+    """The reason for a refusal, if any; the alarms for people to review; and the rule that finds the target."""
 
     reason: str | None = None
     alarms: tuple[Alarm, ...] = ()
@@ -32,14 +32,22 @@ class Verdict:
 
 
 def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slot: SlotCheck) -> Verdict:
-    """The verdict on one sentence as a paraphrase of a CAT's context.
+    """Returns the verdict on one sentence as a paraphrase of a CAT's context.
 
-    Refused, in this order: not exactly one BLANK (`no_blank`, `several_blanks`, `glued_blank`, `malformed_blank`),
-    `refusal`, `odd_characters` (a picture, a tag, an entity, a word of two alphabets, where the context has none),
-    `identical`, `filler_leaked`, `original_unfit` (the context itself has no slot that can be filled),
-    `slot` (neither the stereotype nor the anti-stereotype fits it), `target_lost`. Alarms: a slot that takes one of the
-    two, a target under a wider name, and those of `meaning.alarms`. The rules of slot, target and meaning read English:
-    a paraphrase in another language has the alarm `language`, so that people judge it.
+    Reasons for a refusal, in this order:
+
+    - `no_blank`, `several_blanks`, `glued_blank`, `malformed_blank`: not exactly one BLANK
+    - `refusal`: the sentence declines the task
+    - `odd_characters`: a picture, a tag, an entity or a word of two alphabets, where the context has none
+    - `identical`: the same words as the context
+    - `filler_leaked`: a filler of the CAT that its context does not have
+    - `original_unfit`: the context itself has no slot that can be filled
+    - `slot`: neither the stereotype nor the anti-stereotype fits
+    - `target_lost`: the target is gone
+
+    Alarms mark a slot that takes only one of the two, a target under a wider name, and what `meaning.alarms` finds. The
+    rules for slot, target and meaning support English only. A paraphrase in another language gets the alarm `language`,
+    so that people judge it.
     """
     if fault := blanks.check(sentence):
         return Verdict(reason="refusal" if fault == "no_blank" and refuses(sentence) else fault)
@@ -58,38 +66,38 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
     misfits = slot(original, sentence)
     if len(misfits) == 2:
         return Verdict(reason="slot")
-    found = find_target(sentence, original.context, original.target, target)
-    if found.lost:
+    outcome = find_target(sentence, original.context, original.target, target)
+    if outcome.lost:
         return Verdict(reason="target_lost")
     of_slot = [Alarm(f"slot_{label}") for label in misfits]
     of_meaning = alarms(sentence, original.context, original.target)
-    return Verdict(alarms=(*of_slot, *filter(None, [found.alarm]), *of_meaning), target=found.rule)
+    return Verdict(alarms=(*of_slot, *filter(None, [outcome.alarm]), *of_meaning), target=outcome.rule)
 
 
 def odd_characters(sentence: str) -> frozenset[str]:
-    """What no sentence of one language holds: pictures, control characters, markup, words of two alphabets."""
-    sentence = blanks.SLOT.sub(" ", sentence)  # a script without spaces writes its words right beside it
+    """Returns what no sentence of one language has: pictures, control characters, markup, words of two alphabets."""
+    sentence = blanks.SLOT.sub(" ", sentence)  # a script without spaces writes words right beside the slot
     mixed = [word for word in compounds(sentence) if len({name(c, "").split(" ")[0] for c in word if c.isalpha()}) > 1]
     pictures = [c for c in sentence if category(c) in ("So", "Cf", "Cc", "Co", "Cs", "Cn")]
     return frozenset([*mixed, *pictures, *_MARKUP.findall(sentence)])
 
 
 def same_words(one: str, other: str) -> bool:
-    """Whether two sentences have the same words, whatever their capitals, punctuation and a or an."""
+    """Returns True if two sentences have the same words, ignoring case, punctuation, and "a" versus "an"."""
     return _said(one) == _said(other)
 
 
 def _said(sentence: str) -> list[str]:
-    """The words of a sentence, bare."""
+    """Returns the words of a sentence without case and punctuation; "an" becomes "a"."""
     return ["a" if word == "an" else word for word in compounds(sentence)]
 
 
 def leaked(sentence: str, original: Cat) -> bool:
-    """Whether the stereotype's or anti-stereotype's filler stands in a paraphrase and not in the context."""
-    found, before = f" {' '.join(compounds(sentence))} ", f" {' '.join(compounds(original.context))} "
-    given = fillers(original)
+    """Returns True if the filler of the stereotype or anti-stereotype is in a paraphrase but not in its context."""
+    text, before = f" {' '.join(compounds(sentence))} ", f" {' '.join(compounds(original.context))} "
+    by_label = fillers(original)
     if not spaced(original.language):
-        told = [given[label] for label in ("stereotype", "anti-stereotype") if given.get(label)]
-        return any(filler in sentence and filler not in original.context for filler in told)
-    told = [" ".join(compounds(given[label])) for label in ("stereotype", "anti-stereotype") if label in given]
-    return any(f" {filler} " in found and f" {filler} " not in before for filler in told if filler)
+        judged = [by_label[label] for label in ("stereotype", "anti-stereotype") if by_label.get(label)]
+        return any(filler in sentence and filler not in original.context for filler in judged)
+    judged = [" ".join(compounds(by_label[label])) for label in ("stereotype", "anti-stereotype") if label in by_label]
+    return any(f" {filler} " in text and f" {filler} " not in before for filler in judged if filler)

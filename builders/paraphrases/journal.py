@@ -1,4 +1,4 @@
-"""The journal of a folder: the ledger of its requests, each line with its time; also of earlier versions."""
+"""The journal of a run: a ledger of its requests with the time of each line. Also reads journals of version 0.2."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -11,26 +11,26 @@ from catsofa.data.servers.reply_store import BATCH, PARAMETERS
 
 
 class Journal(Ledger):
-    """An open journal; only one process at a time can hold it."""
+    """An open journal. Only one process at a time can hold it."""
 
     expected = "a journal of requests and replies"
     needed = ("at",)
 
     def _note(self, *lines: dict[str, Any], sync: bool = True) -> None:
-        """Write lines with their time."""
+        """Writes lines with their time."""
         super()._note(*(line | {"at": datetime.now(UTC).isoformat(timespec="seconds")} for line in lines), sync=sync)
 
     def _remember(self, line: Mapping[str, Any]) -> None:
-        """Keep a line's reply in memory, and its cost."""
+        """Keeps the reply and the cost of a line in memory."""
         try:
             super()._remember(_of_today(line) if "event" in line else line)
         except KeyError as error:
-            found = f"a line without {error}"
-            raise BadInput(self._log.path if self._log else "journal", found, self.expected) from None
+            problem = f"a line without {error}"
+            raise BadInput(self._log.path if self._log else "journal", problem, self.expected) from None
 
 
 def _of_today(event: Mapping[str, Any]) -> dict[str, Any]:
-    """A line as version 0.2 wrote it, in the terms of the ledger."""
+    """Converts a line of version 0.2 into the terms of the ledger."""
     match event["event"]:
         case "asked":
             most = [most_prompt_tokens(event["messages"][0]["content"]), event.get("max_completion_tokens") or 0]
@@ -46,11 +46,11 @@ def _of_today(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _completion(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The reply of an event as a completion."""
+    """Returns the reply of an event as a chat completion."""
     finish = {"truncated": "length", "content_filter": "content_filter"}.get(event["ending"], "stop")
-    said = "refusal" if event["ending"] == "refusal" else "content"
+    field = "refusal" if event["ending"] == "refusal" else "content"
     usage = {name: event[name] for name in ("prompt_tokens", "completion_tokens")}
-    choice = {"finish_reason": finish, "message": {said: event["text"]}}
+    choice = {"finish_reason": finish, "message": {field: event["text"]}}
     return {
         "choices": [choice],
         "usage": usage,

@@ -1,4 +1,4 @@
-"""What a model is asked: a prompt text with a CAT's words in it, and the request that is sent and paid for once."""
+"""Prompts for paraphrases: a text filled in with a CAT, and the request that is sent and paid for once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 BUNDLED = ("default", "paper-004")
-"""`paper-004` gives the instructions of the StereoSet paraphrase study in words of our own, for two sentences."""
+"""Bundled prompts. `paper-004` restates the instructions of the StereoSet paraphrase study, for two sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """A Jinja text that asks for `count` paraphrases, one a line; its hash goes into every record made with it."""
+    """A Jinja template that asks for `count` paraphrases, one per line; every record made with it has its hash."""
 
     name: str
     text: str
@@ -31,11 +31,11 @@ class Prompt:
 
     @property
     def hash(self) -> str:
-        """The hash that says which text was used, whatever it is called."""
+        """Hash of the text and the count, which identifies the prompt independently of its name."""
         return content_id("prompt", self.text, self.count)
 
     def ask(self, cat: Cat) -> str:
-        """The prompt about one CAT, its slot shown as [BLANK]; the target is named only if the context holds it."""
+        """Returns the prompt about one CAT, with its slot as [BLANK]; names the target only if the context has it."""
         start, end = blanks.slots(cat.context)[0]
         target = cat.target if cat.target.casefold() in cat.context.casefold() else ""
         return self._template.render(
@@ -50,12 +50,15 @@ class Prompt:
 
     @cached_property
     def _template(self) -> "Template":
-        """The text as a template; an unknown name in it is an error, and it can do nothing but fill in words."""
+        """The compiled template. An unknown name in it is an error, and the template can only fill in words."""
         return compiled(self.name, self.text)
 
 
 def load(name: str, count: int = 2, language: str = "en") -> Prompt:
-    """A bundled prompt by name, the default in the language of the CATs, or the text of a file."""
+    """Loads a bundled prompt by name, the default prompt in the language of the CATs, or the text of a file.
+
+    Raises ValueError if the prompt cannot be filled in or does not show the context.
+    """
     if name == "default" and language != "en":
         text = read_text(find(language).path("paraphrase.txt", "prompt for paraphrases"), "a prompt")
     elif name in BUNDLED:
@@ -67,7 +70,7 @@ def load(name: str, count: int = 2, language: str = "en") -> Prompt:
     if name == "paper-004" and count != 2:
         raise ValueError(f"the prompt paper-004 asks for two sentences, not {count}; use the default prompt")
     prompt = Prompt(name=name, text=text, count=count)
-    # an invented CAT shows a misspelt name before anything is sent
+    # fill in an invented CAT, so that a misspelt name fails before anything is sent
     from jinja2 import TemplateError
 
     from catsofa.data.records import Candidate
@@ -89,33 +92,33 @@ def load(name: str, count: int = 2, language: str = "en") -> Prompt:
 
 
 def fillers(cat: Cat) -> dict[Label, str]:
-    """The words each candidate puts into the BLANK, by label."""
+    """Returns the words that each candidate puts into the BLANK, by label."""
     return {c.label: c.fill for c in cat.candidates if c.fill}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One question to a model. Its key depends on all that shapes the answer, not on the server's address."""
+    """One prompt for one model. Its key depends on all that shapes the reply, but not on the server's address."""
 
     item: str
     model: str
     prompt: str
     settings: Mapping[str, Any]
-    """What goes beside model and messages: temperature, seed, the limit of tokens."""
+    """Further fields of the request beside model and messages: temperature, seed, token limit."""
     reply_chars: int = 0
-    """About how long the reply will be, for an estimate of the price."""
+    """Approximate length of the reply in characters, for the cost estimate."""
 
     @property
     def key(self) -> str:
-        """The same for the same question, so an answer that is known is never paid for again."""
+        """Equal for equal questions, so a question with a recorded reply is never paid for again."""
         return content_id("request", self.model, self.prompt, sorted(self.settings.items()))
 
     @property
     def side(self) -> Side:
-        """Prompts go to the chat side of a server."""
+        """The part of the server's API that takes prompts: always `chat`."""
         return "chat"
 
     @property
     def body(self) -> dict[str, Any]:
-        """The JSON that is sent."""
+        """The JSON body of the request."""
         return {"model": self.model, "messages": [{"role": "user", "content": self.prompt}], **self.settings}

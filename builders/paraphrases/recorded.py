@@ -1,4 +1,4 @@
-"""Replies that somebody recorded, joined to the CATs they are about: by id, or by content, never by position."""
+"""Reads recorded replies and joins them to their CATs by id or by content, never by position."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,11 +18,12 @@ EXPECTED = (
 
 
 def read(path: Path | str, originals: Iterable[Cat]) -> Iterator[Answer | Refused]:
-    """One answer for every CAT, in the CATs' order; then what joins to none of them, refused.
+    """Yields one answer for every CAT, in the order of the CATs, then a refusal for each entry that joins to no CAT.
 
-    An entry with an id belongs to the CAT of that id (`no_original` if there is none), and must share at least one
-    filler with it under the same label, or it is about another item (`other_item`). An entry without an id belongs to
-    the one CAT whose context and fillers have the same words (`no_original`; `ambiguous_original` if two have).
+    An entry with an id belongs to the CAT with that id; without such a CAT, it is refused as `no_original`. If the
+    entry has labels, at least one filler must occur in the CAT's sentence with the same label; otherwise the entry is
+    refused as `other_item`. An entry without an id belongs to the only CAT whose context and fillers have the same
+    words. It is refused as `no_original` if no CAT matches, and as `ambiguous_original` if several match.
     """
     cats = {cat.id: cat for cat in originals}
     by_content: dict[object, list[Cat]] = defaultdict(list)
@@ -40,14 +41,14 @@ def read(path: Path | str, originals: Iterable[Cat]) -> Iterator[Answer | Refuse
             text = entry.get("response")
             replies[joined.id] = Reply(text=str(text), model=str(entry.get("model", ""))) if text is not None else None
     yield from (Answer(original=cat, reply=replies.get(cat.id)) for cat in cats.values())
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for one in refused:
-        seen[one.id] += 1
-        yield Refused(id=f"{one.id}#{seen[one.id]}", reason=one.reason, text=one.text, source=one.source)
+        counts[one.id] += 1
+        yield Refused(id=f"{one.id}#{counts[one.id]}", reason=one.reason, text=one.text, source=one.source)
 
 
 def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each entry of the file with its number, from 1."""
+    """Yields each entry of the file with its number, from 1; raises BadInput for entries of another form."""
     if path.suffix == ".jsonl":
         entries: Any = [json_files.parse(line, path, EXPECTED, number) for number, line in lines(path, EXPECTED)]
     else:
@@ -65,7 +66,7 @@ def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _join(entry: Mapping[str, Any], cats: Mapping[str, Cat], by_content: Mapping[object, list[Cat]]) -> Cat | Refused:
-    """The CAT an entry is about, or why there is none."""
+    """Returns the CAT that an entry is about, or a refusal with the reason."""
     text, labels = str(entry.get("response") or ""), entry.get("labels", {})
     if "id" in entry:
         cat = cats.get(str(entry["id"]))
@@ -76,18 +77,18 @@ def _join(entry: Mapping[str, Any], cats: Mapping[str, Cat], by_content: Mapping
         ):
             return Refused(id=f"{cat.id}/reply", reason="other_item", text=text, source={"labels": labels})
         return cat
-    found = by_content.get(_content(str(entry["context"]), labels), [])
-    if len(found) == 1:
-        return found[0]
-    reason = "ambiguous_original" if found else "no_original"
+    matches = by_content.get(_content(str(entry["context"]), labels), [])
+    if len(matches) == 1:
+        return matches[0]
+    reason = "ambiguous_original" if matches else "no_original"
     return Refused(id=reason, reason=reason, text=text, source={"context": entry["context"], "labels": labels})
 
 
 def _content(context: str, labels: Mapping[Any, Any]) -> object:
-    """What an entry is known by where it has no id: its words and fillers, without capitals and punctuation."""
+    """Returns the join key of an entry without an id: its words and fillers, without case and punctuation."""
     return _bare(context), tuple(sorted((str(label), _bare(str(filler))) for label, filler in labels.items()))
 
 
 def _bare(text: str) -> str:
-    """The words of a text in lower case."""
+    """Returns the words of a text in lower case."""
     return " ".join(words(text))

@@ -1,4 +1,4 @@
-"""A model's reply read as sentences, strictly: wrapping is taken off and noted, words are never changed."""
+"""Parses a model's reply into sentences, strictly: removes and notes wrapping, but never changes words."""
 
 import html
 import re
@@ -36,33 +36,33 @@ _REMARK = re.compile(r"^\W*(?:note|explanation|p\.?s\.?)\s*:|^\W*(?:I (?:have|ke
 
 
 LONGEST = 200_000
-"""Characters of a reply that are read: ten times what 50 contexts with their continuations take."""
+"""Maximum number of characters read of a reply: ten times the length of 50 contexts with continuations."""
 LAYERS = 10
-"""Wrappings that are taken off a line."""
+"""Maximum number of wrappings removed from a line."""
 Ending = Literal["complete", "truncated", "content_filter", "refusal", "empty"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model answered, and how the answer ended; only a complete one is read for sentences."""
+    """A model's reply and how it ended; only a complete reply is parsed into sentences."""
 
     text: str
     ending: Ending = "complete"
     model: str = ""
 
     def __post_init__(self) -> None:
-        """Cut a reply that is longer than any that was asked for: it is truncated."""
+        """Cuts a reply that is longer than any requested reply, and marks a complete one as truncated."""
         if len(self.text) > LONGEST:
             object.__setattr__(self, "text", self.text[:LONGEST])
             object.__setattr__(self, "ending", "truncated" if self.ending == "complete" else self.ending)
 
 
 Completed = Answer[Request, Reply]
-"""How a request ended, its reply read."""
+"""The end of a request, with its parsed reply."""
 
 
 def reply_of(body: Mapping[str, Any]) -> Reply:
-    """The reply in a chat completion's JSON. No choice or no text is an empty reply."""
+    """Returns the reply in the JSON of a chat completion; without a choice or a text, the reply is empty."""
     choices = body["choices"]
     choice = _object(choices[0] if choices else None)
     message = _object(choice.get("message"))
@@ -72,7 +72,7 @@ def reply_of(body: Mapping[str, Any]) -> Reply:
 
 
 def _ending(finish: Any, text: str, declined: str) -> Ending:
-    """How an answer ended, the gravest reason first."""
+    """Returns how a reply ended; the most serious reason takes precedence."""
     if finish == "content_filter":
         return "content_filter"
     if declined:
@@ -83,18 +83,21 @@ def _ending(finish: Any, text: str, declined: str) -> Ending:
 
 
 def _object(value: Any) -> dict[str, Any]:
-    """A JSON object, or the empty one."""
+    """Returns the value if it is a JSON object, else an empty dict."""
     return value if isinstance(value, dict) else {}
 
 
 def _text(value: Any) -> str:
-    """A string, with U+FFFD for half a surrogate pair, which no file holds; or the empty one."""
+    """Returns the value if it is a string, else an empty string.
+
+    U+FFFD replaces half a surrogate pair, which no file can hold.
+    """
     return re.sub("[\ud800-\udfff]", "\ufffd", value) if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """The sentences of a reply in their order, and what was taken off them; `refusal` if it declines instead."""
+    """The sentences of a reply in order, and the kinds of wrapping removed; `refusal` if the reply declines."""
 
     sentences: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -102,16 +105,17 @@ class Parsed:
 
 
 def parse(reply: str, wanted: int = 2) -> Parsed:
-    """The sentences of a reply, one a line, without numbers, bullets, quotes, markup and remarks around them.
+    """Returns the sentences of a reply, one per line, without numbers, bullets, quotes, markup and remarks.
 
-    A line is a remark if it has no BLANK and ends in a colon, or if the other lines are the wanted number of sentences
-    with one BLANK each. A single line is cut at sentence ends or slashes only if that gives the wanted number of them.
+    A line is a remark if it has no BLANK and ends in a colon. Lines are also remarks if the other lines are the wanted
+    number of sentences with one BLANK each. A single line is split at sentence ends or slashes only if that gives the
+    wanted number of sentences.
     """
     notes: set[str] = set()
     lines = [line for raw in _without_markup(reply, notes).splitlines() if (line := _unwrapped(raw, notes))]
     if not any("BLANK" in line for line in lines) and any(refuses(line) for line in lines):
         return Parsed(sentences=tuple(lines), notes=tuple(sorted(notes)), refusal=True)
-    # a line without BLANK that ends in a colon only leads up to the sentences
+    # a line without BLANK that ends in a colon only introduces the sentences
     spoken = [line for line in lines if "BLANK" in line or not line.endswith(":")]
     whole = [line for line in spoken if blanks.check(line) is None and not _REMARK.match(line)]
     if len(whole) == wanted and all("BLANK" not in line or _REMARK.match(line) for line in spoken if line not in whole):
@@ -127,23 +131,23 @@ def parse(reply: str, wanted: int = 2) -> Parsed:
 
 
 def refuses(sentence: str) -> bool:
-    """Whether a sentence declines the task: sorry about not being able, unable to comply, "as an AI"."""
+    """Returns True if a sentence declines the task: sorry about not being able, unable to comply, "as an AI"."""
     straight = sentence.replace("’", "'")
     return any(re.search(pattern, straight, re.I) for pattern in wordlist("paraphrase_words.toml")["refusal"])
 
 
 def _without_markup(reply: str, notes: set[str]) -> str:
-    """The reply without reasoning, code fences, tags and invisible characters, its entities as characters."""
+    """Returns the reply without reasoning, code fences, tags and invisible characters, with its entities decoded."""
     for kind, pattern, instead in _MARKUP:
-        found = pattern.sub(instead, html.unescape(reply) if kind == "html" else reply)
-        if found != reply:
+        cleaned = pattern.sub(instead, html.unescape(reply) if kind == "html" else reply)
+        if cleaned != reply:
             notes.add(kind)
-        reply = found
+        reply = cleaned
     return reply
 
 
 def _unwrapped(line: str, notes: set[str]) -> str:
-    """The line without what stands around a sentence; each kind of wrapping is noted."""
+    """Returns the line without its wrappings, and adds each kind of wrapping to `notes`."""
     line = line.strip()
     for _ in range(LAYERS):
         bare, kind = _one_layer_off(line)
@@ -155,7 +159,7 @@ def _unwrapped(line: str, notes: set[str]) -> str:
 
 
 def _one_layer_off(line: str) -> tuple[str, str]:
-    """The line without its outermost wrapping, and what that was; empty if there is none."""
+    """Returns the line without its outermost wrapping, and the kind of the wrapping; empty if there is none."""
     for pattern, kind in ((_NUMBER, "numbered"), (_BULLET, "bullets"), (_NAMED, "numbered")):
         if match := pattern.match(line):
             return line[match.end() :], kind
@@ -172,7 +176,7 @@ def _one_layer_off(line: str) -> tuple[str, str]:
 
 
 def _is_quoted(line: str, start: str, end: str) -> bool:
-    """Whether one pair of quotes encloses the whole line: no further quotation opens or closes inside."""
+    """Returns True if one pair of quotes encloses the whole line, and no further quotation opens or closes inside."""
     if len(line) < 3 or not (line.startswith(start) and line.endswith(end)):
         return False
     inside = line[1:-1]

@@ -1,4 +1,4 @@
-"""Requests to models at one endpoint: what they will cost, what is sent, and what came of each CAT."""
+"""Runs paraphrase requests at one endpoint: estimates the cost, sends requests, and joins the replies to the CATs."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from catsofa.data.servers.prices import Price, in_dollars, reply_tokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Requests at one endpoint, each allowed `max_tokens`, all models together `max_cost` dollars.
+    """Requests to one endpoint, with at most `max_tokens` each and `max_cost` dollars for all models together.
 
-    The journal in the folder `out` is what a later run goes on from, and what the money is counted by.
+    A later run resumes from the journal in the folder `out`. The journal is also the source of the costs.
     """
 
     requests: Sequence[Request]
@@ -31,14 +31,17 @@ class Run:
     batch: bool = False
 
     def preview(self) -> Plan:
-        """What is left to send, and what that will cost; nothing is written."""
+        """Returns the plan for the requests left to send, with their estimated cost; writes nothing."""
         if not (self.out / "journal.jsonl").exists():
             return self._left(None)
         with self._journal() as journal:
             return self._left(journal)
 
-    def ask(self, status: Callable[[str], None] = lambda said: None) -> Generator[Completed]:
-        """Each request as it ends; a ValueError before anything is sent if that could cost more than it may."""
+    def ask(self, status: Callable[[str], None] = lambda message: None) -> Generator[Completed]:
+        """Yields each request when it ends.
+
+        Raises ValueError before sending anything if the cost may exceed `max_cost`.
+        """
         with self._journal() as journal:
             coming = self._left(journal)
             self._refuse_to_overspend(coming, journal.spent)
@@ -53,21 +56,21 @@ class Run:
                 status(f"cost: {costs['sentence']}")
 
     def _journal(self) -> Journal:
-        """The journal of the folder, open."""
+        """Opens the journal of the folder."""
         path, hide = self.out / "journal.jsonl", self.endpoint.hide
         return Journal(path, hide, price=self.price, most_written=self.max_tokens, limit=self.max_cost)
 
     def _left(self, journal: Journal | None) -> Plan:
-        """What requests without a reply will cost."""
-        left = {request.key: request for request in self.requests}
-        waiting = journal.pending & left.keys() if journal else set()
+        """Returns the plan for the requests without a reply; requests that wait in a batch count as under way."""
+        remaining = {request.key: request for request in self.requests}
+        waiting = journal.pending & remaining.keys() if journal else set()
         for key in {*journal.replies, *waiting} if journal else ():
-            left.pop(key, None)
-        coming = [Coming(one.model, one.prompt, reply_tokens(one.reply_chars)) for one in left.values()]
+            remaining.pop(key, None)
+        coming = [Coming(one.model, one.prompt, reply_tokens(one.reply_chars)) for one in remaining.values()]
         return plan(coming, self.price, self.max_tokens, batch=self.batch, under_way=len(waiting))
 
     def _refuse_to_overspend(self, coming: Plan, spent: float) -> None:
-        """A ValueError if what is coming costs more than is left, or nobody knows what it costs."""
+        """Raises ValueError if the planned cost exceeds the rest of `max_cost`, or if a price is unknown."""
         if self.max_cost is None or not coming.requests:
             return
         if coming.cost is None:
@@ -84,7 +87,7 @@ class Run:
 
 
 def answers(originals: Iterable[Cat], ended: Iterable[Completed]) -> Iterator[Answer]:
-    """What came of each CAT, in the CATs' order; one that no request was made for is unfit."""
+    """Yields the answer for each CAT, in the order of the CATs; a CAT without a request fails as `original_unfit`."""
     by_item = {completed.request.item: completed for completed in ended}
     for cat in originals:
         if cat.id not in by_item:

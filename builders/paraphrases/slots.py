@@ -1,4 +1,4 @@
-"""Whether a filler fits the slot of a paraphrase: by a parse of the filled sentences, or by patterns."""
+"""Checks whether the fillers of a CAT fit the slot of a paraphrase, by parsing filled sentences or by patterns."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,14 +13,14 @@ from catsofa.data.language.wordlists import wordlist
 from catsofa.data.records import Cat, Label
 
 JUDGED: tuple[Label, Label] = ("stereotype", "anti-stereotype")
-"""The unrelated filler is meant not to fit, and says nothing about the slot."""
+"""Labels whose fillers must fit the slot. The unrelated filler is not meant to fit, so it proves nothing."""
 
 
 def misfits_by_pattern(original: Cat, sentence: str) -> list[Label]:
-    """The labels whose fillers are adjectives in the context, where the paraphrase asks for a noun.
+    """Returns the labels whose fillers are adjectives in the context where the paraphrase asks for a noun.
 
-    Two patterns need no parser and have no false alarm in the samples read: "a high level of BLANK" and "shows
-    considerable BLANK", with nothing after the slot that the adjective could belong to.
+    Uses two patterns that need no parser and raise no false alarm in the samples read: "a high level of BLANK" and
+    "shows considerable BLANK". No word that the adjective could modify may follow the slot.
     """
     start, end = blanks.slots(sentence)[0]
     lists = wordlist("paraphrase_words.toml")
@@ -28,12 +28,16 @@ def misfits_by_pattern(original: Cat, sentence: str) -> list[Label]:
         return []
     if not re.match(rf"\W*$|[,;.!?)]|\s+(?:{'|'.join(lists['closes_slot'])})\b", sentence[end:], re.I):
         return []
-    given = fillers(original)
-    return [label for label in JUDGED if label in given and _is_adjective(given[label], original.context)]
+    by_label = fillers(original)
+    return [label for label in JUDGED if label in by_label and _is_adjective(by_label[label], original.context)]
 
 
 def _is_adjective(filler: str, context: str) -> bool:
-    """Whether a filler is an adjective: after "very" always, after "is" if a dictionary allows it, else if it must."""
+    """Returns True if a filler is an adjective in its context.
+
+    After a degree word ("very"), every filler counts as an adjective. After a linking verb ("is"), a filler counts if
+    the dictionary allows an adjective. Elsewhere, a filler counts if it can only be an adjective.
+    """
     before = context[: blanks.slots(context)[0][0]]
     lists = wordlist("paraphrase_words.toml")
     if re.search(rf"\b({'|'.join(lists['degree'])})\s+$", before, re.I):
@@ -46,10 +50,10 @@ def _is_adjective(filler: str, context: str) -> bool:
 
 
 Frame = Literal["attribute", "predicate", "noun", "verb", "gerund", "adverb"]
-"""What a sentence makes of the word in its slot."""
+"""The grammatical role that a sentence gives to the word in its slot."""
 
 Kind = Literal["adjective", "noun", "verb", "gerund", "adverb"]
-"""What a word is, as people used it in the context."""
+"""The part of speech of a word in the context that people wrote for it."""
 
 _TAKES: dict[Kind, frozenset[Frame]] = {
     "adjective": frozenset({"attribute", "predicate"}),
@@ -61,7 +65,7 @@ _TAKES: dict[Kind, frozenset[Frame]] = {
 
 
 class Use(NamedTuple):
-    """A filler in a filled sentence: what it is, and what the sentence makes of it, where that can be told."""
+    """A word of a filler in a filled sentence: its kind and the frame around it, if the frame is known."""
 
     word: str
     kind: Kind
@@ -70,87 +74,90 @@ class Use(NamedTuple):
 
 @dataclass(slots=True)
 class Slots:
-    """The check of slots: by patterns, and by a parser where there is one."""
+    """Callable that checks the slots of paraphrases by patterns and, with a parser, also by parsing."""
 
     parse: Parser | None
     _parsed: dict[str, Sentence] = field(default_factory=dict)
 
     def __call__(self, original: Cat, sentence: str) -> tuple[Label, ...]:
-        """The labels whose fillers cannot stand in the slot of a paraphrase."""
-        found = misfits_by_pattern(original, sentence)
-        if self.parse is not None and len(found) < len(JUDGED):
-            found += self._misfits_by_parse(original, sentence)
-        return tuple(label for label in JUDGED if label in found)
+        """Returns the labels whose fillers do not fit the slot of a paraphrase."""
+        misfits = misfits_by_pattern(original, sentence)
+        if self.parse is not None and len(misfits) < len(JUDGED):
+            misfits += self._misfits_by_parse(original, sentence)
+        return tuple(label for label in JUDGED if label in misfits)
 
     def read(self, pairs: Iterable[tuple[Cat, str]]) -> None:
-        """Parse what the check of these paraphrases needs, at once; many short texts cost half as much together."""
+        """Parses all texts that the check of these paraphrases needs.
+
+        Parses them in one batch, because many short texts take half the time together.
+        """
         if self.parse is not None:
             texts = dict.fromkeys(text for pair in pairs for _, (text, _) in _texts(*pair))
             self._parsed = dict(zip(texts, self.parse(texts), strict=True))
 
     def _misfits_by_parse(self, original: Cat, sentence: str) -> list[Label]:
-        """The labels whose fillers are of another part of speech in the context than the paraphrase's slot takes.
+        """Returns the labels whose fillers have another part of speech in the context than the paraphrase's slot takes.
 
-        Each filler is read in the context first, which people wrote for it, then in the paraphrase. Where the two
-        frames are the same, or one cannot be told, nothing is held against the slot.
+        Each filler is read in the context first, because people wrote the context for it, then in the paraphrase. The
+        slot passes if both frames are equal, if a frame is unknown, or if the dictionary has the word in the new frame.
         """
         texts = _texts(original, sentence)
         if any(text not in self._parsed for _, (text, _) in texts):
             self.read([(original, sentence)])
         uses = [use_of(self._parsed[text], span) for _, (text, span) in texts]
-        told = [
+        differing = [
             (label, before, after)
             for (label, _), before, after in zip(texts[::2], uses[::2], uses[1::2], strict=True)
             if before and after and before.frame and after.frame and before.frame != after.frame
         ]
-        return [name for name, was, now in told if now.frame not in _TAKES[was.kind] and not _other_reading(now)]
+        return [name for name, was, now in differing if now.frame not in _TAKES[was.kind] and not _other_reading(now)]
 
 
 def _texts(original: Cat, sentence: str) -> list[tuple[Label, tuple[str, tuple[int, int]]]]:
-    """For each judged filler the filled context and the filled paraphrase, with where the filler stands in them."""
-    given = fillers(original)
+    """Returns the filled context and the filled paraphrase for each judged filler, each with the span of the filler."""
+    by_label = fillers(original)
     return [
-        (label, _filled(context, given[label]))
+        (label, _filled(context, by_label[label]))
         for label in JUDGED
-        if label in given
+        if label in by_label
         for context in (original.context, sentence)
     ]
 
 
 def _filled(context: str, words: str) -> tuple[str, tuple[int, int]]:
-    """The filled sentence, and where the filler stands in it."""
+    """Returns the filled sentence and the span of the filler in it."""
     filled = blanks.fill(context, words)
     stop = len(filled) - len(context[blanks.slots(context)[0][1] :])
     return filled, (stop - len(" ".join(words.split())), stop)
 
 
 def _other_reading(use: Use) -> bool:
-    """Whether the dictionary has the word as what the frame takes: "late" is an adverb too, "created" a finite verb."""
+    """Returns True if the dictionary has the word in its frame: "late" as an adverb, "created" as a finite verb."""
     if use.frame == "adverb":
         return "ADV" in other_parts(use.word)
     return use.frame == "verb" and bool(verb_tags(use.word) & {"VBP", "VBZ", "VBD"})
 
 
 def use_of(words: Sequence[Word], span: tuple[int, int]) -> Use | None:
-    """How the words that start within a span are used; None where the tokens do not show them."""
+    """Returns the use of the words that start within a span, or None if no token starts there."""
     inside = [i for i, word in enumerate(words) if span[0] <= word.start < span[1]]
     if not inside:
         return None
     outermost = [i for i in inside if words[i].head not in inside or words[i].head == i]
-    at = outermost[-1]
-    frame = _frame(words, inside[0], at, inside[-1])
-    return Use(words[at].lower, _kind(words, inside[0], at, frame), frame)
+    head = outermost[-1]
+    frame = _frame(words, inside[0], head, inside[-1])
+    return Use(words[head].lower, _kind(words, inside[0], head, frame), frame)
 
 
-def _frame(words: Sequence[Word], first: int, at: int, last: int) -> Frame | None:
-    """What the neighbours of a filler ask for; where they are silent, its dependency."""
-    word, before = words[at], _before(words, first)
+def _frame(words: Sequence[Word], first: int, head: int, last: int) -> Frame | None:
+    """Returns the frame that a filler's neighbours require; if they require none, the frame of its dependency label."""
+    word, before = words[head], _before(words, first)
     after = words[last + 1] if last + 1 < len(words) else None
     lists = wordlist("paraphrase_words.toml")["frames"]
     if word.head > last and word.dep in ("amod", "compound", "nmod") and after and after.tag[0] not in ".,I":
         return "attribute"
     if before is None:
-        return _by_dependency(words, at)
+        return _by_dependency(words, head)
     if before.lower in lists["linking"]:
         return "verb" if word.tag == "VBG" and word.dep != "acomp" else "predicate"
     if before.lower in lists["predicate"]:
@@ -161,20 +168,20 @@ def _frame(words: Sequence[Word], first: int, at: int, last: int) -> Frame | Non
         return "noun" if word.tag.startswith("NN") else None
     if before.tag in ("DT", "PRP$", "POS", "WP$") or (before.tag == "IN" and before.lower not in lists["clause"]):
         return "gerund" if word.tag == "VBG" and before.tag == "IN" else "noun"
-    return _by_dependency(words, at)
+    return _by_dependency(words, head)
 
 
 def _before(words: Sequence[Word], first: int) -> Word | None:
-    """The word before a filler, adverbs passed over ("as" and "to" are none, whatever a tagger says)."""
+    """Returns the word before a filler, skipping adverbs; "as" and "to" are never skipped, whatever their tag."""
     for word in reversed(words[:first]):
         if word.lower in ("as", "to") or word.tag not in ("RB", "RBR", "RBS", "PDT"):
             return word
     return None
 
 
-def _by_dependency(words: Sequence[Word], at: int) -> Frame | None:
-    """The frame that a parser's label stands for."""
-    word = words[at]
+def _by_dependency(words: Sequence[Word], place: int) -> Frame | None:
+    """Returns the frame for the dependency label of a word."""
+    word = words[place]
     match word.dep:
         case "acomp" | "attr" | "oprd":
             return "predicate"
@@ -183,14 +190,14 @@ def _by_dependency(words: Sequence[Word], at: int) -> Frame | None:
         case "advmod":
             return "adverb"
         case "conj":
-            return _by_dependency(words, word.head) if word.head != at else None
+            return _by_dependency(words, word.head) if word.head != place else None
         case _:
             return "verb" if word.tag in ("VB", "VBP", "VBZ", "VBD", "MD") else None
 
 
-def _kind(words: Sequence[Word], first: int, at: int, frame: Frame | None) -> Kind:
-    """What a filler is: by its tag, unless a degree word before it or the dictionary says otherwise."""
-    word = words[at]
+def _kind(words: Sequence[Word], first: int, head: int, frame: Frame | None) -> Kind:
+    """Returns the kind of a filler by its tag, unless a degree word before it or the dictionary decides otherwise."""
+    word = words[head]
     parts = other_parts(word.lower)
     degree = first > 0 and words[first - 1].lower in wordlist("paraphrase_words.toml")["degree"]
     if parts == {"ADJ"} or (degree and frame == "predicate"):

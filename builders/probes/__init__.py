@@ -1,4 +1,4 @@
-"""SoFa's probes: every identity of a category before every stereotype of the category, streamed."""
+"""SoFa's probes: each identity of a category before each stereotype of that category, streamed."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,11 +9,11 @@ from catsofa.data.language.words import put_together
 from catsofa.data.records import Extra, Identity, Probe, Refused, Stereotype
 
 CROSSING = "+"
-"""Stands between the categories of an intersectional identity ("disability+gender")."""
+"""Separator between the categories of an intersectional identity ("disability+gender")."""
 
 
 def sofa_categories() -> dict[str, str]:
-    """How SoFa joins the categories of the identity lexicon and of SBIC; one that it leaves out maps to nothing."""
+    """Returns SoFa's probe category for each category of the lexicon and of SBIC; empty for an excluded one."""
     lists = wordlist("categories.toml")
     return {**lists["joined"], **dict.fromkeys(lists["excluded"]["stereotypes"], "")}
 
@@ -24,9 +24,9 @@ def build(
     categories: Mapping[str, str] | None = None,
     source: Extra | None = None,
 ) -> Iterator[Probe | Refused]:
-    """The probes of each stereotype in turn; one without a category is joined with every identity.
+    """Yields the probes of each stereotype in turn; a stereotype without a category goes with every identity.
 
-    A stereotype whose category is left out, or has no identity, is refused.
+    A stereotype is refused if its category is excluded or has no identity.
     """
     categories = sofa_categories() if categories is None else categories
     grid = Grid(identities, categories)
@@ -36,7 +36,7 @@ def build(
             left_out = categories.get(stereotype.category) == ""
             reason = "excluded_category" if left_out else "no_identity_of_category"
             yield Refused(id=stereotype.id, reason=reason, text=stereotype.text, source=stereotype.source)
-        known = {"language": stereotype.language} if stereotype.language != "en" else {}
+        language_extra = {"language": stereotype.language} if stereotype.language != "en" else {}
         rated = {name: held for name, held in stereotype.source.items() if name == OFFENSIVENESS}
         for category, identity in subjects:
             gender = str(identity.extra.get("gender", ""))
@@ -44,19 +44,19 @@ def build(
                 both = f"{identity.id}{CROSSING}{stereotype.id}"
                 yield Refused(id=both, reason="no_gender", text=identity.identity, source=stereotype.source)
                 continue
-            said = stereotype.forms.get(gender, stereotype.text)
+            predicate = stereotype.forms.get(gender, stereotype.text)
             yield Probe(
                 category=category,
                 identity=identity.identity,
-                stereotype=said,
-                text=put_together(identity.identity, said),
+                stereotype=predicate,
+                text=put_together(identity.identity, predicate),
                 source={"identity": identity.id, "stereotype": stereotype.id, **(source or {})},
-                extra=known | rated | ({"gender": gender} if gender else {}),
+                extra=language_extra | rated | ({"gender": gender} if gender else {}),
             )
 
 
 class Grid:
-    """The identities of each category of the probes; an intersectional one belongs to both of its categories."""
+    """The identities of each probe category; an intersectional identity belongs to both of its categories."""
 
     def __init__(self, identities: Iterable[Identity], categories: Mapping[str, str]) -> None:
         self._categories = categories
@@ -68,20 +68,20 @@ class Grid:
                 self._by_category.setdefault(category, {}).setdefault((name, identity.identity), identity)
 
     def of(self, category: str) -> list[tuple[str, Identity]]:
-        """The identities of these categories (`gender, race`), each with its own category of probes."""
-        found: dict[tuple[str, str], Identity] = {}
+        """Returns the identities of these categories (`gender, race`), each with its own probe category."""
+        identities: dict[tuple[str, str], Identity] = {}
         for part in category.split(","):
             joined = self._joined(part.strip())
             if joined or not category:
-                found |= self._by_category.get(joined, {})
-        return [(name, identity) for (name, _), identity in found.items()]
+                identities |= self._by_category.get(joined, {})
+        return [(name, identity) for (name, _), identity in identities.items()]
 
     def _joined(self, category: str) -> str:
-        """The category of the probes that a lexicon's or a corpus's category goes into."""
+        """Returns the probe category for a category of a lexicon or a corpus."""
         return self._categories.get(category, category)
 
 
 def size(identities: Iterable[Identity], categories_of_stereotypes: Mapping[str, int]) -> Counter[str]:
-    """How many probes each category will have, given how many stereotypes it has."""
+    """Returns the number of probes of each category, given its number of stereotypes."""
     grid = Grid(identities, sofa_categories())
     return Counter({category: count * len(grid.of(category)) for category, count in categories_of_stereotypes.items()})

@@ -1,6 +1,7 @@
-"""SoFa's filter: stereotypes whose mean perplexity falls into the lowest bins of their category's histogram are kept.
+"""SoFa's filter: keeps stereotypes with a mean perplexity in the lowest bins of their category's histogram.
 
-The paper names neither the bins nor how many it keeps; so both are arguments, and the histogram is part of the result.
+The paper specifies neither the bins nor how many it keeps. Both are therefore arguments, and the histogram is part of
+the result.
 """
 
 from collections import defaultdict
@@ -18,16 +19,16 @@ from catsofa.data.files import atomic_write
 from catsofa.data.records import Refused, Score, Stereotype
 
 Scale = Literal["log10", "linear"]
-"""Perplexities are skewed by orders of magnitude; on a linear scale nearly all share one bin."""
+"""Perplexities span orders of magnitude; on a linear scale nearly all share one bin."""
 
 MOST_BINS = 1000
 SHARE = 0.9
-"""Our default cut: the fewest lowest bins that hold nine tenths of a category."""
+"""The default cut: the fewest lowest bins that hold 90 % of a category."""
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Perplexities of one category on a scale, and how many of its bins, from the lowest, are kept."""
+    """Perplexities of one category on a scale, and how many of its lowest bins are kept."""
 
     category: str
     scale: Scale
@@ -37,27 +38,27 @@ class Histogram:
 
     @property
     def highest(self) -> float:
-        """The upper edge of the last bin that is kept."""
+        """The upper edge of the last kept bin."""
         return self.edges[self.kept_bins]
 
     @property
     def kept(self) -> int:
-        """How many values are kept."""
+        """The number of kept values."""
         return sum(self.counts[: self.kept_bins])
 
 
 def read_scores(files: Iterable[Path]) -> dict[str, dict[str, float | None]]:
-    """The perplexities of each model: a file of scores each, whose items are the ids of the stereotypes."""
-    found: dict[str, dict[str, float | None]] = {}
+    """Reads the perplexities of each model from its score file, whose items are the ids of the stereotypes."""
+    scores: dict[str, dict[str, float | None]] = {}
     for file in files:
-        if str(file) in found:
+        if str(file) in scores:
             raise ValueError(f"{file} is named twice; a model counts once")
-        found[str(file)] = {score.item: score.score for score in formats.read_as(file, Score)}
-    return found
+        scores[str(file)] = {score.item: score.score for score in formats.read_as(file, Score)}
+    return scores
 
 
 def cut(text: str) -> int | float:
-    """What to keep, as typed: a number of bins (12), or a share (0.9)."""
+    """Parses what to keep: a number of bins (12), or a share (0.9)."""
     try:
         return int(text) if text.strip().isdecimal() else float(text)
     except ValueError:
@@ -65,16 +66,16 @@ def cut(text: str) -> int | float:
 
 
 def mean_over_models(scores: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:
-    """The mean of each item's perplexities over all models; an item that one of them left unscored has none."""
+    """Returns the mean perplexity of each item over all models; an item that a model left unscored is omitted."""
     if not scores:
         raise ValueError("the filter needs the perplexities of at least one model")
     items = set().union(*(model.keys() for model in scores.values()))
-    found: dict[str, float] = {}
+    means: dict[str, float] = {}
     for item in items:
         values = [value for model in scores.values() if (value := model.get(item)) is not None and np.isfinite(value)]
         if len(values) == len(scores):
-            found[item] = fmean(values)
-    return found
+            means[item] = fmean(values)
+    return means
 
 
 def histogram(
@@ -85,7 +86,7 @@ def histogram(
     keep: int | float = SHARE,
     scale: Scale = "log10",
 ) -> Histogram:
-    """The histogram of perplexities, by Freedman and Diaconis unless the bins are given.
+    """Returns the histogram of perplexities, with Freedman-Diaconis bins unless `bins` is given.
 
     `keep` is a number of lowest bins, or the share of the values that they must hold.
     """
@@ -103,7 +104,7 @@ def histogram(
 
 
 def _on_scale(values: Sequence[float], scale: Scale) -> NDArray[np.float64]:
-    """The values as the histogram bins them."""
+    """Returns the values on the scale of the histogram."""
     array = np.asarray(values, dtype=np.float64)
     if not np.isfinite(array).all() or (array <= 0).any():
         raise ValueError("perplexities are finite and above 0; leave out what is not scored")
@@ -111,7 +112,7 @@ def _on_scale(values: Sequence[float], scale: Scale) -> NDArray[np.float64]:
 
 
 def _freedman_diaconis(values: NDArray[np.float64]) -> int:
-    """The number of bins of width 2 * IQR / n^(1/3); where the middle half is one value, Sturges' number."""
+    """Returns the number of bins of width 2 * IQR / n^(1/3), or Sturges' number if the IQR is 0."""
     low, high = np.percentile(values, [25, 75])
     width, span = 2 * (high - low) / len(values) ** (1 / 3), float(np.ptp(values))
     bins = span / width if width > 0 else np.log2(len(values)) + 1
@@ -119,7 +120,7 @@ def _freedman_diaconis(values: NDArray[np.float64]) -> int:
 
 
 def _lowest_bins(counts: NDArray[Any], keep: int | float) -> int:
-    """How many bins are kept: the number given, or the fewest that hold a share of all values."""
+    """Returns the number of kept bins: the given number, or the fewest that hold a share of all values."""
     if isinstance(keep, int):
         if not 1 <= keep <= len(counts):
             raise ValueError(f"cannot keep {keep} of {len(counts)} bins")
@@ -138,7 +139,7 @@ def build(
     keep: int | float = SHARE,
     scale: Scale = "log10",
 ) -> tuple[list[Histogram], Iterator[Stereotype | Refused]]:
-    """The histogram of each category, and each stereotype kept or refused as too perplexing, with its perplexity."""
+    """Returns the histogram of each category, and each stereotype, kept or refused for high perplexity."""
     stereotypes = list(stereotypes)
     by_category: defaultdict[str, list[float]] = defaultdict(list)
     for stereotype in stereotypes:
@@ -152,10 +153,10 @@ def build(
 
 
 def _judged(stereotype: Stereotype, perplexity: float | None, drawn: Histogram | None) -> Stereotype | Refused:
-    """A stereotype, or its refusal."""
+    """Returns a stereotype, or its refusal."""
     if perplexity is None or drawn is None:
         return Refused(id=stereotype.id, reason="unscored", text=stereotype.text, source=stereotype.source)
-    # a value on an edge belongs to the bin above it, but for the last edge
+    # a value on an edge belongs to the bin above it, except at the last edge
     if drawn.kept_bins < len(drawn.counts) and _on_scale([perplexity], drawn.scale)[0] >= drawn.highest:
         return Refused(
             id=stereotype.id, reason="high_perplexity", text=stereotype.text, score=perplexity, source=stereotype.source
@@ -164,7 +165,7 @@ def _judged(stereotype: Stereotype, perplexity: float | None, drawn: Histogram |
 
 
 def draw(histograms: Sequence[Histogram], path: Path | str) -> None:
-    """Draw the histograms one above the other as SVG, the bins that are kept in the stronger colour."""
+    """Draws the histograms one above the other as SVG, the kept bins in the stronger colour."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -182,6 +183,6 @@ def draw(histograms: Sequence[Histogram], path: Path | str) -> None:
         place.set_ylabel("stereotypes")
         place.spines[["top", "right"]].set_visible(False)
     places[-1].set_xlabel("mean perplexity over the models" + (" (log10)" if histograms[0].scale == "log10" else ""))
-    # a salt and no date: the same numbers give the same file
+    # with a fixed salt and no date, the same numbers give the same file
     with rc_context({"svg.hashsalt": "catsofa"}), atomic_write(path) as file:
         figure.savefig(file, format="svg", metadata={"Date": None})

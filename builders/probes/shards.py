@@ -1,8 +1,8 @@
-"""The probes of a grid as a folder of Parquet shards: made here or on a cluster, killed at any instant, run again.
+"""Writes the probes of a grid as a folder of Parquet shards, locally or on a cluster; resumes when run again.
 
-A shard is a stretch of the identities with every stereotype of theirs. Which probes stand in which shard depends on
-what is given alone, so that neither the engine nor a kill changes a byte. This process alone writes, so that workers on
-other machines need no shared disk.
+A shard holds a range of the identities with all their stereotypes. The input alone decides which probes are in which
+shard, so neither the engine nor a kill changes a byte. Only this process writes, so workers on other machines need no
+shared disk.
 """
 
 from collections import Counter
@@ -27,15 +27,15 @@ from catsofa.data.runs.manifests import refuse_difference
 from catsofa.data.runs.ray_cluster import Cluster, Workers
 
 ROWS = 50_000
-"""Probes in a shard, about: some seconds of work, which is what a kill may cost."""
+"""Approximate number of probes in a shard: a few seconds of work, which a kill may lose."""
 GROUP = 10_000
-"""Probes that stand in memory as records, and rows of a shard in one group."""
+"""Probes held in memory as records, and rows of a shard in one row group."""
 EXPECTED = "a folder of probes in shards"
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A stretch of the distinct identities, and how many probes it makes."""
+    """A range of the distinct identities, and the number of its probes."""
 
     low: int
     high: int
@@ -56,36 +56,36 @@ def write(
     rows: int = ROWS,
     progress: Progress = SILENT,
 ) -> Counter[str]:
-    """Write the shards that the folder `out` does not hold yet; how many probes there are, and refusals by reason.
+    """Writes the shards that the folder `out` lacks; returns the number of probes, and of refusals by reason.
 
-    A folder with probes of other files, or made in another way, is refused with the difference.
+    A folder with probes from other files or options is refused with the difference.
     """
-    out, given = Path(out), list(stereotypes)
+    out, listed = Path(out), list(stereotypes)
     grid = Grid(identities, sofa_categories())
     subjects = [identity for _, identity in grid.of("")]
-    ungendered = any(one.forms for one in given) and any("gender" not in one.extra for one in subjects)
-    if ungendered or len({one.language for one in subjects} | {one.language for one in given}) > 1:
+    ungendered = any(one.forms for one in listed) and any("gender" not in one.extra for one in subjects)
+    if ungendered or len({one.language for one in subjects} | {one.language for one in listed}) > 1:
         raise ValueError(
             "shards take identities and stereotypes of one language, and the gender of each identity where predicates "
             f"agree with it; name one file, which holds what fits: --out {out}.jsonl"
         )
-    shards = plan(grid, given, rows)
-    made_of = {"identities": _digest(subjects), "stereotypes": _digest(given), "rows": rows, "source": source or {}}
+    shards = plan(grid, listed, rows)
+    made_of = {"identities": _digest(subjects), "stereotypes": _digest(listed), "rows": rows, "source": source or {}}
     with _held(out, made_of) as manifest:
-        # a stretch of the identities does not show that no identity goes with a stereotype
-        alone = build((), (one for one in given if not grid.of(one.category)))
+        # a range of the identities does not show that a stereotype matches no identity
+        alone = build((), (one for one in listed if not grid.of(one.category)))
         turned_away = [outcome for outcome in alone if isinstance(outcome, Refused)]
         if refused is not None:
             with atomic_write(refused) as file:
                 file.writelines(jsonl.dumps(one) + b"\n" for one in turned_away)
-        # named as the Hub's own tools name them
+        # file names follow the Hub's own tools
         names = (f"{SPLIT}-{number:05}-of-{len(shards):05}.parquet" for number in range(len(shards)))
         files = {shard: out / "data" / name for shard, name in zip(shards, names, strict=True)}
         made_lines = (line for line in manifest.read() if {"shard", "sha256"} <= line.keys())
         digests = {line["shard"]: line["sha256"] for line in made_lines}
-        left = [shard for shard, file in files.items() if not _is_made(out, file, digests)]
-        with closing(_made(left, partial(_start, subjects, given, source), cluster)) as made:
-            for shard, content in progress.each(made, len(left)):
+        missing = [shard for shard, file in files.items() if not _is_made(out, file, digests)]
+        with closing(_made(missing, partial(_start, subjects, listed, source), cluster)) as results:
+            for shard, content in progress.each(results, len(missing)):
                 _keep(out, files[shard], content, manifest, digests)
         checksums.write_list(out, digests)
     reasons = Counter(one.reason for one in turned_away)
@@ -93,7 +93,10 @@ def write(
 
 
 def _is_made(out: Path, file: Path, digests: Mapping[str, str]) -> bool:
-    """Whether a shard is there and checked; one without a known checksum is made again, a damaged one is refused."""
+    """Returns True if a shard exists and matches its checksum.
+
+    A shard without a known checksum is written again. A damaged shard is an error.
+    """
     if not file.exists() or file.relative_to(out).as_posix() not in digests:
         return False
     checksums.check_listed(out, file, digests)
@@ -101,7 +104,7 @@ def _is_made(out: Path, file: Path, digests: Mapping[str, str]) -> bool:
 
 
 def _keep(out: Path, file: Path, content: bytes, manifest: AppendLog, digests: dict[str, str]) -> None:
-    """Write a shard, its checksum first: a shard that a kill left without its file is made again."""
+    """Writes a shard after its checksum; a kill between the two leaves no file, and the shard is written again."""
     name, digest = file.relative_to(out).as_posix(), hex_digest(content)
     if digests.get(name) != digest:
         manifest.append({"shard": name, "sha256": digest})
@@ -111,7 +114,7 @@ def _keep(out: Path, file: Path, content: bytes, manifest: AppendLog, digests: d
 
 
 def plan(grid: Grid, stereotypes: Iterable[Stereotype], rows: int) -> list[Shard]:
-    """Stretches of the identities that make so many probes at most or, where one alone makes more, of that one."""
+    """Returns ranges of the identities with at most `rows` probes; an identity with more has a shard of its own."""
     probes = Counter[tuple[str, str]]()
     for category, count in Counter(one.category for one in stereotypes).items():
         for name, identity in grid.of(category):
@@ -130,9 +133,9 @@ def plan(grid: Grid, stereotypes: Iterable[Stereotype], rows: int) -> list[Shard
 def content(
     identities: Sequence[Identity], stereotypes: Iterable[Stereotype], source: Extra | None, shard: Shard
 ) -> bytes:
-    """The Parquet file of a shard."""
-    made = build(identities[shard.low : shard.high], stereotypes, source=source)
-    probes = (one for one in made if isinstance(one, Probe))
+    """Returns the content of a shard's Parquet file."""
+    outcomes = build(identities[shard.low : shard.high], stereotypes, source=source)
+    probes = (one for one in outcomes if isinstance(one, Probe))
     file = BytesIO()
     with parquet_columns.writer(file, Probe) as writer:
         while group := list(islice(probes, GROUP)):
@@ -140,15 +143,15 @@ def content(
     return file.getvalue()
 
 
-def _start(*given: Any) -> tuple[None, Callable[[Shard], bytes]]:
-    """In a worker: the function that makes a shard of what was given."""
-    return None, partial(content, *given)
+def _start(*arguments: Any) -> tuple[None, Callable[[Shard], bytes]]:
+    """Returns, in a worker, the function that makes a shard."""
+    return None, partial(content, *arguments)
 
 
 def _made(
     shards: Sequence[Shard], start: Callable[[], tuple[None, Callable[[Shard], bytes]]], cluster: Cluster | None
 ) -> Generator[Made]:
-    """Each shard with its file, made by a cluster or here."""
+    """Yields each shard with the content of its file, made on a cluster or locally."""
     if cluster and shards:
         with Workers(start, cluster) as workers:
             yield from workers.map(shards)
@@ -159,10 +162,10 @@ def _made(
 
 
 def _held(out: Path, identity: dict[str, Any]) -> AppendLog:
-    """The folder's manifest, held by this process alone, after making sure what the folder is a folder of.
+    """Opens the folder's manifest for this process alone, after a check that the folder holds the same probes.
 
-    Its first line stays, and each shard adds one with its checksum, in order: a folder that was finished after kills
-    is byte for byte one that was not killed.
+    The first line never changes, and each shard adds one line with its checksum, in order. A folder that was finished
+    after kills is therefore identical, byte for byte, to an uninterrupted one.
     """
     if out.is_dir() and any(out.iterdir()) and not (out / MANIFEST).exists():
         raise BadInput(out, "a folder with other files in it", "a new folder, or one of shards that was begun before")
@@ -180,5 +183,5 @@ def _held(out: Path, identity: dict[str, Any]) -> AppendLog:
 
 
 def _digest(records: Iterable[Any]) -> str:
-    """The start of the SHA-256 of records in their order."""
+    """Returns the first 16 hex digits of the SHA-256 of records in their order."""
     return hex_digest(b"".join(jsonl.dumps(record) + b"\n" for record in records), 16)

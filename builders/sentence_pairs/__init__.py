@@ -1,7 +1,7 @@
 """Next-sentence pairs for training: a sentence with its successor, and with a sentence of another document.
 
-Train and held-out documents are told apart by a hash of their text, and negatives come from the same side: so no
-document, and no copy of one, is on both.
+A hash of the text assigns each document to train or held-out, and its negatives come from the same split. So no
+document, and no copy of one, is in both.
 """
 
 import re
@@ -24,53 +24,54 @@ Split = Literal["train", "held-out"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 WINDOW = 1000
-"""Documents kept at a time; the negatives of each are drawn from the others."""
+"""Documents held in memory at a time; the negatives of each are drawn from the others."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 TRIES = 1000
-"""Draws of a negative; with two documents one in two is of the document itself."""
+"""Maximum draws of a negative; with two documents, one draw in two hits the document itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Which pairs are made: words in a sentence, and positives of one document at most."""
+    """Limits on pairs: words in a sentence, and positives of one document."""
 
     shortest: int = 4
     longest: int = 60
     per_document: int | None = None
 
     def allow(self, sentence: str) -> bool:
-        """Whether a sentence is neither too short nor too long; two characters without spaces are a word."""
+        """Returns True if a sentence has an allowed length; two characters of a script without spaces are one word."""
         return self.shortest <= max(len(sentence.split()), len(_UNSPACED.findall(sentence)) // 2) <= self.longest
 
 
 def split_of(text: str, held_out: float, seed: int = 0) -> Split:
-    """The side a document is on, by its text and the seed alone."""
+    """Returns the split of a document, by its text and the seed alone."""
     return "held-out" if int.from_bytes(_digest(text, seed), "big") / 2**64 < held_out else "train"
 
 
 def _digest(text: str, seed: int) -> bytes:
-    """Eight bytes that a text has, however its spaces are set."""
+    """Returns eight hash bytes of a text and a seed, independent of white space."""
     return sha256(f"{seed}\n{' '.join(text.split())}".encode("utf-8", "surrogatepass")).digest()[:8]
 
 
 def build(
     documents: Iterable[Document], *, held_out: float = 0.1, seed: int = 0, limits: Limits | None = None
 ) -> Iterator[SentencePair | Refused]:
-    """A positive and a negative for each sentence and its successor, streamed; the same seed gives the same pairs.
+    """Yields a positive and a negative for each sentence and its successor; the same seed gives the same pairs.
 
-    A document that is there twice, has no two such sentences, or is alone on its side is refused.
+    The pairs are streamed. A document is refused if it is a duplicate, has no two usable sentences in a row, or is
+    alone in its split.
     """
     if not 0 <= held_out < 1:
         raise ValueError(f"the held-out share is at least 0 and below 1; found {held_out}")
     limits = limits or Limits()
     sides = {split: _Side(split, limits, np.random.default_rng([seed, i])) for i, split in enumerate(SPLITS)}
-    seen: set[bytes] = set()
+    digests: set[bytes] = set()
     for document in documents:
         digest = _digest(document.text, seed)
-        if digest in seen:
+        if digest in digests:
             yield Refused(id=document.name, reason="duplicate")
             continue
-        seen.add(digest)
+        digests.add(digest)
         yield from sides[split_of(document.text, held_out, seed)].take(document)
     for side in sides.values():
         yield from side.finish()
@@ -78,7 +79,7 @@ def build(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A document's sentences: those in its order, where its positives start, and those that may be a negative."""
+    """A document's sentences in order, the starts of its positives, and the sentences usable as negatives."""
 
     name: str
     sentences: tuple[str, ...]
@@ -97,28 +98,31 @@ class _Side:
     last: list[_Part] = field(default_factory=list)
 
     def take(self, document: Document) -> Iterator[SentencePair | Refused]:
-        """Add a document; when the window is full, the pairs of all in it."""
-        found = tuple(sentences(document.text))
-        usable = tuple(i for i, sentence in enumerate(found) if self.limits.allow(sentence))
+        """Adds a document; when the window is full, yields the pairs of all documents in it."""
+        texts = tuple(sentences(document.text))
+        usable = tuple(i for i, sentence in enumerate(texts) if self.limits.allow(sentence))
         following = set(usable)
         starts = tuple(i for i in usable if i + 1 in following)
         if not starts:
             yield Refused(id=document.name, reason="too_few_sentences")
             return
-        self.waiting.append(_Part(document.name, found, starts, usable))
+        self.waiting.append(_Part(document.name, texts, starts, usable))
         if len(self.waiting) >= WINDOW:
             yield from self._pairs()
             self.last, self.waiting = self.waiting, []
 
     def finish(self) -> Iterator[SentencePair | Refused]:
-        """The pairs of the documents that still wait."""
+        """Yields the pairs of the documents that still wait."""
         if len(self.waiting) + len(self.last) < 2:
             yield from (Refused(id=part.name, reason="alone_on_its_side") for part in self.waiting)
             return
         yield from self._pairs()
 
     def _pairs(self) -> Iterator[SentencePair]:
-        """The pairs of the documents that wait, negatives drawn from each other (of few, from those before too)."""
+        """Yields the pairs of the waiting documents.
+
+        Negatives are drawn from the waiting documents. If only one waits, they also come from the window before.
+        """
         pool = self.waiting if len(self.waiting) > 1 else [*self.last, *self.waiting]
         for part in self.waiting:
             for start in self._chosen(part.starts):
@@ -126,14 +130,17 @@ class _Side:
                 yield self._negative(part, start, pool)
 
     def _chosen(self, starts: tuple[int, ...]) -> list[int]:
-        """The positives of a document: all, or as many at random as the limit allows, in their order."""
+        """Returns the positives of a document: all, or as many at random as the limit allows, in their order."""
         most = self.limits.per_document
         if most is None or len(starts) <= most:
             return list(starts)
         return sorted(int(start) for start in self.rng.choice(starts, most, replace=False))
 
     def _negative(self, part: _Part, start: int, pool: list[_Part]) -> SentencePair:
-        """The sentence with one of another document, each document as likely as another, but not its own successor."""
+        """Returns the sentence with one of another document, but never its own successor.
+
+        All other documents are equally likely.
+        """
         for _ in range(TRIES):
             other = pool[self.rng.integers(len(pool))]
             second = other.sentences[int(self.rng.choice(other.usable))]
@@ -142,7 +149,7 @@ class _Side:
         raise ValueError(f"every other document beside {part.name!r} repeats its sentences; no negatives can be made")
 
     def _pair(self, part: _Part, start: int, second: str, other: str = "") -> SentencePair:
-        """A pair; a negative names the other document."""
+        """Returns a pair; a negative names the other document."""
         first = part.sentences[start]
         return SentencePair(
             first=first, second=second, follows=not other, split=self.split, document=part.name, other=other
@@ -150,7 +157,7 @@ class _Side:
 
 
 def write(outcomes: Iterable[SentencePair | Refused], folder: Path | str) -> Counter[str]:
-    """Write train.jsonl, held-out.jsonl and refused.jsonl, whole or not at all; how many of each."""
+    """Writes train.jsonl, held-out.jsonl and refused.jsonl, all complete or none; returns the counts."""
     counts: Counter[str] = Counter()
     with ExitStack() as opened:
         files = {

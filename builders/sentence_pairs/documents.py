@@ -1,4 +1,4 @@
-"""Documents and their sentences: a folder of text files, JSONL, or a set of Hugging Face's `datasets`."""
+"""Documents and their sentences: a folder of text files, JSONL, or a dataset of Hugging Face's `datasets`."""
 
 import re
 from collections.abc import Iterator
@@ -12,21 +12,21 @@ _END = re.compile(
     r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9À-ÖØ-Þ])|(?<=[。！？])[。！？…”’」』）]*(?![”’」』）。！？…])\s*"
 )
 _NO_END = re.compile(
-    r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Rev|Gen|Col|Sgt|Lt|Capt|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Vol|pp?|ca|approx|Inc|Ltd|Co|Corp"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|(?:^|[\s(.])[A-Z])\.$"
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Rev|Gen|Col|Sgt|Lt|Capt|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Vol|pp?|ca|approx|Inc"
+    r"|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|(?:^|[\s(.])[A-Z])\.$"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text with the name of where it stands."""
+    """A text with the name of its source."""
 
     name: str
     text: str
 
 
 def read_folder(folder: Path | str) -> Iterator[Document]:
-    """Each text file of a folder and its subfolders, and each line of its JSONL files with a field `text`, by name."""
+    """Yields each text file of a folder and its subfolders, and each `text` in its JSONL files, sorted by name."""
     folder = Path(folder)
     if not folder.is_dir():
         raise BadInput(folder, "no such folder", "a folder of text files (.txt, .md) or of JSONL with a field text")
@@ -38,16 +38,19 @@ def read_folder(folder: Path | str) -> Iterator[Document]:
         if file.suffix == ".jsonl":
             expected = "a JSON object with a field text"
             for number, line in lines(file, "documents (JSONL)"):
-                found = json_files.parse(line, file, expected, number)
-                if not isinstance(found, dict) or not isinstance(found.get("text"), str):
+                record = json_files.parse(line, file, expected, number)
+                if not isinstance(record, dict) or not isinstance(record.get("text"), str):
                     raise BadInput(file, "a line without a text", expected, number)
-                yield Document(f"{name}:{number}", found["text"])
+                yield Document(f"{name}:{number}", record["text"])
         elif file.stat().st_size:
             yield Document(name, read_text(file, "a text"))
 
 
 def read_dataset(path: str, config: str | None = None, column: str = "text") -> Iterator[Document]:
-    """Each row of a training split, by name on the hub or by folder, streamed; Wikipedia is `wikimedia/wikipedia`."""
+    """Yields each row of a training split, by name on the hub or by folder, streamed.
+
+    Wikipedia is `wikimedia/wikipedia`.
+    """
     from datasets import load_dataset
 
     try:
@@ -64,22 +67,25 @@ def read_dataset(path: str, config: str | None = None, column: str = "text") -> 
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text: by paragraph, at 。！？, and at a stop before a capital that ends no abbreviation."""
-    found: list[str] = []
+    """Returns the sentences of a text.
+
+    A text is split by paragraph, at 。！？, and at a stop before a capital, except after an abbreviation.
+    """
+    result: list[str] = []
     for paragraph in re.split(r"\n+", text):
         begun = ""
         for piece in _pieces(" ".join(paragraph.split())):
             begun = f"{begun} {piece}".strip()
             if not _NO_END.search(begun):
-                found.append(begun)
+                result.append(begun)
                 begun = ""
         if begun:
-            found.append(begun)
-    return found
+            result.append(begun)
+    return result
 
 
 def _pieces(paragraph: str) -> Iterator[str]:
-    """What stands between possible ends of sentences, closing quotes with what they close."""
+    """Yields the text between possible ends of sentences; closing quotes stay with their sentence."""
     start = 0
     for end in _END.finditer(paragraph):
         piece = paragraph[start : end.end()].strip()

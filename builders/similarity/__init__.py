@@ -1,8 +1,8 @@
-"""Does a paraphrase still mean the same? Cosines of the filled sentences, a floor, and a queue for people.
+"""Checks if a paraphrase keeps the meaning: cosines of the filled sentences, a floor, and a review queue.
 
-The score is an instrument for a floor, not a judge: of paraphrases that a negation turned round, 86 % still reach 0.65
-with all-MiniLM-L6-v2. What lies between floor and review goes to people, and so does what carries an alarm of
-`build paraphrases`, unless the models clear it.
+The score supports a floor, not a verdict: of paraphrases reversed by a negation, 86 % still reach 0.65 with
+all-MiniLM-L6-v2. Pairs between the floor and the review line go to people. So do pairs with an alarm of `build
+paraphrases`, unless the models clear it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ Queue = Literal["partition", "review"]
 
 
 class Pair(NamedTuple):
-    """A paraphrase of one partition beside its original."""
+    """A paraphrase of one partition with its original."""
 
     partition: int
     paraphrase: Cat
@@ -29,10 +29,10 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Similarity:
-    """How alike two CATs are: mean and least cosine over the three candidates, and chrF of the contexts.
+    """Similarity of two CATs: mean and least cosine over the three candidates, and chrF of the contexts.
 
-    `cross` is a cross-encoder's opinion. `entailment` is the least, `contradiction` the largest probability over both
-    directions and two fills. `things` is the cosine of the words that the two slots describe, where these differ.
+    `cross` is the score of a cross-encoder. `entailment` is the least, `contradiction` the largest probability over
+    both directions and two fills. `things` is the cosine of the words that the two slots describe, if these differ.
     """
 
     mean: float
@@ -46,7 +46,7 @@ class Similarity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """What compares: an encoder always, a cross-encoder and a model of inference where there is one."""
+    """Models for the comparison: an encoder, and optionally a cross-encoder and an inference model."""
 
     encoder: Encoder
     cross: PairScorer | None = None
@@ -54,16 +54,16 @@ class Models:
 
     @property
     def signature(self) -> str:
-        """All of the models."""
+        """The signatures of all models."""
         return " + ".join(model.signature for model in (self.encoder, self.cross, self.inference) if model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Where the lines run: below `floor` refused, below `review` to people; above `same` it is no paraphrase at all.
+    """Thresholds: a pair below `floor` is refused, below `review` goes to people, above `same` (chrF) is refused.
 
-    From `things` on two slots describe the same. Inference: `entailed` in both directions clears, `contradicted`
-    refuses, and so does a contradiction that is likelier than not where an alarm says the same.
+    From the cosine `things` on, two slots describe the same. From `entailed` in both directions, inference clears
+    alarms. Above `contradicted` it refuses; with an alarm, a contradiction above 0.5 is enough.
     """
 
     floor: float = 0.60
@@ -74,11 +74,11 @@ class Cut:
     contradicted: float = 0.9
 
     def __post_init__(self) -> None:
-        """Refuse lines that are no cosines, or in the wrong order."""
-        for line, at in (("floor", self.floor), ("review line", self.review)):
-            if not -1 <= at <= 1:
+        """Raises ValueError for a line that is no cosine, or for lines in the wrong order."""
+        for line, value in (("floor", self.floor), ("review line", self.review)):
+            if not -1 <= value <= 1:
                 raise ValueError(
-                    f"the {line} ({at:g}) is a cosine, which lies between -1 and 1; the usual is 0.6 to 0.8"
+                    f"the {line} ({value:g}) is a cosine, which lies between -1 and 1; the usual is 0.6 to 0.8"
                 )
         if self.floor > self.review:
             raise ValueError(f"the floor ({self.floor:g}) must not lie above the review line ({self.review:g})")
@@ -94,13 +94,13 @@ class Placed:
 
 
 def key_of(pair: Pair, signature: str) -> str:
-    """The same for the same texts and models: a score under this key need not be computed again."""
+    """Returns the key of a score; equal texts and models have equal keys, so a score need not be computed again."""
     texts = [[cat[label].text for label in LABELS] + [cat.context] for cat in (pair.original, pair.paraphrase)]
     return content_id("similarity", signature, texts, [alarm["words"] for alarm in _alarms(pair)])
 
 
 def similarities(pairs: Sequence[Pair], models: Models) -> list[Similarity]:
-    """The similarity of each pair; a text that stands in several is encoded once."""
+    """Returns the similarity of each pair; a text in several pairs is encoded once."""
     texts = list(dict.fromkeys(cat[label].text for pair in pairs for cat in pair[1:] for label in LABELS))
     row = {text: number for number, text in enumerate(texts)}
     vectors = models.encoder.encode(texts)
@@ -108,32 +108,32 @@ def similarities(pairs: Sequence[Pair], models: Models) -> list[Similarity]:
     cosines = np.array([np.einsum("ij,ij->i", vectors[ours], vectors[theirs]) for ours, theirs in sides])
     alike = [(p.original["stereotype"].text, p.paraphrase["stereotype"].text) for p in pairs]
     cross = models.cross.score(alike) if models.cross else [None] * len(pairs)
-    read, things = _readings(pairs, models.inference), _things(pairs, models.encoder)
+    inferences, things = _readings(pairs, models.inference), _things(pairs, models.encoder)
     return [
         Similarity(
             mean=float(three.mean()),
             least=float(three.min()),
             chrf=chrf(_plain(pair.paraphrase.context), _plain(pair.original.context)),
-            cross=cross[at],
-            contradiction=max((one.contradiction for one in read[at]), default=None),
-            entailment=min((one.entailment for one in read[at]), default=None),
-            things=things[at],
+            cross=cross[index],
+            contradiction=max((one.contradiction for one in inferences[index]), default=None),
+            entailment=min((one.entailment for one in inferences[index]), default=None),
+            things=things[index],
         )
-        for at, (pair, three) in enumerate(zip(pairs, cosines, strict=True))
+        for index, (pair, three) in enumerate(zip(pairs, cosines, strict=True))
     ]
 
 
 def _readings(pairs: Sequence[Pair], model: Inference | None) -> list[list[Reading]]:
-    """What a model says of each pair, filled with the stereotype and the anti-stereotype, in both directions."""
+    """Returns a model's readings of each pair, for the stereotype and the anti-stereotype, in both directions."""
     if model is None:
         return [[] for _ in pairs]
     filled = [(pair.original[label].text, pair.paraphrase[label].text) for pair in pairs for label in LABELS[:2]]
     forth, back = model.read(filled), model.read([(theirs, ours) for ours, theirs in filled])
-    return [[*forth[at : at + 2], *back[at : at + 2]] for at in range(0, len(filled), 2)]
+    return [[*forth[start : start + 2], *back[start : start + 2]] for start in range(0, len(filled), 2)]
 
 
 def _things(pairs: Sequence[Pair], encoder: Encoder) -> list[float | None]:
-    """The cosine of the two words that an alarm says the slots describe; None without that alarm."""
+    """Returns the cosine of the two words in the alarm "described"; None without that alarm."""
     words = [next((one["words"] for one in _alarms(pair) if one["kind"] == "described"), None) for pair in pairs]
     if not any(words):
         return [None] * len(pairs)
@@ -143,59 +143,69 @@ def _things(pairs: Sequence[Pair], encoder: Encoder) -> list[float | None]:
 
 
 def _alarms(pair: Pair) -> list[Mapping[str, Any]]:
-    """The alarms of a paraphrase; those of earlier versions, which were called warnings, have no words."""
+    """Returns the alarms of a paraphrase; those of earlier versions, called warnings, have no words."""
     extra = pair.paraphrase.extra
     return [*extra.get("alarms", ()), *({"kind": kind, "words": ()} for kind in extra.get("warnings", ()))]
 
 
 def _plain(context: str) -> str:
-    """A context for comparison: lower case, its slot without brackets."""
+    """Returns a context for comparison: lower case, its slot without brackets."""
     return context.replace("[BLANK]", "BLANK").lower()
 
 
 def place(scored: Iterable[tuple[Pair, Similarity]], cut: Cut, signature: str) -> Iterator[Placed | Refused]:
-    """Each pair where its score puts it; the score goes with it either way."""
-    for pair, found in scored:
-        known = {name: value for name, value in asdict(found).items() if value is not None and isfinite(value)}
-        numbers = {name: round(value, 6) for name, value in known.items()}
-        told = {"model": signature, **numbers}
-        alarms = {str(alarm["kind"]) for alarm in _alarms(pair)} - _cleared(found, cut)
-        if reason := _fault(found, cut, alarms):
+    """Yields each pair, placed or refused by its score; both records include the score."""
+    for pair, similarity in scored:
+        values = {name: value for name, value in asdict(similarity).items() if value is not None and isfinite(value)}
+        numbers = {name: round(value, 6) for name, value in values.items()}
+        scores = {"model": signature, **numbers}
+        alarms = {str(alarm["kind"]) for alarm in _alarms(pair)} - _cleared(similarity, cut)
+        if reason := _fault(similarity, cut, alarms):
             yield Refused(
                 id=f"{pair.paraphrase.id}/{pair.partition}",
                 reason=reason,
                 text=pair.paraphrase.context,
-                score=known.get("mean"),
-                source={"original_context": pair.original.context, "similarity": told},
+                score=values.get("mean"),
+                source={"original_context": pair.original.context, "similarity": scores},
             )
         else:
-            cat = replace(pair.paraphrase, extra={**pair.paraphrase.extra, "similarity": told})
-            queue: Queue = "review" if alarms or _is_unsure(found, cut) else "partition"
+            cat = replace(pair.paraphrase, extra={**pair.paraphrase.extra, "similarity": scores})
+            queue: Queue = "review" if alarms or _is_unsure(similarity, cut) else "partition"
             yield Placed(queue=queue, partition=pair.partition, cat=cat)
 
 
-def _cleared(found: Similarity, cut: Cut) -> set[str]:
-    """The alarms that the models clear: what the slots describe is alike, or the sentences entail each other."""
-    if found.entailment is not None and found.entailment >= cut.entailed:
+def _cleared(similarity: Similarity, cut: Cut) -> set[str]:
+    """Returns the alarms that the models clear, because the slots or the sentences have the same meaning.
+
+    Similar words in the slots clear "described". Entailment in both directions also clears "added".
+    """
+    if similarity.entailment is not None and similarity.entailment >= cut.entailed:
         return {"described", "added"}
-    return {"described"} if found.things is not None and found.things >= cut.things else set()
+    return {"described"} if similarity.things is not None and similarity.things >= cut.things else set()
 
 
-def _is_unsure(found: Similarity, cut: Cut) -> bool:
-    """Whether people should look: a low cosine that no other model lifts, or no entailment in some direction."""
-    if (found.contradiction or 0.0) > 0.5:
+def _is_unsure(similarity: Similarity, cut: Cut) -> bool:
+    """Returns True if people should review: a likely contradiction, missing entailment, or low similarity.
+
+    A high score of the cross-encoder compensates for a low cosine. With an inference model, its entailment decides
+    instead.
+    """
+    if (similarity.contradiction or 0.0) > 0.5:
         return True
-    if found.entailment is not None:
-        return found.entailment < cut.entailed
-    return found.mean < cut.review and (found.cross is None or found.cross < cut.review)
+    if similarity.entailment is not None:
+        return similarity.entailment < cut.entailed
+    return similarity.mean < cut.review and (similarity.cross is None or similarity.cross < cut.review)
 
 
-def _fault(found: Similarity, cut: Cut, alarms: Collection[str]) -> str:
-    """Why a paraphrase is refused: the same sentence again, another meaning, or a model that answered NaN."""
-    if not all(isfinite(value) for value in asdict(found).values() if value is not None):
+def _fault(similarity: Similarity, cut: Cut, alarms: Collection[str]) -> str:
+    """Returns the refusal reason of a paraphrase, or an empty string.
+
+    Reasons are the same sentence, another meaning, or a model that returned NaN.
+    """
+    if not all(isfinite(value) for value in asdict(similarity).values() if value is not None):
         return "unscored"
-    if found.chrf > cut.same:
+    if similarity.chrf > cut.same:
         return "same_sentence"
-    if (found.contradiction or 0.0) > (0.5 if alarms else cut.contradicted):
+    if (similarity.contradiction or 0.0) > (0.5 if alarms else cut.contradicted):
         return "contradiction"
-    return "dissimilar" if found.mean < cut.floor else ""
+    return "dissimilar" if similarity.mean < cut.floor else ""

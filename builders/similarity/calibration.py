@@ -1,4 +1,4 @@
-"""What a similarity score is worth: its rank correlation with people, and the threshold that is right often enough."""
+"""Calibration of a similarity score: its rank correlation with people, and the threshold for a precision."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 RESAMPLES = 1000
 STRETCH = 256
-"""Pairs that are compared between two looks at how far it is."""
+"""Pairs compared between two updates of the progress display."""
 BLOCK = 100
 """Resamples held in memory at once."""
 COLUMNS = ("sentence1", "sentence2", "score")
@@ -26,7 +26,7 @@ EXPECTED = f"a table with the columns {', '.join(COLUMNS)}, as STS-B has them, s
 
 
 class Judged(NamedTuple):
-    """Two sentences and how alike people found them."""
+    """Two sentences and the similarity that people assigned."""
 
     one: str
     other: str
@@ -35,10 +35,10 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How a model's cosines agree with people, who call `same` of the `pairs` the same.
+    """Agreement of a model's cosines with people, who call `same` of the `pairs` the same.
 
-    `threshold` is the lowest cosine from which on at least the share `precision` of the pairs are among these; None
-    where no cosine reaches it. `recall` is the share of them that it keeps.
+    `threshold` is the lowest cosine from which at least the share `precision` of the pairs are the same; None if no
+    cosine reaches it. `recall` is the share of the same pairs that the threshold keeps.
     """
 
     pairs: int
@@ -51,14 +51,14 @@ class Calibration:
 
 
 def read_judged(path: Path | str) -> list[Judged]:
-    """The pairs of a table of human judgements."""
+    """Reads the pairs of a table of human judgements."""
     with_tabs = "\t" in next(lines(path, EXPECTED))[1]
-    found = _tab_rows(path) if with_tabs else csv_files.rows(path, COLUMNS, EXPECTED)
-    return [Judged(row["sentence1"], row["sentence2"], _number(row["score"], path, at)) for at, row in found]
+    rows = _tab_rows(path) if with_tabs else csv_files.rows(path, COLUMNS, EXPECTED)
+    return [Judged(row["sentence1"], row["sentence2"], _number(row["score"], path, line)) for line, row in rows]
 
 
 def _tab_rows(path: Path | str) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a table with tabs, in which a quotation mark is a character like any other."""
+    """Yields the rows of a tab-separated table, where a quotation mark is an ordinary character."""
     table = lines(path, EXPECTED)
     names = next(table)[1].split("\t")
     if missing := [name for name in COLUMNS if name not in names]:
@@ -71,7 +71,7 @@ def _tab_rows(path: Path | str) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _number(cell: str, path: Path | str, line: int) -> float:
-    """A finite number."""
+    """Parses a finite number."""
     try:
         value = float(cell)
     except ValueError:
@@ -82,19 +82,22 @@ def _number(cell: str, path: Path | str, line: int) -> float:
 
 
 def cosines(pairs: Sequence[Judged], encoder: Encoder, progress: Progress = SILENT) -> Floats:
-    """The cosine of each pair."""
-    found = np.empty(len(pairs))
-    for at in progress.each(range(0, len(pairs), STRETCH)):
-        some = pairs[at : at + STRETCH]
+    """Returns the cosine of each pair."""
+    values = np.empty(len(pairs))
+    for start in progress.each(range(0, len(pairs), STRETCH)):
+        some = pairs[start : start + STRETCH]
         one, other = encoder.encode([p.one for p in some]), encoder.encode([p.other for p in some])
-        found[at : at + STRETCH] = np.einsum("ij,ij->i", one, other)
-    return found
+        values[start : start + STRETCH] = np.einsum("ij,ij->i", one, other)
+    return values
 
 
 def calibrate(
     cosine: Floats, scores: Sequence[float], *, same_from: float, precision: float, seed: int = 0
 ) -> Calibration:
-    """Spearman's ρ with its 95 % bootstrap interval, and the threshold for a precision; `same_from` is their line."""
+    """Returns Spearman's ρ with its 95 % bootstrap interval, and the threshold for a precision.
+
+    Pairs with a human score of at least `same_from` are the same.
+    """
     judged = np.asarray(scores, dtype=np.float64)
     if len(cosine) < 3 or np.ptp(judged) == 0:
         raise ValueError("a correlation needs three pairs or more, and judgements that differ")
@@ -116,7 +119,7 @@ def calibrate(
 
 
 def threshold_for(cosine: Floats, same: NDArray[np.bool_], precision: float) -> tuple[float | None, float | None]:
-    """The lowest cosine from which on `precision` of the pairs are the same, and the share of those that are kept."""
+    """Returns the lowest cosine from which `precision` of the pairs are the same, and its recall."""
     order = np.argsort(-cosine, kind="stable")
     right = np.cumsum(same[order])
     share = right / np.arange(1, len(order) + 1)

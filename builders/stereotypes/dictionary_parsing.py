@@ -1,4 +1,4 @@
-"""Parsing by the dictionary alone: a sentence where every word that matters has one reading, else nothing."""
+"""Parsing by the dictionary alone: returns a sentence only if every word that matters has one reading."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,28 +14,28 @@ _JOINERS = frozenset({"and", "or", "but", ",", ";", "/", "&"})
 
 
 def dictionary_parser(texts: Iterable[str]) -> Iterator[Sentence]:
-    """Each text as a flat sentence under its first verb; the empty sentence where the dictionary leaves it open."""
+    """Yields each text as a flat sentence under its first verb; empty if the dictionary is ambiguous."""
     for text in texts:
         words = _tagged(text)
         if text.startswith(THEY):
             yield () if _is_open(words[1:]) else words
         else:
-            # the subject of a statement needs a parse, unless there is no verb for it to be the subject of
+            # the subject of a statement needs a parse, unless the statement has no verb
             yield () if any(_may_be_finite(word) for word in words) else words
 
 
 def _tagged(text: str) -> Sentence:
-    """The words with the one tag the dictionary gives each; a tag with a question mark is one of several."""
+    """Returns the words with the tag from the dictionary; the tag "?" marks a word with several readings."""
     root = 1 if text.startswith(THEY) else 0
     words = []
-    for index, found in enumerate(_TOKEN.finditer(text)):
+    for index, match in enumerate(_TOKEN.finditer(text)):
         dep = "ROOT" if index == root else "nsubj" if index < root else "dep"
-        words.append(Word(found[0], found.start(), _tag(found[0].lower()), dep, root))
+        words.append(Word(match[0], match.start(), _tag(match[0].lower()), dep, root))
     return tuple(words)
 
 
 def _tag(word: str) -> str:
-    """A word's tag if it has one reading."""
+    """Returns the tag of a word with one reading, "?" for a verb with other readings, or an empty string."""
     if word in ("his", "her", "its", "their"):
         return "PRP$"
     if word == "n't":
@@ -49,12 +49,12 @@ def _tag(word: str) -> str:
 
 
 def _may_be_finite(word: Word) -> bool:
-    """Whether a word has a finite reading among others."""
+    """Returns True if a word has a finite reading among others."""
     return bool(verb_tags(word.lower) & (FINITE | {"VB"})) or word.tag == "MD"
 
 
 def _is_open(words: Sentence) -> bool:
-    """Whether the reading of a predicate hangs on more than its words."""
+    """Returns True if the reading of a predicate depends on more than its words."""
     adverbs = next((i for i, word in enumerate(words) if word.tag != "RB"), 0)
     first = words[adverbs]
     if first.tag == "?":

@@ -1,4 +1,4 @@
-"""What a statement must not be about: events, terminology, offences, other subjects, named targets (SoFa, App. A)."""
+"""Excluded topics of statements: events, terminology, offences, other subjects, named targets (SoFa, App. A)."""
 
 import re
 from collections.abc import Iterable
@@ -10,27 +10,27 @@ from catsofa.data.language.inflection import plural_noun
 from catsofa.data.language.wordlists import slurs, wordlist
 
 RuleSet = Literal["revised", "paper"]
-"""`paper`: SoFa's Appendix A as we read it; `revised`: the same, mended where a reader found it wrong."""
+"""`paper`: our reading of SoFa's Appendix A; `revised`: the same, corrected where a reader found errors."""
 
 Exclusion = Literal["historical_event", "terminology", "offence_or_joke"]
 EXCLUSIONS: tuple[Exclusion, ...] = ("historical_event", "terminology", "offence_or_joke")
 
 
 def topic(text: str, rules: RuleSet = "paper") -> Exclusion | None:
-    """The first excluded topic a statement touches, by the words of `exclusions.toml`."""
-    said = _spared().sub(" ", text.lower()) if rules == "revised" else text.lower()
-    return next((reason for reason in EXCLUSIONS if _topic_pattern(reason, rules).search(said)), None)
+    """Returns the first excluded topic of a statement, by the words of `exclusions.toml`, or None."""
+    searched = _spared().sub(" ", text.lower()) if rules == "revised" else text.lower()
+    return next((reason for reason in EXCLUSIONS if _topic_pattern(reason, rules).search(searched)), None)
 
 
 @cache
 def _spared() -> re.Pattern[str]:
-    """What is said of a group, though a word of a topic is in it ("take a joke")."""
+    """Returns the pattern of allowed phrases that contain a word of an excluded topic ("take a joke")."""
     return whole_words(wordlist("exclusions.toml")["revised"]["spared"], escape=False)
 
 
 @cache
 def _topic_pattern(reason: Exclusion, rules: RuleSet) -> re.Pattern[str]:
-    """One pattern for all words of a topic; a star at the end of a word stands for the rest of it."""
+    """Returns one pattern for all words of a topic; a star in a listed word matches any further letters."""
     lists = wordlist("exclusions.toml")
     words = lists[reason]
     if rules == "revised":
@@ -39,26 +39,30 @@ def _topic_pattern(reason: Exclusion, rules: RuleSet) -> re.Pattern[str]:
 
 
 def whole_words(words: Iterable[str], *, escape: bool = True) -> re.Pattern[str]:
-    """A pattern that finds any of these words where they stand alone."""
+    """Returns a pattern that matches any of these words as whole words."""
     ordered = sorted(set(words), key=len, reverse=True)
     return re.compile(rf"(?<![\w-])(?<!\w')(?:{'|'.join(map(re.escape, ordered) if escape else ordered)})(?![\w-])")
 
 
 @cache
 def _person_pattern(rules: RuleSet) -> re.Pattern[str]:
-    """Words of the first and second person; by the revised rules, those of the writer and what the reader is told."""
+    """Returns the pattern of first- and second-person words.
+
+    The revised rules match words of the writer and instructions to the reader ("you should"). They allow "will take
+    your money".
+    """
     lists = wordlist("exclusions.toml")
     return whole_words(lists["person"]) if rules == "paper" else whole_words(lists["revised"]["person"], escape=False)
 
 
 def first_or_second_person(text: str, rules: RuleSet = "paper") -> bool:
-    """Whether the writer or the reader is spoken of; the US are not us."""
+    """Returns True if a text mentions its writer or its reader; "US" for the country does not count."""
     spared = re.sub(r"\bUS\b|\b[Tt]he us\b|\bin us\b", "America", text)
     return bool(_person_pattern(rules).search(spared.lower()))
 
 
 def expects_no_subject(text: str, rules: RuleSet = "paper") -> bool:
-    """Whether a statement opens with it or there, or says that something is fine to do."""
+    """Returns True if a statement opens with "it" or "there", or says that an action is fine."""
     lists = wordlist("exclusions.toml")
     if text.lower().split(" ")[0] in lists["no_subject"]:
         return True
@@ -67,9 +71,10 @@ def expects_no_subject(text: str, rules: RuleSet = "paper") -> bool:
 
 @cache
 def _no_subject_pattern(rules: RuleSet) -> re.Pattern[str]:
-    """`is fine to …`, in the singular: "are hard to tell apart" is a good predicate; and `is to cook`, a purpose.
+    """Returns the pattern of `is fine to …` and of a purpose, `is to cook`.
 
-    By the revised rules "shouldn't be allowed to vote" and "is known to lie" are predicates.
+    It does not match `are`, because "are hard to tell apart" is a good predicate. By the revised rules "shouldn't
+    be allowed to vote" and "is known to lie" are predicates.
     """
     lists, revised = wordlist("exclusions.toml"), rules == "revised"
     words = lists["no_subject_adjectives"] + (lists["revised"]["no_subject_adjectives"] if revised else [])
@@ -83,12 +88,12 @@ def _no_subject_pattern(rules: RuleSet) -> re.Pattern[str]:
 
 
 def other_subject(text: str) -> bool:
-    """Whether a statement opens with a pronoun or another word that is no group."""
+    """Returns True if a statement opens with a pronoun or another word that is not a group."""
     return text.lower().split(" ")[0] in wordlist("exclusions.toml")["other_subject"]
 
 
 class Names:
-    """The names of groups by which a predicate would name a target: our lists and the user's own."""
+    """Group names that a predicate must not contain: the bundled lists and the user's own names."""
 
     def __init__(self, more: Iterable[str] = ()) -> None:
         groups = wordlist("groups.toml")
@@ -108,25 +113,25 @@ class Names:
         )
 
     def first(self, text: str, rules: RuleSet = "paper") -> str | None:
-        """The first name of a group in a text, or None."""
+        """Returns the first group name in a text, or None."""
         return self._listed(text) or (_revised_name(text.lower()) if rules == "revised" else None)
 
     def _listed(self, text: str) -> str | None:
-        """The first name of the lists in a text."""
+        """Returns the first listed group name in a text, or None."""
         text = self._tongue.sub(" ", text.lower())
         for pattern in (self._nouns, self._described, self._collective):
-            if found := pattern.search(text):
-                return found[0]
+            if match := pattern.search(text):
+                return match[0]
         return None
 
 
 def _revised_name(text: str) -> str | None:
-    """What the revised rules take for the name of a group: more nouns, colours, and slurs, masked ones too."""
-    if found := _more_names().search(text):
-        return found[0]
+    """Returns a group name by the revised rules: more nouns, colours, and slurs, also masked ones; or None."""
+    if match := _more_names().search(text):
+        return match[0]
     for token in text.split():
         word = token.strip("\"'.,;:?()")
-        # an asterisk or another sign stands for a letter
+        # an asterisk or another sign replaces a letter
         if re.search(r"\w[*@#$%&!]", word) and any(
             re.fullmatch(re.sub(r"[^\w'-]", ".", word), slur) for slur in slurs()
         ):
@@ -136,7 +141,7 @@ def _revised_name(text: str) -> str | None:
 
 @cache
 def _more_names() -> re.Pattern[str]:
-    """The nouns, colours and slurs of the revised rules."""
+    """Returns the pattern of the nouns, colours and slurs of the revised rules."""
     lists = wordlist("groups.toml")["revised"]
     nouns = whole_words([*lists["nouns"], *slurs()]).pattern
     colours, behind, adverbs = ("|".join(lists[name]) for name in ("colours", "behind", "adverbs"))

@@ -1,4 +1,4 @@
-"""Implied statements from a file of any kind: a corpus we know, a table, JSONL or plain text."""
+"""Implied statements from a file of any kind: a known corpus, a table, JSONL or plain text."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,13 +13,13 @@ from catsofa.data.records import Statement
 def read_statements(
     path: Path | str, text: str = "", target: str = "", category: str = "", language: str = "en"
 ) -> Iterator[Statement]:
-    """The statements of a file; of a table or JSONL whose columns are named, else of a format that is found out."""
-    found = _read(Path(path), text, target, category)
-    return (s if s.language == language else replace(s, language=language) for s in found)
+    """Yields the statements of a file: a table or JSONL with named columns, or a detected format."""
+    statements = _read(Path(path), text, target, category)
+    return (s if s.language == language else replace(s, language=language) for s in statements)
 
 
 def _read(path: Path, text: str, target: str, category: str) -> Iterator[Statement]:
-    """The statements in English, as their file has them."""
+    """Yields the statements of a file, before the language is set."""
     if not text:
         if target or category:
             raise ValueError("name the column of the statements too (--text), or no column")
@@ -49,13 +49,13 @@ def _read(path: Path, text: str, target: str, category: str) -> Iterator[Stateme
 
 
 def _json_rows(path: Path, named: list[str]) -> Iterator[dict[str, str]]:
-    """The objects of a JSONL file; what is named must be a text there, or null."""
+    """Yields the objects of a JSONL file; named fields must be text or null."""
     expected = f"a JSON object with {', '.join(named)} as text"
     for number, line in lines(path, "statements (JSONL)"):
-        found = json_files.parse(line, path, expected, number)
-        if not isinstance(found, dict) or named[0] not in found:
+        record = json_files.parse(line, path, expected, number)
+        if not isinstance(record, dict) or named[0] not in record:
             raise BadInput(path, f"no field {named[0]!r}", expected, number)
-        wanted = {name: found.get(name) or "" for name in [*named, "id"]}
+        wanted = {name: record.get(name) or "" for name in [*named, "id"]}
         if wrong := [name for name, value in wanted.items() if not isinstance(value, str)]:
             raise BadInput(path, f"{wrong[0]} that is no text", expected, number)
         yield wanted

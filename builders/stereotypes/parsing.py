@@ -11,7 +11,7 @@ DEFAULT_MODEL = "en_core_web_sm"
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One token: where it starts in the text, its Penn tag, its dependency label, and the index of its head."""
+    """One token: its offset in the text, its Penn tag, its dependency label, and the index of its head."""
 
     text: str
     start: int
@@ -27,12 +27,12 @@ class Word:
 
 Sentence = tuple[Word, ...]
 Parser = Callable[[Iterable[str]], Iterator[Sentence]]
-"""Texts in, one parsed sentence each out, in order."""
+"""A function from texts to their parsed sentences, in order."""
 
 
 @cache
 def spacy_parser(model: str = DEFAULT_MODEL) -> Parser:
-    """A parser by the name or the path of a spaCy pipeline."""
+    """Returns a parser by the name or the path of a spaCy pipeline."""
     import spacy
 
     try:

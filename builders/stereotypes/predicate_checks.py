@@ -1,4 +1,4 @@
-"""Whether a predicate holds together: one main verb, nothing broken off, no verb where none can stand."""
+"""Checks that a predicate is complete: one main verb, nothing broken off, no verb in an impossible place."""
 
 from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
 from catsofa.builders.stereotypes.parsing import Sentence, Word
@@ -8,7 +8,7 @@ from catsofa.data.language.inflection import plural_verb
 from catsofa.data.language.wordlists import wordlist
 
 _DANGLING = frozenset({"'s", "a", "an", "the", "and", "or", "but", "than"})
-"""What no predicate ends in."""
+"""Words in which no predicate ends."""
 _NEVER_SECOND = frozenset(
     {word for word, tag in CLOSED.items() if tag in FINITE} - {"have", "do", "used", "'s", "might"}
 )
@@ -16,12 +16,12 @@ _NEVER_SECOND = frozenset(
 
 
 def later_finite_verb(words: Sentence) -> bool:
-    """Whether a finite verb follows the first two words."""
+    """Returns True if a finite verb follows the first two words."""
     return any(map(_is_finite, words[2:]))
 
 
 def another_main_verb(words: Sentence) -> bool:
-    """Whether the first verb is not the main one, so that more than a predicate is there ("they do is complain")."""
+    """Returns True if the first verb is not the main one, so the text is no predicate ("they do is complain")."""
     main = words[1].head if words[1].dep in AUXILIARIES else 1
     root = next(i for i, word in enumerate(words) if word.dep == "ROOT")
     if main == root:
@@ -33,12 +33,12 @@ def another_main_verb(words: Sentence) -> bool:
 
 
 def _takes_clause(word: Word) -> bool:
-    """Whether a verb takes a clause without "that" ("think nobody likes them")."""
+    """Returns True if a verb takes a clause without "that" ("think nobody likes them")."""
     return (plural_verb(word.lower) if word.tag == "VBZ" else word.lower) in wordlist("verbs.toml")["clausal"]
 
 
 def _noun_taken_for_verb(words: Sentence) -> bool:
-    """Whether the first word takes a clause and is no verb that does ("abuse victims are easy prey")."""
+    """Returns True if the first word is wrongly tagged as a verb with a clause ("abuse victims are easy prey")."""
     if words[1].lower in CLOSED or _takes_clause(words[1]):
         return False
     clause = next((i for i, w in enumerate(words) if w.dep == "ccomp" and w.head == 1), 0)
@@ -50,7 +50,7 @@ def _noun_taken_for_verb(words: Sentence) -> bool:
 
 
 def malformed(text: str, words: Sentence) -> bool:
-    """Whether a predicate breaks off, or its first verb cannot go on as it does."""
+    """Returns True if a predicate breaks off, or if its first verb cannot precede the next word."""
     first, negated = words[1], len(words) > 2 and words[2].lower in ("n't", "not")
     rest = [w for w in words[2:] if w.lower not in ("n't", "not", "all", "both") and w.lower.isalpha()]
     if _broken_off(text, words) or not rest:
@@ -68,14 +68,14 @@ def malformed(text: str, words: Sentence) -> bool:
 
 
 def _broken_off(text: str, words: Sentence) -> bool:
-    """Whether a predicate ends in a possessive or an article, opens a bracket, or speaks of a she it does not name."""
+    """Returns True if a predicate ends abruptly, has an unclosed bracket, or has "he" or "she" without a noun."""
     if text.count("(") != text.count(")") or (text.endswith("'") and text.count("'") % 2):
         return True
     if words[-1].lower in _DANGLING:
         return True
     for index, word in enumerate(words):
         following = words[index + 1].lower if index + 1 < len(words) else ""
-        # what is left of "women" where a careless hand took out "men"
+        # the rest of "women" after a careless removal of "men"
         if word.lower == "wo" and following != "n't":
             return True
         if word.lower in ("he", "she") and not any(w.tag in ("NN", "NNP") for w in words[:index]):
@@ -84,13 +84,13 @@ def _broken_off(text: str, words: Sentence) -> bool:
 
 
 def _is_present_only(word: Word) -> bool:
-    """Whether a word can be nothing but a present verb ("are rob")."""
+    """Returns True if a word can only be a present verb ("are rob")."""
     tags = verb_tags(word.lower)
     return word.tag.startswith("VB") and bool(tags) and tags <= {"VB", "VBP", "VBZ"} and not other_parts(word.lower)
 
 
 def _opens_with_bare_verb(words: list[Word]) -> bool:
-    """Whether a bare verb comes first, after adverbs or none ("never help"), as a modal or do needs it."""
+    """Returns True if a bare verb comes first, after optional adverbs ("never help"), as a modal or "do" needs it."""
     for word in words:
         if "VB" in verb_tags(word.lower) or word.lower in ("have", "do"):
             return True
@@ -100,5 +100,5 @@ def _opens_with_bare_verb(words: list[Word]) -> bool:
 
 
 def _is_finite(word: Word) -> bool:
-    """Whether a word is tagged as a finite verb and can be one."""
+    """Returns True if a word is tagged as a finite verb and can be one."""
     return word.tag == "MD" or (word.tag in FINITE and bool(verb_tags(word.lower) & FINITE))

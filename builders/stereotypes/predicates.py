@@ -1,4 +1,4 @@
-"""The predicate of a statement: its first verb read as present plural, or why it cannot be; and its plural."""
+"""The predicate of a statement: its first verb read as present plural, or a refusal reason; and its plural."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +15,7 @@ PredicateFault = Literal["no_verb", "leading_adverb", "past_tense", "participle_
 AUXILIARIES = frozenset({"aux", "auxpass", "cop"})
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
 THEY = "they "
-"""What a fragment is parsed behind: without a subject it parses badly."""
+"""The text before a fragment when it is parsed, because a fragment without a subject parses badly."""
 
 _READINGS: dict[str, Present | PredicateFault] = {
     "VBP": "VBP",
@@ -25,11 +25,11 @@ _READINGS: dict[str, Present | PredicateFault] = {
     "VBN": "participle_only",
     "VBG": "gerund_only",
 }
-"""What a first verb with this tag makes of a predicate, in the order in which a doubtful form is read."""
+"""The reading of a predicate by the tag of its first verb, in the order in which an ambiguous form is read."""
 
 
 def opens_with_predicate(text: str) -> bool:
-    """Whether the dictionary lets the first word be a finite verb, or an adverb before one."""
+    """Returns True if the dictionary allows the first word as a finite verb, or as an adverb before one."""
     words = compounds(text)
     if words[0] in GENERIC:
         return False
@@ -37,20 +37,20 @@ def opens_with_predicate(text: str) -> bool:
     if tags and tags <= {"VBG"}:
         return False
     if tags:
-        # "guards are rude", "cooks should …": a noun that could be a verb, before a verb that could be no noun
+        # "guards are rude", "cooks should …": a noun that could be a verb, before a form that is only a verb
         verb_only = words[0] in CLOSED or words[0] in wordlist("verbs.toml")["clausal"] or "NOUN" not in parts
         return verb_only or len(words) < 2 or words[1] not in CLOSED
     return words[0] in RESTRICTORS or ("ADV" in parts and "NOUN" not in parts)
 
 
 def may_open_with_subject(text: str) -> bool:
-    """Whether the dictionary lets the first word be part of a noun phrase."""
+    """Returns True if the dictionary allows the first word as part of a noun phrase."""
     first = compounds(text)[0]
     return first not in CLOSED and first not in RESTRICTORS and (bool(other_parts(first)) or not verb_tags(first))
 
 
 def first_verb(rest: str, words: Sentence) -> Present | PredicateFault:
-    """How the first word of a predicate is to be read, given the parse of "they …": the dictionary has a veto."""
+    """Returns the reading of a predicate's first word, given the parse of "they …"; the dictionary has a veto."""
     first, tag = compounds(rest)[0], words[1].tag
     tags = verb_tags(first)
     if not tags:
@@ -59,14 +59,14 @@ def first_verb(rest: str, words: Sentence) -> Present | PredicateFault:
         return _READINGS.get(CLOSED[first], "no_verb")
     if tag.startswith(("NN", "JJ")) and _is_no_verb(first, words):
         return "no_verb"
-    # a form that is present too (cut, put, come) is read so: the statement speaks of a habit
+    # a form that can be present (cut, put, come) is read as present, because the statement describes a habit
     if tags & {"VB", "VBP"} and tag != "VBZ":
         return "VBP"
     return _READINGS.get(tag if tag in tags else next(t for t in _READINGS if t in tags), "no_verb")
 
 
 def _is_no_verb(first: str, words: Sentence) -> bool:
-    """Whether a word that could be a verb, and is tagged as noun or adjective, is none here."""
+    """Returns True if a word that could be a verb, but is tagged as noun or adjective, is no verb here."""
     if not other_parts(first):
         return False
     if "VB" not in verb_tags(first) or "ADJ" in other_parts(first):
@@ -75,7 +75,7 @@ def _is_no_verb(first: str, words: Sentence) -> bool:
 
 
 def _no_verb_first(words: Sentence) -> PredicateFault:
-    """The reason for a predicate that opens with something else: an adverb, or nothing that can stand there."""
+    """Returns the fault of a predicate that does not open with a verb: a leading adverb, or no verb."""
     adverbs = 0
     for word in words[1:]:
         if not ((word.tag.startswith("RB") and "NOUN" not in other_parts(word.lower)) or word.lower in ("also", "not")):
@@ -89,14 +89,18 @@ def _no_verb_first(words: Sentence) -> PredicateFault:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One word of a sentence put in another form; an empty one is taken out with the space behind it."""
+    """A replacement of one word of a sentence; an empty form deletes the word and the space behind it."""
 
     word: Word
     form: str
 
 
 def pluralise(words: Sentence, *, singular: bool, noun: bool = False) -> list[Edit]:
-    """The edits that make a predicate parsed behind "they" plural: all if `singular`, or its `noun` and his, her."""
+    """Returns the edits that make a predicate parsed behind "they" plural.
+
+    `singular` means that the first verb is singular and changes too. With `singular` or `noun`, the predicate noun and
+    the possessives (his, her) also change.
+    """
     edits = [Edit(words[1], plural_verb(words[1].text))] if singular else []
     edits += [Edit(w, plural_verb(w.text)) for i, w in enumerate(words) if i > 1 and _shares_the_subject(i, words)]
     if singular or noun:
@@ -109,7 +113,7 @@ def pluralise(words: Sentence, *, singular: bool, noun: bool = False) -> list[Ed
 
 
 def apply(text: str, edits: list[Edit]) -> str:
-    """The text with its edits."""
+    """Returns the text with its edits."""
     for edit in sorted(edits, key=lambda e: e.word.start, reverse=True):
         before, after = text[: edit.word.start], text[edit.word.start + len(edit.word.text) :]
         text = before + edit.form + after if edit.form else before + after.lstrip()
@@ -117,7 +121,7 @@ def apply(text: str, edits: list[Edit]) -> str:
 
 
 def _shares_the_subject(index: int, words: Sentence) -> bool:
-    """Whether a third person singular verb is coordinated with the first verb and has no subject of its own."""
+    """Returns True if a third-person singular verb is coordinated with the first verb and has no other subject."""
     word = words[index]
     if "VBZ" not in verb_tags(word.lower) or not (word.tag == "VBZ" or _mistaken_for_noun(index, words)):
         return False
@@ -136,14 +140,14 @@ def _shares_the_subject(index: int, words: Sentence) -> bool:
 
 
 def _mistaken_for_noun(index: int, words: Sentence) -> bool:
-    """Whether a word tagged as a plural noun follows an `and` that joins no nouns: "talks a lot and interrupts"."""
+    """Returns True if a plural-noun tag follows an `and` that joins no nouns: "talks a lot and interrupts"."""
     if words[index].tag != "NNS" or words[index - 1].tag != "CC" or words[1].tag != "VBZ":
         return False
     return not words[index - 2].tag.startswith(("NN", "CD", "PRP"))
 
 
 def _predicate_noun(words: Sentence) -> list[Edit]:
-    """`is a(n) ADJ N` -> `are ADJ Ns`, with the verbs of "who …"; a collective noun stays as it is."""
+    """Returns the edits from `is a(n) ADJ N` to `are ADJ Ns`, with the verbs of "who …"; collective nouns stay."""
     edits: list[Edit] = []
     for index, noun in enumerate(words):
         if noun.dep != "attr" or noun.tag != "NN" or words[noun.head].lower not in ("is", "'s", "be", "are"):
@@ -157,7 +161,7 @@ def _predicate_noun(words: Sentence) -> list[Edit]:
 
 
 def _speaks_of(index: int, noun: int, words: Sentence) -> bool:
-    """Whether a singular verb stands in a relative clause about a noun, with who or that as its subject."""
+    """Returns True if a singular verb is in a relative clause about a noun, with who, which or that as subject."""
     word = words[index]
     clause = words[word.head] if word.dep in AUXILIARIES else word
     place = word.head if word.dep in AUXILIARIES else index

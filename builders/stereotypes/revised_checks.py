@@ -1,4 +1,4 @@
-"""What the revised rules ask of a predicate beyond the paper's: a verb first, people as subject, nothing left open."""
+"""Checks of the revised rules beyond the paper's: a verb first, people as subject, nothing incomplete."""
 
 import re
 
@@ -14,23 +14,23 @@ _LEFT_OVER = re.compile(
     r"|(?:[,;]|\bgets?) it's\b|(?<=\w )(?:is|are) because\b"
     r"|\b(?:should|can|could|will|would) ever\b|\b(?:of|to|with|at|by|and|than) (?:and|or|because|but)\b"
 )
-"""What is left where a word was lost: "persuaded if 's fun", "people wh limbs", "target other"."""
+"""Traces of a lost word: "persuaded if 's fun", "people wh limbs", "target other"."""
 _SOMEBODY = frozenset(
     {"people", "family", "one", *(a + b for a in ("every", "some", "any", "no") for b in ("one", "body", "thing"))}
 )
-"""Words in the singular that speak of more than one, or of somebody else."""
+"""Singular words for more than one person, or for somebody else."""
 _AGENTS = ("ers", "ors", "ims", "icts", "ists", "ants", "eons", "ects")
-"""Endings of a head that a noun stands before: "slave owners", "rape victims"."""
+"""Endings of a head noun that another noun precedes: "slave owners", "rape victims"."""
 _PRESCRIPTIVE = re.compile(wordlist("candidates.toml")["prescriptive"][0])
 
 
 def is_prescriptive(text: str) -> bool:
-    """Whether a predicate says what people should do or deserve, not what they are or do."""
+    """Returns True if a predicate says what people should do or deserve, not what they are or do."""
     return bool(_PRESCRIPTIVE.search(text))
 
 
 def slang_verb(text: str) -> Present | None:
-    """The reading of a first word that is a verb which the dictionary lacks ("mooch off people")."""
+    """Returns the reading of a first word that is a verb outside the dictionary ("mooch off people"), or None."""
     forms = {form: tag for verb in wordlist("verbs.toml")["slang"] for tag, form in regular_forms(verb)}
     match forms.get(compounds(text)[0]):
         case "VBP":
@@ -41,7 +41,10 @@ def slang_verb(text: str) -> Present | None:
 
 
 def reading_of(text: str, words: Sentence) -> Present | PredicateFault:
-    """What a first word is that the paper's rules take for no verb: a verb before its object, an adverb, or none."""
+    """Returns the reading of a first word that is no verb by the paper's rules.
+
+    The word can still be a verb before its object, or an adverb before a verb. Otherwise the predicate has no verb.
+    """
     first = compounds(text)[0]
     if (slang := slang_verb(text)) and words[1].tag.startswith("VB"):
         return slang
@@ -55,12 +58,12 @@ def reading_of(text: str, words: Sentence) -> Present | PredicateFault:
 
 
 def _is_adverb(word: Word) -> bool:
-    """Whether the dictionary has a word as an adverb and not as a noun or a verb."""
+    """Returns True if the dictionary lists a word as an adverb, but not as a noun or a verb."""
     return "ADV" in other_parts(word.lower) and "NOUN" not in other_parts(word.lower) and not verb_tags(word.lower)
 
 
 def _has_object(first: str, words: Sentence) -> bool:
-    """Whether the object of a verb follows a word that the tagger takes for a noun or an adjective ("own shops")."""
+    """Returns True if a word tagged as noun or adjective is a verb before its object ("own shops")."""
     if len(words) < 3 or any(w.tag in ("VBZ", "MD") for w in words[3:4]):
         return False
     inside = ("compound", "amod", "nmod")
@@ -74,7 +77,7 @@ def _has_object(first: str, words: Sentence) -> bool:
 
 
 def speaks_of_a_thing(text: str, words: Sentence, *, singular: bool) -> bool:
-    """Whether the lost subject was no group of people: something that happens, or "is a bad religion"."""
+    """Returns True if the lost subject was no group of people: an event, or a thing ("is a bad religion")."""
     lists = wordlist("exclusions.toml")["revised"]
     if words[1].lower in lists["happens"] or re.match(rf"is (?:{'|'.join(lists['said_of_things'])})\b", text.lower()):
         return True
@@ -92,16 +95,16 @@ def speaks_of_a_thing(text: str, words: Sentence, *, singular: bool) -> bool:
 
 
 def _goes_with_people(noun: str) -> bool:
-    """Whether people can be called so: a noun for a person, a likeness, or one for a group ("a burden")."""
+    """Returns True if a noun can describe people: a person, a likeness, or a noun for a group ("a burden")."""
     lists, groups = wordlist("exclusions.toml")["revised"], wordlist("groups.toml")
     if noun in lists["no_persons"]:
         return False
-    known = {*person_nouns(), *GENERIC, *wordlist("agreement.toml")["nouns"]["collective"]}
-    return noun in known or noun.endswith(tuple(groups["person_endings"]))
+    person_nouns_and_collectives = {*person_nouns(), *GENERIC, *wordlist("agreement.toml")["nouns"]["collective"]}
+    return noun in person_nouns_and_collectives or noun.endswith(tuple(groups["person_endings"]))
 
 
 def left_open(text: str, words: Sentence) -> bool:
-    """Whether a word was lost, or an object "them" speaks of the lost subject's victims ("hurt them")."""
+    """Returns True if a word was lost, or "them" refers to the victims of the lost subject ("hurt them")."""
     if _LEFT_OVER.search(text.lower()):
         return True
     for index, word in enumerate(words):
@@ -114,7 +117,7 @@ def left_open(text: str, words: Sentence) -> bool:
 
 
 def _may_be_meant(index: int, words: Sentence) -> bool:
-    """Whether a word is one that "them" can stand for, or another subject that speaks of the group as "them"."""
+    """Returns True if "them" can refer to this word, or if the word is another subject, which can mean the group."""
     word = words[index]
     meant = word.tag in ("NNS", "NNPS", "WP", "?") or word.lower in _SOMEBODY
     return meant or word.dep in SUBJECTS

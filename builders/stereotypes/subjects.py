@@ -1,4 +1,4 @@
-"""The subject at the front of a statement: found by the row's target, by the names of groups, or by the parse."""
+"""Finds the subject at the front of a statement: by the row's target, by group names, or by the parse."""
 
 import re
 from dataclasses import dataclass
@@ -18,35 +18,35 @@ FINITE = frozenset({"VBP", "VBZ", "MD", "VBD"})
 GENERIC = frozenset({"people", "person", "persons", "folk", "folks", "individual", "individuals", "human", "humans"})
 RESTRICTORS = frozenset(wordlist("exclusions.toml")["restrictors"])
 _THEY = re.compile(r"(?P<subject>they|them|these (?:people|folks|guys|ones)|those (?:people|folks))(?=\s|$)", re.I)
-"""They, or these people: the statement speaks of the row's group."""
+"""Matches "they" or "these people", which refer to the row's group."""
 _SPLIT = re.compile(r"\s*(?:[/,;&()]|\band\b|\bor\b)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Stripped:
-    """A statement without its subject; `subject` is empty where it came without one."""
+    """A statement without its subject; `subject` is empty if the statement had none."""
 
     subject: str
     rest: str
 
 
 def strip_target(text: str, target: str) -> Stripped | None:
-    """The statement without the row's own target in front, in any of the ways people write it."""
+    """Returns the statement without the row's own target in front, in any usual spelling, or None."""
     if not target.strip():
         return None
     return _strip(text, target_pattern(target.lower()))
 
 
 def strip_group(text: str) -> Stripped | None:
-    """The statement without the name of a group in front (`women`, `the elderly`, `people with depression`)."""
-    if found := _strip(text, _THEY):
-        return found
-    found = _strip(text, _group_pattern())
-    return _described_people(text) if found is None or found.subject.lower() in GENERIC else found
+    """Returns the statement without a group name in front (`women`, `the elderly`, `people with depression`)."""
+    if stripped := _strip(text, _THEY):
+        return stripped
+    stripped = _strip(text, _group_pattern())
+    return _described_people(text) if stripped is None or stripped.subject.lower() in GENERIC else stripped
 
 
 def _described_people(text: str) -> Stripped | None:
-    """The statement without adjectives and `people` in front, if a verb follows them ("plump people struggle")."""
+    """Returns the statement without adjectives and `people` in front, if a verb follows ("plump people struggle")."""
     words = text.split()
     place = next((i for i, word in enumerate(words[:4]) if word.lower() in GENERIC), 0)
     if not place or len(words) == place + 1 or not verb_tags(words[place + 1]) & (FINITE | {"VB"}):
@@ -59,43 +59,43 @@ def _described_people(text: str) -> Stripped | None:
 
 @cache
 def target_pattern(target: str) -> re.Pattern[str]:
-    """A target in any of the ways people write it, with a quantifier before it or none."""
+    """Returns a pattern for a target in any usual spelling, with an optional quantifier before it."""
     parts = {part for part in [target, *_SPLIT.split(target)] if part.strip()}
     return _compiled(_any({phrase for part in parts for phrase in _variants(part.strip())}))
 
 
 def _variants(target: str) -> set[str]:
-    """How people write a target: singular and plural, people and folks, a nationality and its country."""
+    """Returns the variants of a target: singular and plural, people and folks, a nationality and its country."""
     bare = re.sub(rf"^(?:{'|'.join(_quantifiers())})\s+", "", target)
     *before, head = bare.split()
     modifier = " ".join(before)
     if head in GENERIC or not before:
         adjective = modifier or bare
-        found = {f"{adjective} {person}" for person in wordlist("groups.toml")["persons"]} | _people_of(adjective)
+        variants = {f"{adjective} {person}" for person in wordlist("groups.toml")["persons"]} | _people_of(adjective)
     else:
-        found = set()
+        variants = set()
     forms = {head, plural_noun(head), singular_noun(head) or head}
-    return found | {bare} | {f"{modifier} {form}".strip() for form in forms}
+    return variants | {bare} | {f"{modifier} {form}".strip() for form in forms}
 
 
 def _people_of(adjective: str) -> set[str]:
-    """The people an adjective names: `italian` -> italians, people from italy; `old` -> the old."""
-    found = {f"the {adjective}", adjective, wordlist("groups.toml")["plural_of"].get(adjective, f"{adjective}s")}
+    """Returns the people that an adjective names: `italian` -> italians, people from italy; `old` -> the old."""
+    phrases = {f"the {adjective}", adjective, wordlist("groups.toml")["plural_of"].get(adjective, f"{adjective}s")}
     for nation in nations():
         names = nation.people()
         if adjective in names:
-            found |= names | {f"people from {nation.place.lower()}"}
-    return found
+            phrases |= names | {f"people from {nation.place.lower()}"}
+    return phrases
 
 
 def mentions_target(text: str, target: str) -> bool:
-    """Whether a predicate speaks of the row's own target again."""
+    """Returns True if a predicate mentions the row's own target again."""
     return bool(target.strip()) and bool(_target_mention(target.lower()).search(text.lower()))
 
 
 @cache
 def _target_mention(target: str) -> re.Pattern[str]:
-    """A target anywhere in a predicate: the noun itself, not the adjective alone ("old" of "old folks")."""
+    """Returns a pattern for a target in a predicate: the noun, not the adjective alone ("old" of "old folks")."""
     parts = {part.strip() for part in [target, *_SPLIT.split(target)] if part.strip()}
     adjectives = {word for part in parts for word in part.split()[:-1]}
     return whole_words({phrase for part in parts for phrase in _variants(part)} - adjectives - GENERIC)
@@ -103,7 +103,7 @@ def _target_mention(target: str) -> re.Pattern[str]:
 
 @cache
 def _group_pattern() -> re.Pattern[str]:
-    """The name of a group with what may describe it: adjectives before, a condition or a country after."""
+    """Returns a pattern for a group name with its modifiers: adjectives before, a condition or country after."""
     groups = wordlist("groups.toml")
     demonyms = {name for nation in nations() for name in nation.people()}
     places = [nation.place.lower() for nation in nations()]
@@ -115,27 +115,30 @@ def _group_pattern() -> re.Pattern[str]:
 
 
 def _compiled(subject: str) -> re.Pattern[str]:
-    """A subject at the front, with a quantifier or none, and not as a possessive or part of a compound."""
+    """Compiles a pattern for a subject at the front, with an optional quantifier.
+
+    A possessive, or a part of a compound, does not match.
+    """
     before = rf"(?:(?:{'|'.join(_quantifiers())})\s+)?"
     return re.compile(rf"(?P<subject>{before}(?:{subject}))(?=\s|$)", re.IGNORECASE)
 
 
 def _any(phrases: set[str] | list[str]) -> str:
-    """An alternation, longest first."""
+    """Returns an alternation of the phrases, longest first."""
     return "|".join(map(re.escape, sorted(set(phrases), key=len, reverse=True)))
 
 
 def _quantifiers() -> list[str]:
-    """What may stand before a group, longest first."""
+    """Returns the quantifiers that can precede a group, longest first."""
     return sorted(wordlist("groups.toml")["quantifiers"], key=len, reverse=True)
 
 
 def _strip(text: str, pattern: re.Pattern[str]) -> Stripped | None:
-    """The text without what the pattern finds in front and a further group after `and`."""
-    found = pattern.match(text)
-    if not found:
+    """Removes the subject that the pattern matches, and a second group after `and` or `or`; None without a match."""
+    match = pattern.match(text)
+    if not match:
         return None
-    subject, rest = found["subject"], text[found.end() :].strip()
+    subject, rest = match["subject"], text[match.end() :].strip()
     joined = re.match(r"(?:and|or|&|/)\s+", rest)
     behind = rest[joined.end() :] if joined else ""
     if joined and (more := pattern.match(behind) or _group_pattern().match(behind)):
@@ -145,12 +148,12 @@ def _strip(text: str, pattern: re.Pattern[str]) -> Stripped | None:
 
 
 def restricted(rest: str) -> bool:
-    """Whether what follows a subject only narrows it (`who …`, `with …`)."""
+    """Returns True if the text after a subject only narrows it (`who …`, `with …`)."""
     return compounds(rest) != () and compounds(rest)[0] in RESTRICTORS
 
 
 def parsed_subject(text: str, words: Sentence) -> Stripped | SubjectFault:
-    """The statement without the plural noun that is the subject of its finite verb, or why there is none to strip."""
+    """Returns the statement without the plural subject of its finite verb, or the reason why it has none."""
     verb = next((i for i, w in enumerate(words) if w.tag in FINITE and i and _in_main_clause(w, i, words)), None)
     if verb is None:
         return "gerund_only" if "VBG" in verb_tags(words[0].lower) else "no_verb"
@@ -178,16 +181,16 @@ def parsed_subject(text: str, words: Sentence) -> Stripped | SubjectFault:
 
 
 def _ancestors(index: int, words: Sentence) -> set[int]:
-    """A word and the words above it in the tree."""
-    found: set[int] = set()
-    while index not in found:
-        found.add(index)
+    """Returns the indices of a word and of the words above it in the parse tree."""
+    ancestors: set[int] = set()
+    while index not in ancestors:
+        ancestors.add(index)
         index = words[index].head
-    return found
+    return ancestors
 
 
 def _is_people(plural: str) -> bool:
-    """Whether a plural noun is one for people: by its ending, or by the list."""
+    """Returns True if a plural noun names people, by its ending or by the list."""
     if plural in GENERIC:
         return True
     one = singular_noun(plural) or plural
@@ -195,7 +198,7 @@ def _is_people(plural: str) -> bool:
 
 
 def _in_main_clause(word: Word, index: int, words: Sentence) -> bool:
-    """Whether a verb is the root or an auxiliary of it."""
+    """Returns True if a verb, or the head of an auxiliary, is the root, a complement or a coordinated clause."""
     if word.dep in ("aux", "auxpass", "cop"):
         word, index = words[word.head], word.head
     return word.dep in ("ROOT", "ccomp", "conj", "parataxis") or word.head == index

@@ -1,4 +1,4 @@
-"""Target terms: the papers' own lists, frequency filter, merging of terms too fine to keep apart."""
+"""Target terms: the papers' own lists, a frequency filter, and merging of terms that are too specific."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,11 +15,11 @@ Edition = Literal["v1", "v2"]
 """`v1`: the 321 terms of arXiv v1, Table 9; `v2`: the 333 of the ACL paper's Table 10, with 24 on religion, not 12."""
 
 USES = "uses"
-"""Where a term's frequency stands in `extra`."""
+"""The key of a term's frequency in `extra`."""
 
 
 def stereoset_terms(edition: Edition = "v1", *, corrected: bool = False) -> Iterator[Term]:
-    """The target terms of StereoSet with their sibling groups, in the paper's spelling or in the usual one."""
+    """Yields StereoSet's target terms with their sibling groups, in the paper's or the usual spelling."""
     for row in table("terms.csv"):
         if edition == "v1" and not row["rank"]:
             continue
@@ -36,7 +36,7 @@ def stereoset_terms(edition: Edition = "v1", *, corrected: bool = False) -> Iter
 
 
 def choose(terms: Iterable[Term | Refused], *, least: int = 1, into: Mapping[str, str]) -> Iterator[Term | Refused]:
-    """The terms after merging, those used at least so often; what was refused before goes through."""
+    """Yields the terms after merging, if used at least `least` times; earlier refusals pass through."""
     waiting: list[Term] = []
     for term in terms:
         if isinstance(term, Refused):
@@ -51,7 +51,7 @@ def choose(terms: Iterable[Term | Refused], *, least: int = 1, into: Mapping[str
 
 
 def frequent(terms: Iterable[Term], least: int) -> Iterator[Term | Refused]:
-    """The terms that their source counted at least `least` times; others are refused."""
+    """Yields the terms that their source counted at least `least` times; others are refused."""
     for term in terms:
         uses = term.extra.get(USES)
         if uses is None or uses < least:
@@ -62,8 +62,8 @@ def frequent(terms: Iterable[Term], least: int) -> Iterator[Term | Refused]:
 
 
 def merged(terms: Iterable[Term], into: Mapping[str, str]) -> Iterator[Term | Refused]:
-    """The terms, with those of the merge map under what they merge into and uses summed; into nothing is excluded."""
-    kept: dict[tuple[str, str], Term] = {}
+    """Yields the terms after merging, with their uses summed; a term merged into an empty name is excluded."""
+    by_key: dict[tuple[str, str], Term] = {}
     uses: Counter[tuple[str, str]] = Counter()
     for term in terms:
         name = into.get(term.term, term.term)
@@ -72,19 +72,22 @@ def merged(terms: Iterable[Term], into: Mapping[str, str]) -> Iterator[Term | Re
             yield Refused(id=term.id, reason="excluded", text=term.term, source=term.source)
             continue
         uses[key] += term.extra.get(USES, 0)
-        if key in kept:
-            merged_into = dict(term.source) | {"into": kept[key].id}
+        if key in by_key:
+            merged_into = dict(term.source) | {"into": by_key[key].id}
             yield Refused(
                 id=term.id, reason="merged" if term.term != name else "duplicate", text=term.term, source=merged_into
             )
         else:
-            kept[key] = term if name == term.term else replace(term, id="", term=name)
-    for key, term in kept.items():
+            by_key[key] = term if name == term.term else replace(term, id="", term=name)
+    for key, term in by_key.items():
         yield replace(term, extra={**term.extra, USES: uses[key]}) if uses[key] else term
 
 
 def read_terms(path: Path | str, term: str = "", uses: str = "", category: str = "") -> Iterator[Term]:
-    """The terms of a file in a format we know, or of a table whose columns are named; the category is one for all."""
+    """Yields the terms of a file in a known format, or of a table with named columns.
+
+    `category` is the category of all terms of a table.
+    """
     if not term:
         yield from formats.read_as(path, Term)
         return
@@ -99,17 +102,17 @@ def read_terms(path: Path | str, term: str = "", uses: str = "", category: str =
 
 
 def read_lexicon(path: Path | str, language: str = "en") -> Iterator[Term]:
-    """The terms of an identity lexicon, in a language."""
+    """Yields the terms of an identity lexicon, with their language set."""
     for term in formats.read_as(path, Term):
         yield term if term.language == language else replace(term, language=language)
 
 
 def read_merge_map(path: Path | str) -> dict[str, str]:
-    """A merge map: TOML, `"assistant producer" = "producer"`, and an empty text for a term to leave out."""
+    """Reads a merge map: TOML, `"assistant producer" = "producer"`; an empty text excludes a term."""
     expected = 'a merge map (TOML, "assistant producer" = "producer")'
-    found = toml_files.read(path, expected)
-    if wrong := [name for name, target in found.items() if not isinstance(target, str)]:
+    mapping = toml_files.read(path, expected)
+    if wrong := [name for name, target in mapping.items() if not isinstance(target, str)]:
         raise BadInput(path, f"{wrong[0]!r} mapped to something that is no text", expected)
-    if chained := [name for name, target in found.items() if target in found and target != name]:
-        raise BadInput(path, f"{chained[0]!r} merged into {found[chained[0]]!r}, which is merged itself", expected)
-    return found
+    if chained := [name for name, target in mapping.items() if target in mapping and target != name]:
+        raise BadInput(path, f"{chained[0]!r} merged into {mapping[chained[0]]!r}, which is merged itself", expected)
+    return mapping

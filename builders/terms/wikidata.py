@@ -1,4 +1,4 @@
-"""Terms from Wikidata: the objects of a property, from a SPARQL endpoint or from a dump on disk."""
+"""Terms from Wikidata: the objects of a property, from a SPARQL endpoint or a dump on disk."""
 
 import bz2
 import json
@@ -22,10 +22,10 @@ from catsofa.data.servers.endpoints import LONGEST_WAIT, retry_after
 
 ENDPOINT = "https://query.wikidata.org/sparql"
 PROPERTIES = {"P106": "profession", "P172": "race", "P140": "religion"}
-"""The properties StereoSet took its terms from, with the category of each."""
+"""The properties that StereoSet took its terms from, with the category of each."""
 
 PAGE, ATTEMPTS = 1000, 5
-"""Items in one query, and how often a busy server is asked."""
+"""Items in one query, and attempts for one query."""
 
 DUMP = "a dump of Wikidata in N-Triples"
 
@@ -55,9 +55,9 @@ def query_terms(
     least: int = 1,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Term | Refused]:
-    """The objects of a property that are used at least so often, page by page, each with its count of uses.
+    """Yields the objects of a property that are used at least `least` times, page by page, with their counts.
 
-    `contact` (a mail or web address) goes into the user agent, as Wikimedia asks; a busy server is asked again.
+    `contact` (a mail or web address) goes into the user agent, as Wikimedia asks; a busy server is retried.
     """
     category = category_of(property_id)
     if not contact.strip():
@@ -75,14 +75,14 @@ def query_terms(
 
 
 def category_of(property_id: str) -> str:
-    """The category of a property; one that StereoSet did not use is its own category."""
+    """Returns the category of a property; a property that StereoSet did not use is its own category."""
     if not re.fullmatch(r"P\d+", property_id):
         raise ValueError(f"{property_id!r} is no Wikidata property; one is written P106")
     return PROPERTIES.get(property_id, property_id)
 
 
 def _term(item: str, label: str, uses: int, category: str, property_id: str) -> Term | Refused:
-    """A term, or a refusal of an item without an English name."""
+    """Returns a term, or a refusal of an item without an English label."""
     source = {"from": "Wikidata", "item": item, "property": property_id}
     if not label:
         return Refused(id=item, reason="no_label", text=item, score=uses, source=source)
@@ -90,7 +90,7 @@ def _term(item: str, label: str, uses: int, category: str, property_id: str) -> 
 
 
 def _answer(endpoint: str, query: str, contact: str, sleep: Callable[[float], None]) -> list[dict[str, Any]]:
-    """The rows of one query; after a passing fault it is asked again, as late as the server wishes."""
+    """Returns the rows of one query; retries transient errors, after the delay that the server asks for."""
     agent = f"catsofa/{version('catsofa')} ({contact}) python-urllib"
     headers = {"Accept": "application/sparql-results+json", "User-Agent": agent}
     request = Request(endpoint, data=urlencode({"query": query}).encode(), headers=headers)
@@ -104,8 +104,8 @@ def _answer(endpoint: str, query: str, contact: str, sleep: Callable[[float], No
             fault = f"HTTP {error.code}"
             if error.code not in _PASSING:
                 raise BadInput(endpoint, f"{fault} ({error.reason})", "the answer to a SPARQL query") from None
-            asked = retry_after(error.headers)
-            wait = wait if asked is None else min(LONGEST_WAIT, asked)
+            delay = retry_after(error.headers)
+            wait = wait if delay is None else min(LONGEST_WAIT, delay)
         except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
             fault = str(getattr(error, "reason", error)) or type(error).__name__
         except (ValueError, KeyError, TypeError):
@@ -118,41 +118,47 @@ def _answer(endpoint: str, query: str, contact: str, sleep: Callable[[float], No
 
 
 def dump_terms(path: Path | str, property_id: str, *, least: int = 1) -> Iterator[Term | Refused]:
-    """The objects of a property in a truthy N-Triples dump (plain, .gz or .bz2), most used first; read twice."""
+    """Yields the objects of a property in a truthy N-Triples dump (plain, .gz or .bz2), most used first.
+
+    The dump is read twice.
+    """
     category, wanted = category_of(property_id), (_DIRECT + property_id).encode()
-    uses = Counter(found[3] for found in _triples(Path(path)) if found[2] == wanted and found[3])
+    uses = Counter(triple[3] for triple in _triples(Path(path)) if triple[2] == wanted and triple[3])
     often = {item: count for item, count in uses.items() if count >= least}
     labels: dict[bytes, str] = {}
-    for found in _triples(Path(path)):
-        if found[2] == _LABEL and found[1] in often and found[4] and found[4].endswith(b"@en"):
-            labels[found[1]] = _unescaped(found[4].rsplit(b"@", 1)[0])
+    for triple in _triples(Path(path)):
+        if triple[2] == _LABEL and triple[1] in often and triple[4] and triple[4].endswith(b"@en"):
+            labels[triple[1]] = _unescaped(triple[4].rsplit(b"@", 1)[0])
     for item, count in sorted(often.items(), key=lambda pair: (-pair[1], pair[0])):
         yield _term(item.decode(), labels.get(item, ""), count, category, property_id)
 
 
 def _unescaped(literal: bytes) -> str:
-    """The text of a quoted literal, as JSON escapes it but for long code points; none for one that is damaged."""
+    """Returns the text of a quoted literal, or an empty string if it is damaged.
+
+    The escapes are those of JSON, except for long code points.
+    """
     try:
-        text: str = json.loads(re.sub(r"\\U([0-9A-Fa-f]{8})", lambda found: chr(int(found[1], 16)), literal.decode()))
+        text: str = json.loads(re.sub(r"\\U([0-9A-Fa-f]{8})", lambda match: chr(int(match[1], 16)), literal.decode()))
     except (ValueError, OverflowError, RecursionError):
         return ""
     return text
 
 
 def _triples(path: Path) -> Iterator[re.Match[bytes]]:
-    """The triples of a dump that say something about an item."""
+    """Yields the triples of a dump that describe an item."""
     with _open(path) as file:
         try:
             for line in file:
-                if found := _TRIPLE.fullmatch(line):
-                    yield found
+                if triple := _TRIPLE.fullmatch(line):
+                    yield triple
         except (OSError, EOFError) as error:
             raise BadInput(path, f"a dump that cannot be unpacked ({error})", DUMP) from None
 
 
 @contextmanager
 def _open(path: Path) -> Iterator[Iterable[bytes]]:
-    """The lines of a dump, unpacked."""
+    """Opens a dump and yields its lines, unpacked."""
     with open_to_read(existing_file(path, DUMP), DUMP) as file:
         if path.suffix == ".bz2":
             yield bz2.BZ2File(file)

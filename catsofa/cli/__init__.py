@@ -1,4 +1,4 @@
-"""The command line: one command per stage, each a few lines onto one library call.
+"""The command line: one command per stage, each a thin layer over one library call.
 
 Only this package prints or exits.
 """
@@ -42,7 +42,7 @@ from catsofa.cli.terminal import KEPT, fail, note, refuse_closed_output
 from catsofa.data import extras
 
 INTERRUPTED, TERMINATED = 130, 143
-"""Exit codes of a program that Ctrl-C stopped, and of one that was asked to end (`kill`, a scheduler, a reboot)."""
+"""Exit codes after Ctrl-C, and after a request to terminate (`kill`, a scheduler, a reboot)."""
 
 GO_ON = (
     "annotate",
@@ -60,7 +60,7 @@ GO_ON = (
     "sentiment train",
     "served",
 )
-"""How commands begin that go on where they were stopped; the others write what they make when it is whole."""
+"""First words of the commands that resume after a stop; the others write their output only when it is complete."""
 
 app = typer.Typer(
     name="catsofa",
@@ -100,7 +100,7 @@ for room in (
 
 
 def _finish(commands: typer.Typer) -> None:
-    """Make each paragraph of the commands' help one line: only the terminal breaks it. Old names are taken too."""
+    """Joins the lines of each help paragraph, so that only the terminal wraps them; makes old option names work."""
     for command in commands.registered_commands:
         command.cls = Renaming
         text = inspect.getdoc(command.callback) or ""
@@ -113,9 +113,9 @@ def _finish(commands: typer.Typer) -> None:
 _finish(app)
 
 
-def _version(asked: bool) -> None:
-    """Print the version and leave."""
-    if asked:
+def _version(requested: bool) -> None:
+    """Prints the version and exits."""
+    if requested:
         from catsofa import __version__
 
         typer.echo(f"catsofa {__version__}")
@@ -132,7 +132,7 @@ def root(
 
 
 def main() -> None:
-    """Run a command; what went wrong is one sentence on stderr and exit code 2."""
+    """Runs a command; reports an error as one sentence on stderr with exit code 2."""
     refuse_closed_output()
     try:
         _handle_signals()
@@ -140,12 +140,12 @@ def main() -> None:
             app()
     except (ValueError, ImportError, KeyboardInterrupt, SystemExit) as error:
         _end_if_stopped(error)
-        said = extras.explain(error) if isinstance(error, ImportError) else _sentence_of(error)
-        if said is None or not isinstance(error, ValueError | ImportError):
+        sentence = extras.explain(error) if isinstance(error, ImportError) else _sentence_of(error)
+        if sentence is None or not isinstance(error, ValueError | ImportError):
             raise
-        fail(said)
+        fail(sentence)
     except BrokenPipeError:
-        # the reader of a pipe has gone (`| head`): nothing is wrong, but Python would complain at exit
+        # the reader closed the pipe (`| head`), which is no error; without this, Python complains at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except OSError as error:
@@ -161,7 +161,7 @@ def main() -> None:
 def _show_warning(
     show: Callable[..., None], message: Warning | str, category: type[Warning], *where: Any, **more: Any
 ) -> None:
-    """Print our own warnings as a line on stderr; the others as Python does."""
+    """Prints a warning of catsofa as a line on stderr, and any other warning as Python does."""
     if category.__module__.startswith("catsofa."):
         note(f"catsofa: {message}")
     else:
@@ -169,16 +169,16 @@ def _show_warning(
 
 
 def _sentence_of(error: BaseException) -> str:
-    """What an error says; a codec says nothing of files, which is what its errors are about here."""
+    """Returns the message of an error. A UnicodeEncodeError names no file, so it gets a message of its own."""
     if isinstance(error, UnicodeEncodeError):
         return f"{error.object!r} holds bytes that are no UTF-8; rename that file or folder, or mend that text"
     return str(error)
 
 
 def _end_if_stopped(error: BaseException) -> None:
-    """End with a sentence if somebody stopped the command.
+    """Exits with a sentence if the user or the system stopped the command.
 
-    typer turns Ctrl-C into an exit without a word; a library that is being imported, into an error of its own.
+    typer turns Ctrl-C into a silent exit. A library that is being imported may turn Ctrl-C into an error of its own.
     """
     code = _stopped_by(error)
     if code == INTERRUPTED:
@@ -188,7 +188,7 @@ def _end_if_stopped(error: BaseException) -> None:
 
 
 def _stopped_by(error: BaseException | None) -> object:
-    """The code of whoever stopped the command, which may stand behind the error that came of it."""
+    """Returns the exit code of a stop or a SystemExit in the chain of causes of an error; None without one."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return INTERRUPTED
@@ -199,9 +199,9 @@ def _stopped_by(error: BaseException | None) -> object:
 
 
 def _what_stays(words: list[str]) -> str:
-    """What is left of a command that was stopped, and what to do."""
-    if words[:1] == ["choose"] and (kept := _replies_in(words)):
-        return f"{kept} kept, run the same command again to go on"
+    """Returns a sentence about what a stopped command kept, and what the user can do."""
+    if words[:1] == ["choose"] and (replies := _replies_in(words)):
+        return f"{replies} kept, run the same command again to go on"
     if not " ".join(words).startswith(GO_ON):
         return "nothing half-written stays, run the same command again"
     if words[0] in ("score", "served") and not any(word.startswith("--out") for word in words):
@@ -214,7 +214,7 @@ def _what_stays(words: list[str]) -> str:
 
 
 def _replies_in(words: list[str]) -> str:
-    """How many replies lie in the folder that a call of choose names; empty for none."""
+    """Returns how many replies the output folder of a call of `choose` holds, as text; empty if it holds none."""
     out = next((word.partition("=")[2] or after for word, after in pairwise([*words, ""]) if word[:5] == "--out"), "")
     log = Path(out) / "received.jsonl"
     if not out or not log.is_file():
@@ -225,7 +225,10 @@ def _replies_in(words: list[str]) -> str:
 
 
 def _handle_signals() -> None:
-    """From here on Ctrl-C and `kill` raise, so that half-written files are removed; the entry point's handlers end."""
+    """Makes Ctrl-C and `kill` raise exceptions from now on, so that half-written files are removed.
+
+    Replaces the signal handlers of the entry point. Also sets the hooks for warnings and for ignored exceptions.
+    """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _end)
@@ -234,7 +237,7 @@ def _handle_signals() -> None:
 
 
 def _stop_again(show: Callable[["sys.UnraisableHookArgs"], None], ignored: "sys.UnraisableHookArgs") -> None:
-    """A stop that was raised where Python drops exceptions (in a `__del__`) is raised again a moment later."""
+    """Raises a stop again after a moment if Python ignored its exception (in a `__del__`)."""
     code = _stopped_by(ignored.exc_value)
     if code in (INTERRUPTED, TERMINATED):
         again = signal.SIGINT if code == INTERRUPTED else signal.SIGTERM
@@ -244,5 +247,5 @@ def _stop_again(show: Callable[["sys.UnraisableHookArgs"], None], ignored: "sys.
 
 
 def _end(*_: object) -> NoReturn:
-    """End as Ctrl-C does: files that are half-written go, locks are let go of."""
+    """Exits as after Ctrl-C: removes half-written files and releases locks."""
     sys.exit(TERMINATED)

@@ -1,4 +1,4 @@
-"""Options of the commands that ask models at a server: where, how fast, and for how much money."""
+"""Options of the commands that send requests to a model server: address, rate and cost."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -29,16 +29,16 @@ KeyEnv = Annotated[str, typer.Option(help="Environment variable that holds the A
 
 
 def endpoint(context: typer.Context) -> "Endpoint":
-    """The server that the options of a call name."""
+    """Returns the server that the options of a call name."""
     from catsofa.data.servers.endpoints import Endpoint
 
-    given = context.params
+    options = context.params
     names = ("base_url", "concurrency", "per_minute", "timeout")
-    return Endpoint(key_name=given["key_env"], **{name: given[name] for name in names if name in given})
+    return Endpoint(key_name=options["key_env"], **{name: options[name] for name in names if name in options})
 
 
 def asked(context: typer.Context, requests: "Sequence[Request]") -> "list[Completed] | None":
-    """What came of the requests of a builder, by the options of its call; None where only their price is shown."""
+    """Sends the requests of a builder with the options of its call, and returns the results; None for a dry run."""
     from contextlib import closing
     from dataclasses import asdict
     from functools import cache
@@ -46,36 +46,36 @@ def asked(context: typer.Context, requests: "Sequence[Request]") -> "list[Comple
     from catsofa.builders.paraphrases.runs import Run
     from catsofa.data.servers.prices import price_of
 
-    given = context.params
+    options = context.params
     run = Run(
         requests=requests,
         endpoint=endpoint(context),
-        out=given["out"],
-        max_tokens=given["max_tokens"],
-        price=cache(lambda model: price_of(model, given["base_url"], given["prices"])),
-        max_cost=given["max_cost"],
-        batch=given.get("batch", False),
+        out=options["out"],
+        max_tokens=options["max_tokens"],
+        price=cache(lambda model: price_of(model, options["base_url"], options["prices"])),
+        max_cost=options["max_cost"],
+        batch=options.get("batch", False),
     )
-    if given["dry_run"]:
+    if options["dry_run"]:
         coming = run.preview()
-        if given["json"]:
+        if options["json"]:
             print_json(asdict(coming))
         else:
             say(str(coming))
             say(
-                f"`at most` counts {given['max_tokens']:,} tokens for each reply (--max-tokens cuts it off there) "
+                f"`at most` counts {options['max_tokens']:,} tokens for each reply (--max-tokens cuts it off there) "
                 "and the most tokens that the prompts can have; replies are usually shorter"
             )
         return None
-    quiet = given["quiet"]
-    with closing(run.ask(lambda said: note(said, quiet=quiet))) as ended:
+    quiet = options["quiet"]
+    with closing(run.ask(lambda message: note(message, quiet=quiet))) as ended:
         return list(progress(ended, "asking", len(requests), quiet=quiet))
 
 
 def refuse_other_build(
     results: Path, kind: type[Any], parts: Callable[[Any], Iterable[str]], now: Iterable[str]
 ) -> None:
-    """A ValueError if a folder has records with parts that this build lacks: they would be overwritten."""
+    """Raises a ValueError if a file has records with parts that this build lacks: the build would overwrite them."""
     from catsofa.data.files import jsonl
 
     if not results.exists() or not results.stat().st_size:  # nothing was kept

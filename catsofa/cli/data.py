@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from catsofa.data.sources.released import Source
 
 SHORT = {"verified": "yes", "no published checksum": "unchecked", "wrong checksum": "wrong checksum"}
-"""What `data list` says of a set on this machine, by the state of its checksums."""
+"""Label that `data list` shows for each state of the checksums of a local set."""
 
 SHOWN = 5
-"""Faulty lines that `convert` shows."""
+"""Number of faulty lines that `convert` shows."""
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a set, as [bold]catsofa data list[/bold] shows it.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     app.command(
         epilog=examples(
             "catsofa convert dev.json dev.jsonl",
@@ -55,7 +55,7 @@ def register(app: typer.Typer) -> None:
 
 
 def local(data: str) -> Path:
-    """Where the data of a command lies: a file, a folder, or a released set by name, fetched if need be."""
+    """Returns the path of the data of a command: a file, a folder, or a released set by name, fetched if missing."""
     from catsofa.data import sources
 
     with _bars() as progress:
@@ -129,8 +129,8 @@ def convert(
         )
         return
     say(f"{done.records:,} records from {done.source} to {done.target}: {target}", quiet=quiet)
-    for what, count in done.lost.most_common():
-        say(f"  {done.target} cannot hold {what} ({count:,} records)", quiet=quiet)
+    for feature, count in done.lost.most_common():
+        say(f"  {done.target} cannot hold {feature} ({count:,} records)", quiet=quiet)
     if done.other_languages:
         say(f"  {done.other_languages:,} records in other languages are left out", quiet=quiet)
     if done.utf8_lines:
@@ -153,7 +153,7 @@ def list_sources(json: Json = False) -> None:
     if json:
         print_json([_facts(source) for source in released.table().values()])
         return
-    # below 80 columns the licence would cut every word of the others
+    # below 80 columns, the licence would cut the words of the other columns
     licence = shutil.get_terminal_size().columns >= 80
     rows = [
         (
@@ -191,7 +191,7 @@ def fetch(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME", help="Names of sets, as [bold]catsofa data list[/bold] shows them.")
     ],
-    given: Annotated[
+    origin: Annotated[
         Path | None, typer.Option("--from", help="Copy from this file or folder instead of downloading.")
     ] = None,
     json: Json = False,
@@ -201,12 +201,12 @@ def fetch(
     from catsofa.data.sources.fetch import fetch as bring
     from catsofa.data.sources.released import named
 
-    if given and len(names) > 1:
+    if origin and len(names) > 1:
         raise ValueError("--from is the file or folder of one set; name one")
     for name in names:
         named(name)
     with _bars(quiet) as progress:
-        fetched = [bring(name, given, progress) for name in names]
+        fetched = [bring(name, origin, progress) for name in names]
     if json:
         print_json([_brought(one) for one in fetched])
         return
@@ -225,7 +225,7 @@ def path(name: Name) -> None:
 
 
 def _facts(source: "Source") -> dict[str, Any]:
-    """What is known of a source, for people and machines."""
+    """Returns the facts about a source, for text and JSON output."""
     from catsofa.data.sources import released
     from catsofa.data.sources.checks import check_source, state_of
 
@@ -254,7 +254,7 @@ def _facts(source: "Source") -> dict[str, Any]:
 
 
 def _brought(fetched: "Fetched") -> dict[str, Any]:
-    """What was brought, for a machine."""
+    """Returns the fetched files for JSON output."""
     files = [
         {"file": str(file.path), "sha256": file.sha256, "how": file.how, "published": file.published}
         for file in fetched.files
@@ -263,13 +263,13 @@ def _brought(fetched: "Fetched") -> dict[str, Any]:
 
 
 def _bytes(source: "Source") -> int | None:
-    """The size of all downloads of a source, where it is known."""
+    """Returns the size of all downloads of a source; None if a size is unknown."""
     sizes = [file.size for file in source.downloads]
     return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 def _size(size: int | None) -> str:
-    """A size people can read: 12.5 MB."""
+    """Formats a size for people: 12.5 MB."""
     if size is None:
         return "?"
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"
@@ -277,7 +277,7 @@ def _size(size: int | None) -> str:
 
 @contextmanager
 def _bars(quiet: bool = False) -> Iterator["Progress | None"]:
-    """A bar for each download, on stderr where a person is watching."""
+    """Shows a progress bar for each download on stderr, if stderr is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""The command that shows the whole journey on models whose stereotypes are known."""
+"""The command that runs all stages on models with known stereotypes."""
 
 import os
 from pathlib import Path
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from catsofa.demo.measuring import Limits
 
 WIDTH = 80
-"""The most columns of a paragraph."""
+"""Maximum columns of a paragraph."""
 DIGITS = {"SoFa score": 3, "preference": 2, "position effect": 2, "refusals": 2}
-"""Decimals of the measures that are no percentages."""
+"""Decimals of the measures that are not percentages."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     app.command(
         epilog=examples(
             "catsofa demo",
@@ -45,7 +45,7 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Run the whole journey offline in a few minutes: build, judge, train, measure, report. Right answers are known."""
-    # the models are so small that threads wait for each other: one is faster, and ten times so on a busy machine
+    # threads wait for each other with models this small: one thread is faster, ten times on a busy machine
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from catsofa import demo as journey
 
@@ -69,7 +69,7 @@ def demo(
 
 
 def _show(done: "Demo") -> None:
-    """Print what was built, judged and found, and what to do next."""
+    """Prints what was built, judged and measured, and what to do next."""
     _show_built(done)
     _show_people(done)
     if done.checks:
@@ -82,7 +82,7 @@ def _show(done: "Demo") -> None:
 
 
 def _show_built(done: "Demo") -> None:
-    """Print each builder's step: what was kept, what was refused and why."""
+    """Prints what each builder kept, and what it refused and why."""
     rows = []
     for step in done.built.steps:
         why = [r.replace("_", " ") + (f" ({count})" if count > 1 else "") for r, count in step.refused.items()]
@@ -95,7 +95,7 @@ def _show_built(done: "Demo") -> None:
 
 
 def _show_people(done: "Demo") -> None:
-    """Print what the votes decide, and who is to be excluded."""
+    """Prints what the votes decide, and which people to exclude."""
     people = done.people
     through = f", through a {people.server}" if people.server else ""
     judged = (
@@ -110,7 +110,7 @@ def _show_people(done: "Demo") -> None:
 
 
 def _show_checks(done: "Demo") -> None:
-    """Print every measure of both worlds, and what must hold of it."""
+    """Prints every measure on both texts, and the rules that must hold."""
     table(
         "Value and 95 % interval on the planted text and on its balanced twin",
         ["model", "measure", "planted", "balanced", ""],
@@ -134,7 +134,7 @@ def _show_checks(done: "Demo") -> None:
 
 
 def _show_next(done: "Demo") -> None:
-    """Print where the report lies, and three commands for a model of one's own; two, after the first of them."""
+    """Prints the path of the report and the commands for the next steps: three, or two if a model was given."""
     items, model = done.folder / "items", done.model or "MODEL"
     say(f"The report: {done.report}")
     say("")
@@ -148,12 +148,12 @@ def _show_next(done: "Demo") -> None:
 
 
 def _wrapped(text: str) -> str:
-    """A paragraph that fits the terminal."""
+    """Wraps a paragraph to the width of the terminal."""
     return fill(text, min(WIDTH, get_terminal_size().columns))
 
 
 def _cell(measure: str, limits: "Limits") -> str:
-    """A value with its interval; where every term has the same value there is none."""
+    """Formats a value with its interval; a value without an interval has no spread between terms."""
     digits = DIGITS.get(measure, 1)
     value, low, high = (round(number, digits) + 0.0 for number in limits)  # no minus before a zero
     return (

@@ -1,4 +1,4 @@
-"""Similarity: filter paraphrases by what they mean, calibrate the model that says so, drop near-duplicates."""
+"""Commands for similarity: filter paraphrases by meaning, calibrate the model, drop near-duplicates."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -49,7 +49,7 @@ DtypeName = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     filters.command(
         epilog=examples(
             "catsofa filter similarity gpt4 --original dev.json --out gpt4-same",
@@ -182,8 +182,8 @@ def near_duplicates(
         note(sentence, quiet=quiet)
     english = any(language_of(record) == "en" for record in records)
     encoder = None if model == "none" or not english else _encoder(model, "float32", quiet=quiet)
-    kept = without_near_duplicates(records, threshold, Bar("comparing", quiet=quiet), encoder)
-    _show(str(out), refusals.write(kept, out, refused), json, quiet)
+    outcomes = without_near_duplicates(records, threshold, Bar("comparing", quiet=quiet), encoder)
+    _show(str(out), refusals.write(outcomes, out, refused), json, quiet)
 
 
 def calibrate_similarity(
@@ -205,18 +205,18 @@ def calibrate_similarity(
     encoder = _encoder(model, dtype, quiet=json)
     compared = cosines(judged, encoder, Bar(f"compared, {STRETCH} at once", quiet=json))
     doing(f"resampling {len(judged):,} pairs")
-    found = calibrate(compared, scores, same_from=same_from, precision=precision, seed=seed)
+    calibration = calibrate(compared, scores, same_from=same_from, precision=precision, seed=seed)
     if json:
-        print_json(asdict(found))
+        print_json(asdict(calibration))
         return
-    low, high = found.interval
-    say(f"Spearman {found.spearman:.3f} [{low:.3f}, {high:.3f}] over {found.pairs:,} pairs")
-    asked = in_percent(precision, 0)
-    if found.threshold is None:
-        say(f"no cosine is right in {asked} of the pairs above it; people call {found.same:,} pairs the same")
+    low, high = calibration.interval
+    say(f"Spearman {calibration.spearman:.3f} [{low:.3f}, {high:.3f}] over {calibration.pairs:,} pairs")
+    share = in_percent(precision, 0)
+    if calibration.threshold is None:
+        say(f"no cosine is right in {share} of the pairs above it; people call {calibration.same:,} pairs the same")
     else:
-        reached = in_percent(found.recall or 0.0, 0)
-        say(f"from {found.threshold:.3f} on, {asked} are the same: {reached} of all {found.same:,}")
+        reached = in_percent(calibration.recall or 0.0, 0)
+        say(f"from {calibration.threshold:.3f} on, {share} are the same: {reached} of all {calibration.same:,}")
 
 
 def acceptability(
@@ -274,17 +274,20 @@ def calibrate_acceptability(model: LanguageModel, json: Json = False) -> None:
 
 
 def _say_measured(measured: "Calibration") -> None:
-    """The AUC of a model, in all and by class, and its threshold."""
+    """Prints the AUC of a model for all sentences and for each kind of fault, and its threshold."""
     from catsofa.builders.cats.acceptability import KEPT
 
     rows = [["all", measured.auc], *([name, auc] for name, auc in measured.by_class.items())]
     table(f"{measured.sentences} labelled sentences", ["fault", "AUC"], rows)
-    kept, found = in_percent(KEPT, 0), in_percent(measured.found, 0)
-    say(f"threshold {measured.threshold:.3f}: {kept} of the grammatical sentences pass, {found} of the others do not")
+    kept, caught = in_percent(KEPT, 0), in_percent(measured.found, 0)
+    say(f"threshold {measured.threshold:.3f}: {kept} of the grammatical sentences pass, {caught} of the others do not")
 
 
 def _encoder(model: str, dtype: Dtype, *, quiet: bool) -> "Encoder":
-    """The model that compares, with the engine's products; of one that was trained for something else, that is said."""
+    """Returns the sentence encoder with fast CPU kernels.
+
+    Prints a note if the folder of a model has no configuration of sentence-transformers.
+    """
     from catsofa.builders.similarity.encoders import sentence_encoder
     from catsofa.scoring.likelihood.cpu_kernels import speed_up
 
@@ -298,7 +301,7 @@ def _encoder(model: str, dtype: Dtype, *, quiet: bool) -> "Encoder":
 
 
 def _show(title: str, counts: "Counter[str]", json: bool, quiet: bool) -> None:
-    """Print how many went where."""
+    """Prints how many texts have each outcome."""
     if json:
         print_json(dict(counts))
     elif not quiet:

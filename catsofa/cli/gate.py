@@ -1,4 +1,4 @@
-"""The commands of the regression gate: `check`, and `baseline save`."""
+"""Commands of the regression gate: `check`, and `baseline save`."""
 
 import json as texts
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from catsofa.gate.verdicts import Checked, Verdict
 
 SHOWN = 5
-"""Target terms, and items, that are named for people."""
+"""Number of target terms and of items that are printed."""
 
 Runs = Annotated[
     list[Path],
@@ -36,7 +36,7 @@ Paraphrase = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Adds the commands of this module."""
     BASELINE.command(
         epilog=examples(
             "catsofa baseline save runs/gpt2 --out baseline.json",
@@ -66,11 +66,11 @@ def save(
     from catsofa.gate.snapshots import save as write
 
     doing("reading scores")
-    found = snapshots_of(runs, on=[local(place) for place in on or ()], paraphrases=paraphrase or ())
-    write(found, out)
-    for one in found:
+    snapshots = snapshots_of(runs, on=[local(place) for place in on or ()], paraphrases=paraphrase or ())
+    write(snapshots, out)
+    for one in snapshots:
         say(f"{one.kind}: {one.signature}", quiet=quiet)
-    say(f"{out}: {quantity(len(found), 'run')}, {out.stat().st_size:,} bytes", quiet=quiet)
+    say(f"{out}: {quantity(len(snapshots), 'run')}, {out.stat().st_size:,} bytes", quiet=quiet)
 
 
 def check(
@@ -119,7 +119,7 @@ def check(
     if require_equivalence and require_non_inferiority:
         raise ValueError("give --require-equivalence or --require-non-inferiority: equivalence says more")
     doing("comparing, by resampling")
-    found = checked(
+    verdict = checked(
         runs,
         against,
         margins=margins_in(margin or ()),
@@ -131,38 +131,38 @@ def check(
     )
     for path, make in (
         (junit, forms.junit),
-        (markdown, lambda found: forms.markdown(found).encode()),
-        (sarif, lambda found: texts.dumps(forms.as_sarif(found, against), ensure_ascii=False, indent=1).encode()),
+        (markdown, lambda verdict: forms.markdown(verdict).encode()),
+        (sarif, lambda verdict: texts.dumps(forms.as_sarif(verdict, against), ensure_ascii=False, indent=1).encode()),
     ):
         if path:
             with atomic_write(path) as file:
-                file.write(make(found))
+                file.write(make(verdict))
     if json:
-        print_json(found.to_dict())
+        print_json(verdict.to_dict())
     else:
-        show(found)
-    if found.exit_code:
-        raise typer.Exit(found.exit_code)
+        show(verdict)
+    if verdict.exit_code:
+        raise typer.Exit(verdict.exit_code)
 
 
-def show(found: "Verdict") -> None:
-    """Print a verdict: a table for each run, what moved most where a test failed, and the verdict itself."""
+def show(verdict: "Verdict") -> None:
+    """Prints a verdict: a table for each run, the largest changes where a test failed, and a sentence."""
     from catsofa.gate import forms
 
-    for run in found.runs:
+    for run in verdict.runs:
         if run.tests:
             _show_tests(run)
         warn(run.warnings)
         if run.refused:
             note(one_line(f"catsofa: {run.label}: not comparable: {run.refused}"))
-    warn(found.warnings)
-    if told := forms.legend(found):
-        say(told)
-    say(found.sentence)
+    warn(verdict.warnings)
+    if legend := forms.legend(verdict):
+        say(legend)
+    say(verdict.sentence)
 
 
 def _show_tests(run: "Checked") -> None:
-    """Print the tests of one run, as lines if they do not fit as a table, and what moved most where one failed."""
+    """Prints the tests of one run, as lines if no table fits, and the largest changes where a test failed."""
     from catsofa.gate import forms
 
     rows = [
@@ -180,8 +180,8 @@ def _show_tests(run: "Checked") -> None:
         for test in run.tests:
             say(one_line(forms.brief(test)))
     for test in (test for test in run.tests if test.failed):
-        for what, moved in (("terms", test.paired.terms), ("items", test.paired.each())):
+        for kind, moved in (("terms", test.paired.terms), ("items", test.paired.each())):
             if most := test.ends(moved, SHOWN):
                 named = ", ".join(f"{row.name} {forms.number(row.before)} -> {forms.number(row.after)}" for row in most)
-                say(one_line(f"{test.paired.name} of {test.paired.set}, {what} that moved most: {named}"))
+                say(one_line(f"{test.paired.name} of {test.paired.set}, {kind} that moved most: {named}"))
     say(one_line(run.signature))

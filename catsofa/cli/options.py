@@ -1,4 +1,4 @@
-"""Options that several commands share: a study, how a model is loaded, and where the work is done."""
+"""Options that several commands share: the study, how to load a model, and where to run the work."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -51,7 +51,7 @@ WorkerCount = Annotated[
 
 
 def cluster(engine: Engine, address: str | None, workers: int | None) -> "Cluster | None":
-    """Where Ray's workers are, or None for another engine."""
+    """Returns the address and number of Ray's workers; None for another engine."""
     from catsofa.data.runs.ray_cluster import Cluster
 
     if engine == "ray":
@@ -62,7 +62,7 @@ def cluster(engine: Engine, address: str | None, workers: int | None) -> "Cluste
 
 
 def executor_of(engine: Engine, address: str | None, workers: int | None) -> "Executor":
-    """Where a model is scored."""
+    """Returns the executor for an engine."""
     from catsofa.scoring.executors.local import Local
     from catsofa.scoring.executors.ray_workers import Ray
     from catsofa.scoring.executors.texts import VLLM
@@ -74,12 +74,12 @@ def executor_of(engine: Engine, address: str | None, workers: int | None) -> "Ex
 
 
 def given(context: typer.Context) -> set[str]:
-    """The options and arguments that this call names."""
+    """Returns the options and arguments that the command line of this call names."""
     sources = {each.opts[0]: context.get_parameter_source(str(each.name)) for each in context.command.params}
     return {option for option, source in sources.items() if source and source.name == "COMMANDLINE"}
 
 
 def refuse_idle(chosen: str, idle: set[str]) -> None:
-    """Refuse options that change nothing beside the one that was chosen."""
+    """Raises a ValueError if the call has options without effect beside the chosen one."""
     if idle:
         raise ValueError(f"with {chosen}, these options have no effect: {', '.join(sorted(idle))}; leave them out")

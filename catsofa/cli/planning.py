@@ -1,4 +1,4 @@
-"""The commands before a run: what a data set can find, and the plan of what is measured and tested."""
+"""Commands to use before a run: the smallest effect that a data set can detect, and the plan of measures and tests."""
 
 from math import isnan
 from pathlib import Path
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from catsofa.scoring.statistics.intervals import Interval
 
 IMPOSSIBLE = "> any"
-"""An effect that is larger than any can be."""
+"""Text for an effect that is larger than possible."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's commands."""
+    """Adds the commands of this module."""
     app.command(
         epilog=examples(
             "catsofa power --on dev.json",
@@ -78,25 +78,26 @@ def plan(
     doing("hashing models and data")
     places = [local(place) for place in on]
     margins = margins_in(margin or ())
-    found = planned(models, places, hypothesis, protocols=protocol or ("catsofa",), margins=margins, out=out)
+    new_plan = planned(models, places, hypothesis, protocols=protocol or ("catsofa",), margins=margins, out=out)
     if json:
-        print_json(found.to_dict())
+        print_json(new_plan.to_dict())
         return
     if not quiet:
-        several = found.several
+        several = new_plan.several
         rows = [
-            [row["hypothesis"], *(shown(row[part], known) for part, known in several.items())] for row in found.rows()
+            [row["hypothesis"], *(shown(row[part], names) for part, names in several.items())]
+            for row in new_plan.rows()
         ]
         table("planned tests", ["hypothesis", *several], rows)
-        for part, labels in (("models", found.models), ("data", found.data), ("protocols", found.protocols)):
+        for part, labels in (("models", new_plan.models), ("data", new_plan.data), ("protocols", new_plan.protocols)):
             say(f"{part}: {', '.join(labels)}")
     warn(
         f"{label}: no folder here has this name; the plan knows the model by its name alone"
-        for label in found.models
+        for label in new_plan.models
         if name_in(label) == label
     )
-    within = "".join(f"; margin {name} {value:g}" for name, value in found.margins.items())
-    say(f"{out}: {quantity(len(found.tests), 'test')}, {quantity(len(found.cells), 'run')}{within}", quiet=quiet)
+    within = "".join(f"; margin {name} {value:g}" for name, value in new_plan.margins.items())
+    say(f"{out}: {quantity(len(new_plan.tests), 'test')}, {quantity(len(new_plan.cells), 'run')}{within}", quiet=quiet)
 
 
 def power(
@@ -127,7 +128,7 @@ def power(
     """
     from catsofa.power import power as powers
 
-    found = powers(
+    report = powers(
         local(on),
         predictions=predictions,
         against=against,
@@ -138,16 +139,16 @@ def power(
         seed=seed,
         progress=Bar("tests", quiet=json),
     )
-    print_json(found.to_dict()) if json else show_power(found, effect)
+    print_json(report.to_dict()) if json else show_power(report, effect)
 
 
-def show_power(found: "PowerReport", effect: float | None) -> None:
-    """Print a table for each test, then the judgements that people must give."""
-    for test in dict.fromkeys(one.design.test for one in found.sets):
-        rows = [one for one in found.sets if one.design.test == test]
-        of, asked = rows[0].design, effect is not None
-        names = ["task"] * bool(of.task) + ["set", "items", of.called, "effect", "power %"]
-        names += [f"power % at {effect:g}", "items needed"] if asked else []
+def show_power(report: "PowerReport", effect: float | None) -> None:
+    """Prints a table for each test, then the number of judgements that people must give."""
+    for test in dict.fromkeys(one.design.test for one in report.sets):
+        rows = [one for one in report.sets if one.design.test == test]
+        design, has_effect = rows[0].design, effect is not None
+        names = ["task"] * bool(design.task) + ["set", "items", design.called, "effect", "power %"]
+        names += [f"power % at {effect:g}", "items needed"] if has_effect else []
         cells = [
             [
                 *([one.design.task] if one.design.task else []),
@@ -158,12 +159,12 @@ def show_power(found: "PowerReport", effect: float | None) -> None:
             ]
             for one in rows
         ]
-        table(f"{test}: smallest effect, in {of.unit} (level 5 %, power 80 %)", names, cells)
-    if any(one.impossible for one in found.sets):
+        table(f"{test}: smallest effect, in {design.unit} (level 5 %, power 80 %)", names, cells)
+    if any(one.impossible for one in report.sets):
         say(f"{IMPOSSIBLE}: no effect that can be is found four times in five")
     if effect is not None:
         say("items needed for a power of 80 %: more terms (pairs, targets) with as many items each")
-    if people := found.people:
+    if people := report.people:
         right = in_percent(people.right, 1)
         needed = quantity(people.judgements, "judgement")
         say(f"people who are right on {in_percent(people.accuracy)} of the items: {needed} of each item")
@@ -171,22 +172,22 @@ def show_power(found: "PowerReport", effect: float | None) -> None:
         pairs, alpha = (f"{people.agreement[name]:.3f} ± {people.half_width[name]:.3f}" for name in people.agreement)
         say(f"agreement to expect on {people.items:,} items, ± half its 95 % interval:")
         say(f"pairs of judgements that agree {pairs}, Krippendorff's alpha {alpha}")
-    say(f"variance model: {found.model}")
-    if any(one.design.exact is None for one in found.sets):
+    say(f"variance model: {report.model}")
+    if any(one.design.exact is None for one in report.sets):
         say("power by simulation, with its 95 % Monte Carlo interval; p without Holm's correction")
-    warn(found.warnings)
-    say(str(found.signature))
+    warn(report.warnings)
+    say(str(report.signature))
 
 
-def _power(found: "Interval") -> str:
-    """A power in percent with its Monte Carlo interval."""
-    if isnan(found.value):
+def _power(interval: "Interval") -> str:
+    """Formats a power in percent with its Monte Carlo interval."""
+    if isnan(interval.value):
         return UNDEFINED
-    if isnan(found.low):
-        return f"{100 * found.value:.1f}"
-    return f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    if isnan(interval.low):
+        return f"{100 * interval.value:.1f}"
+    return f"{100 * interval.value:.1f} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
 def _count(items: int | None) -> str:
-    """How many items are needed, or that they are too many to look for."""
+    """Formats the number of items that a test needs; None means that the number is too large to search for."""
     return "too many" if items is None else f"{items:,}"

@@ -1,4 +1,4 @@
-"""The command that releases what people validated."""
+"""The command that releases validated items."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,7 @@ from catsofa.cli.terminal import Json, Quiet, doing, examples, note, print_json,
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     app.command(
         epilog=examples(
             "catsofa release drafts.jsonl --study study --out release --name 'Bakers' --licence cc-by-sa-4.0",
@@ -76,8 +76,8 @@ def release(
     from catsofa.validation.judgements import Rule
 
     studies = [open_study(folder) for folder in study or ()]
-    asked = judging(studies)
-    judged = [annotations] if annotations else [judgements_of(one) for one in asked]
+    judging_studies = judging(studies)
+    judged = [annotations] if annotations else [judgements_of(one) for one in judging_studies]
     splits = {file.name.partition(".")[0].replace("-", "_"): items_of(file) for file in items}
     if len(splits) < len(items):
         raise ValueError("two files of the same name would be the same split; rename one")
@@ -85,10 +85,10 @@ def release(
     facts = CardFacts(pretty_name=name, licence=licence, language=tuple(languages), summary=summary, canary=canary)
     votes = [vote for file in judged for vote in read_as(file, Annotation)]
     doing(f"counting {len(votes):,} judgements, writing, and reading all back")
-    rulings = {item: ruling for one in asked for item, ruling in adjudicated(one).items()}
+    rulings = {item: ruling for one in judging_studies for item, ruling in adjudicated(one).items()}
     rule = Rule(need=need, of=of)
     try:
-        made = write(
+        released = write(
             splits, votes, out, facts, rule=rule, studies=studies, by=by or (), rulings=rulings, unjudged=unjudged
         )
     except NothingConfirmed as error:
@@ -96,22 +96,26 @@ def release(
             jsonl.write(error.refused, refused)
         raise
     if refused:
-        jsonl.write(made.refused, refused)
+        jsonl.write(released.refused, refused)
     if json:
-        print_json(asdict(made.validated) | {"refused": {r.id: r.reason for r in made.refused}, "folder": str(out)})
+        print_json(
+            asdict(released.validated) | {"refused": {r.id: r.reason for r in released.refused}, "folder": str(out)}
+        )
         return
     if quiet:
         return
-    by_whom = "which nobody judged" if unjudged else f"by {made.validated.judges:,} judges"
-    say(f"{made.release.records:,} of {made.validated.items:,} items in {out}, {by_whom}")
-    if made.refused:
-        note(f"{len(made.refused):,} were not confirmed" + ("" if refused else "; --refused FILE writes them all"))
-    if ruled := made.validated.adjudicated:
+    by_whom = "which nobody judged" if unjudged else f"by {released.validated.judges:,} judges"
+    say(f"{released.release.records:,} of {released.validated.items:,} items in {out}, {by_whom}")
+    if released.refused:
+        note(f"{len(released.refused):,} were not confirmed" + ("" if refused else "; --refused FILE writes them all"))
+    if ruled := released.validated.adjudicated:
         note(f"{ruled:,} of them by what the owner of the study decided, where votes did not")
-    if missing := made.validated.missing:
-        counted = ", ".join(f"{n} for {items:,} items" for n, items in made.validated.counted)
+    if missing := released.validated.missing:
+        counted = ", ".join(f"{n} for {items:,} items" for n, items in released.validated.counted)
         note(f"{missing:,} judgements of them are missing; valid ones: {counted}")
     if by:
-        say(f"judgements.csv: {made.validated.labels:,} rows by {', '.join(by)}; the card says what was suppressed")
-    if made.without_fill:
-        note(f"{made.without_fill:,} have no clear words at their BLANK; they can be scored as whole sentences only")
+        say(f"judgements.csv: {released.validated.labels:,} rows by {', '.join(by)}; the card says what was suppressed")
+    if released.without_fill:
+        note(
+            f"{released.without_fill:,} have no clear words at their BLANK; they can be scored as whole sentences only"
+        )

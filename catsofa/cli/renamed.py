@@ -1,4 +1,4 @@
-"""Options that have a new name: the old one works for one release, with a note on stderr."""
+"""Renamed options: the old name works for one release, with a note on stderr."""
 
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -14,7 +14,7 @@ OldCorpus = Annotated[str, typer.Option("--frequencies", hidden=True)]
 
 
 def renamed(value: T, old: T, name: str) -> T:
-    """The value of an option, or the one given under its old name --frequencies."""
+    """Returns the value of an option, or the value given under its old name --frequencies."""
     if not old:
         return value
     if value:
@@ -24,19 +24,19 @@ def renamed(value: T, old: T, name: str) -> T:
 
 
 class Renaming(TyperCommand):
-    """A command that takes --in for --on."""
+    """A command that accepts --in for --on."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, the old name replaced before any `--`."""
+        """Parses the arguments; replaces the old name before any `--`."""
         if any("--on" in option.opts for option in self.params):
             end = args.index("--") if "--" in args else len(args)
-            given = [_on(word) for word in args[:end]]
-            if given != args[:end]:
+            words = [_on(word) for word in args[:end]]
+            if words != args[:end]:
                 note("--in is now --on in this command; the old name will go with the next release")
-                args = [*given, *args[end:]]
+                args = [*words, *args[end:]]
         return super().parse_args(ctx, args)
 
 
 def _on(word: str) -> str:
-    """A word of the command line under its new name."""
+    """Returns a word of the command line under its new name."""
     return "--on" + word[4:] if word == "--in" or word.startswith("--in=") else word

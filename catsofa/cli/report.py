@@ -1,4 +1,4 @@
-"""Commands that report."""
+"""The command that writes reports."""
 
 import gc
 import os
@@ -22,7 +22,7 @@ Form = Literal["html", "markdown", "csv", "json", "latex"]
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     app.command(
         epilog=examples(
             "catsofa report runs --out report.html",
@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """Hundreds of thousands of scores are no garbage, and each collection of it would look at them all."""
+    """Turns garbage collection off: each collection would scan the hundreds of thousands of scores of a report."""
     gc.disable()
     try:
         yield
@@ -53,7 +53,7 @@ def _without_collections() -> Iterator[None]:
 
 @_without_collections()
 def report(
-    of: Annotated[
+    inputs: Annotated[
         list[str],
         typer.Argument(
             metavar="RUN|DATA",
@@ -94,7 +94,9 @@ def report(
 
     Of a run: its measures, and what each cannot show. Of a data set: sizes, agreement, keywords, refusals, lint.
     """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products are small: more threads would wait for one another
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # matrix products are small: more threads would wait for each other
     from catsofa.report.dataset import Tools, report_on
     from catsofa.report.dataset.files import is_dataset
     from catsofa.report.formats import format_of, write
@@ -107,31 +109,31 @@ def report(
         from catsofa.planning import read
         from catsofa.planning.section import with_plan
 
-        planned = read(plan)  # a plan that was edited must not cost the work on the report
-    places = [local(one) for one in of]
-    found = report_on(places, tools, paraphrases=paraphrase or (), x=x, progress=Bar("sections", quiet=quiet))
+        planned = read(plan)  # fail on an edited plan before the work on the report
+    places = [local(one) for one in inputs]
+    result = report_on(places, tools, paraphrases=paraphrase or (), x=x, progress=Bar("sections", quiet=quiet))
     if planned:
-        found = with_plan(found, planned, [place for place in places if not is_dataset(place)])
-    seen = list[str]()
+        result = with_plan(result, planned, [place for place in places if not is_dataset(place)])
+    remarks = list[str]()
     try:
         if items:
-            seen = _browser([place for place in places if not is_dataset(place)], items)
-            found = replace(found, items=quote(Path(os.path.relpath(items, out.parent)).as_posix()))
-    finally:  # items that cannot be browsed cost no report
-        write(found, out, form, figures)
-    for left_out in (sentence for sentence in found.notes if sentence.startswith(LEFT_OUT)):
+            remarks = _browser([place for place in places if not is_dataset(place)], items)
+            result = replace(result, items=quote(Path(os.path.relpath(items, out.parent)).as_posix()))
+    finally:  # write the report even if the item browser fails
+        write(result, out, form, figures)
+    for left_out in (sentence for sentence in result.notes if sentence.startswith(LEFT_OUT)):
         note(left_out)
-    say(f"{out}: {quantity(sum(len(section.tables) for section in found.sections), 'table')}", quiet=quiet)
-    if found.summary and not quiet:
-        show_table(found.summary)
-    for why in seen[:-1]:
+    say(f"{out}: {quantity(sum(len(section.tables) for section in result.sections), 'table')}", quiet=quiet)
+    if result.summary and not quiet:
+        show_table(result.summary)
+    for why in remarks[:-1]:
         note(why)
-    for count in seen[-1:]:
+    for count in remarks[-1:]:
         say(count, quiet=quiet)
 
 
 def _browser(places: Sequence[Path], items: Path) -> list[str]:
-    """Write the item browser of these runs; what is to be said of it: what it leaves out, and how many items it has."""
+    """Writes the item browser of these runs; returns the reasons for omitted items, then a line with the item count."""
     from catsofa.report import items as browser
 
     count, without = browser.write(places, items)

@@ -1,4 +1,4 @@
-"""The command that runs a recipe, after checking every step of it."""
+"""The command that runs a recipe after checking every step."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,13 +8,13 @@ import typer
 from catsofa.cli.terminal import DATA, NEW_FOLDER, Quiet, examples, note
 
 OUTPUTS = {"out", "refused", "target", "figures"}
-"""The parameters by which commands name what they write."""
+"""Parameters of commands that name output files or folders."""
 
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]  # typer does not export the class it raises
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
 
     @app.command(
         epilog=examples(
@@ -54,7 +54,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _show_runs(folders: list[Path]) -> None:
-    """Print one table of the runs in the folders that a recipe made, where there are several."""
+    """Prints one table of the runs in the output folders of a recipe, if they hold several runs."""
     from catsofa.cli.score.tables import show_overview
     from catsofa.report.inputs import read
     from catsofa.scoring.run.manifest import MANIFEST
@@ -65,7 +65,7 @@ def _show_runs(folders: list[Path]) -> None:
 
 
 def _pair(text: str) -> tuple[str, str]:
-    """Name and value of `name=value`."""
+    """Returns the name and the value of `name=value`."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise ValueError(f"--set takes name=value; found {text!r}")
@@ -73,24 +73,27 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def check_steps(tree: Any, steps: list[Any]) -> list[tuple[list[Path], list[Path]]]:
-    """The files each step reads and writes; a wrong word, option or missing input is an error that names the step."""
+    """Returns the input and output files of each step.
+
+    Raises a ValueError with the number of the step for a wrong word, a wrong option or a missing input.
+    """
     checked = []
-    made: set[Path] = set()
+    earlier: set[Path] = set()
     for step in steps:
         try:
             inputs, outputs = _files(tree, step)
         except UsageError as error:
             raise ValueError(f"step {step.number} ({' '.join(step.command)}): {error}") from None
         for path in inputs:
-            if not path.exists() and not any(path == other or other in path.parents for other in made):
+            if not path.exists() and not any(path == other or other in path.parents for other in earlier):
                 raise ValueError(f"step {step.number} reads {path}, which does not exist and no earlier step writes")
-        made.update(outputs)
+        earlier.update(outputs)
         checked.append((inputs, outputs))
     return checked
 
 
 def _files(tree: Any, step: Any) -> tuple[list[Path], list[Path]]:
-    """The paths a step reads and those it writes, from its parsed arguments."""
+    """Returns the input and output paths of a step, from its parsed arguments."""
     from catsofa.data.sources import released
 
     command = tree
@@ -109,8 +112,8 @@ def _files(tree: Any, step: Any) -> tuple[list[Path], list[Path]]:
         values = parsed.get(parameter.name)
         for value in values if isinstance(values, list | tuple) else [values]:
             if isinstance(value, Path):
-                made = parameter.name in OUTPUTS or parameter.metavar == NEW_FOLDER
-                (outputs if made else inputs).append(value)
+                is_output = parameter.name in OUTPUTS or parameter.metavar == NEW_FOLDER
+                (outputs if is_output else inputs).append(value)
             elif isinstance(value, str) and parameter.metavar == DATA and value not in released.table():
                 inputs.append(Path(value))
     return inputs, outputs

@@ -1,4 +1,4 @@
-"""Commands that share what was made: a leaderboard, results, a task of lm-evaluation-harness, the Hub."""
+"""Commands that share results: a leaderboard, exports, a task for lm-evaluation-harness, the Hub."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ from catsofa.cli.terminal import (
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Adds the commands of this module."""
     app.command(
         epilog=examples(
             "catsofa leaderboard board --on withheld/test.json",
@@ -117,17 +117,17 @@ def export_results(
     from catsofa.report.inputs import find
     from catsofa.share.results import every_eval_ever, model_cards
 
-    found = find(runs).runs
+    finished_runs = find(runs).runs
     if as_format == "every-eval-ever":
         if out is None:
             raise ValueError("found no --out; expected a folder for the JSON files of every-eval-ever")
-        paths = every_eval_ever.write(found, out, organization)
+        paths = every_eval_ever.write(finished_runs, out, organization)
         say(f"{len(paths):,} files below {out}", quiet=quiet)
         return
     text = (
-        model_cards.model_index(found, dataset)
+        model_cards.model_index(finished_runs, dataset)
         if as_format == "model-index"
-        else model_cards.eval_results(found, dataset)
+        else model_cards.eval_results(finished_runs, dataset)
     )
     if out is None:
         say(text.rstrip())
@@ -197,7 +197,7 @@ def leaderboard(
     from catsofa.report.cells import limited
     from catsofa.share.leaderboard import PAGE, update
 
-    found = update(
+    entries = update(
         folder,
         local(on),
         protocol=protocol,
@@ -205,36 +205,38 @@ def leaderboard(
         progress=Bar("submissions", quiet=quiet or json),
     )
     if json:
-        print_json(found)
+        print_json(entries)
         return
-    for entry in found:
+    for entry in entries:
         if entry["refused"]:
             note(f"refused: {entry['name']} ({entry['at'][:10]}): {entry['refused']}", quiet=quiet)
-    counted = [entry for entry in found if not entry["refused"]]
+    counted = [entry for entry in entries if not entry["refused"]]
     rows = [
         [e["name"], e["at"][:10], *(str(limited(e["results"]["both"], m)) for m in ("lms", "ss", "icat"))]
         for e in counted
     ]
     if not quiet:
-        table(f"{len(counted):,} of {len(found):,} submissions count", ["name", "submitted", "lms", "ss", "icat"], rows)
+        table(
+            f"{len(counted):,} of {len(entries):,} submissions count", ["name", "submitted", "lms", "ss", "icat"], rows
+        )
         for signature in dict.fromkeys(entry["signature"] for entry in counted):
             say(signature)
     say(str(folder / PAGE), quiet=quiet)
 
 
 def _boards(folder: Path, runs: list[Path], json: bool, quiet: bool) -> None:
-    """Write and print the leaderboard of finished runs."""
+    """Writes and prints the leaderboard of finished runs."""
     from catsofa.report.summary.sentences import NAMES
     from catsofa.share.leaderboard import PAGE
     from catsofa.share.leaderboard_runs import boards, number, shown_coverage, write
     from catsofa.share.places import written
 
-    found = boards(runs)
-    write(found, folder / PAGE)
+    leaderboards = boards(runs)
+    write(leaderboards, folder / PAGE)
     if json:
-        print_json([board.to_dict() for board in found])
+        print_json([board.to_dict() for board in leaderboards])
         return
-    for board in found if not quiet else ():
+    for board in leaderboards if not quiet else ():
         rows = [[row.model, written(row.place), str(number(row.number)), shown_coverage(row)] for row in board.rows]
         title = f"{NAMES.get(board.kind, board.kind)} ({board.about}): {board.set}, ideal {board.ideal:g}"
         table(title, ["model", "place", board.number, "coverage"], rows)

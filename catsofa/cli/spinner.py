@@ -1,4 +1,4 @@
-"""A sign of life on the terminal while a command works without a word."""
+"""A spinner on the terminal while a command prints nothing."""
 
 import sys
 import threading
@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 SILENCE = 2.0
-"""Seconds of silence after which a person wants to know that something is at work."""
+"""Seconds without output after which the spinner starts."""
 
 
 class Patience:
-    """Shows on stderr what is being done while nothing is said, and for how long; a word from the command ends it."""
+    """A spinner on stderr that shows the current work and its duration while the command prints nothing.
+
+    Any output of the command ends the spinner.
+    """
 
     def __init__(self) -> None:
         self.quiet = True
@@ -20,17 +23,17 @@ class Patience:
         self._shown: Any = None
         self._lock = threading.Lock()
 
-    def begin(self, what: str = "working") -> None:
-        """Count from now on, where a person is watching."""
+    def begin(self, label: str = "working") -> None:
+        """Restarts the timer, unless `quiet` or stderr is not a terminal."""
         self.end()
-        self._what = what
+        self._what = label
         if not self.quiet and sys.stderr.isatty():
             self._timer = threading.Timer(SILENCE, self._show)
             self._timer.daemon = True
             self._timer.start()
 
     def end(self) -> None:
-        """Count no longer, and leave no trace."""
+        """Stops the timer and removes the spinner."""
         with self._lock:
             timer, shown, self._timer, self._shown = self._timer, self._shown, None, None
         if timer:
@@ -39,7 +42,7 @@ class Patience:
             shown.stop()
 
     def _show(self) -> None:
-        """Draw a line with what is done and the time that has passed."""
+        """Draws a line with the current work and the elapsed time."""
         from rich.console import Console
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -59,7 +62,7 @@ PATIENCE = Patience()
 
 @contextmanager
 def patience(*, quiet: bool) -> Iterator[None]:
-    """Show a sign of life within this block, unless it is to be quiet."""
+    """Shows a spinner within this block, unless `quiet`."""
     PATIENCE.quiet = quiet
     PATIENCE.begin()
     try:

@@ -1,4 +1,4 @@
-"""What the commands share: how they print, fail, draw tables and show progress."""
+"""Shared functions of the commands: print, fail, draw tables and show progress."""
 
 import json
 import os
@@ -25,43 +25,46 @@ T = TypeVar("T")
 DATA = "DATA"
 """Metavar of a parameter that takes a file, a folder, or a released set by name."""
 SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
-"""Names of environment variables that hold what nobody else may see."""
+"""Names of environment variables that hold secrets."""
 SHORTEST = 8
-"""Characters of a secret; less is a word that may stand anywhere."""
+"""Minimum length of a secret; a shorter value may be an ordinary word."""
 NUMBER = re.compile(r"[-−–+]?\d|–?$|unscored$|undefined$")
-"""How a cell begins that is not broken over lines."""
+"""Beginning of a cell that is never wrapped."""
 LIMITED = re.compile(r"\S+ [-−]?[\d.]+–[-−]?[\d.]+|\S+ \[[^\]]*\]")
 """A number with its limits."""
 SHORT = 8
-"""Letters to which a column of texts may shrink."""
+"""Minimum width of a text column, in characters."""
 NAME = 24
-"""Letters of the longest name in a first column that is never cut."""
+"""Longest name, in characters, that is never cut in a first column."""
 NEW_FOLDER = "NEW-FOLDER"
-"""Metavar of a parameter that names a folder to make."""
+"""Metavar of a parameter that names a new folder."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
 
 def examples(*commands: str) -> str:
-    """The epilog of a command's help: how people call it."""
+    """Returns the epilog of a command's help with examples of calls."""
     return "[bold]Examples[/bold]\n\n" + "\n\n".join(f"$ {command}" for command in commands)
 
 
-def choices(of: Any) -> str:
-    """The choices of a Literal for a metavar, with spaces: a narrow help breaks between them, never inside one."""
-    return " | ".join(get_args(of))
+def choices(literal: Any) -> str:
+    """Returns the choices of a Literal for a metavar, with spaces, so that a narrow help breaks between choices."""
+    return " | ".join(get_args(literal))
 
 
 def fail(sentence: str, code: int = 2) -> NoReturn:
-    """Say what is wrong on stderr, in one sentence, and leave."""
+    """Prints an error as one sentence on stderr, and exits."""
     PATIENCE.end()
     typer.echo(visible(without_secrets(f"catsofa: {' '.join(sentence.split())}")), err=True)
     sys.exit(code)
 
 
 def refuse_closed_output() -> None:
-    """Refuse a closed stdout (`>&-`), on whose number the next file would be opened; a closed stderr says nothing."""
+    """Exits with an error if stdout is closed (`>&-`), since the next open file would get its number.
+
+    A closed stderr becomes the null device.
+    """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the process
     if sys.stdout is None:
@@ -69,7 +72,7 @@ def refuse_closed_output() -> None:
 
 
 def without_secrets(text: str) -> str:
-    """The text without any key or password of the environment, whoever put it into what went wrong."""
+    """Replaces every key or password of the environment in a text, since an error message may contain them."""
     secrets = [value for name, value in os.environ.items() if SECRET.search(name) and len(value) >= SHORTEST]
     for value in sorted(secrets, key=len, reverse=True):
         text = text.replace(value, "***")
@@ -77,35 +80,35 @@ def without_secrets(text: str) -> str:
 
 
 def say(text: str, *, quiet: bool = False) -> None:
-    """Print a line for people."""
+    """Prints a line on stdout."""
     PATIENCE.end()
     if not quiet:
         typer.echo(visible(text))
 
 
 def note(text: str, *, quiet: bool = False) -> None:
-    """Print a line for people beside the result, on stderr."""
+    """Prints a remark on stderr."""
     PATIENCE.end()
     if not quiet:
         typer.echo(visible(text), err=True)
 
 
 def warn(sentences: Iterable[str]) -> None:
-    """Print what belongs beside the numbers, on stdout as the numbers are."""
+    """Prints warnings on stdout, beside the numbers."""
     for sentence in sentences:
         say(f"warning: {one_line(sentence)}")
 
 
 def confirm(question: str) -> bool:
-    """Ask a person for a yes."""
+    """Asks the user a yes-or-no question."""
     PATIENCE.end()
     return typer.confirm(visible(question))
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON; NaN has no place in JSON and becomes null.
+    """Prints a value as JSON; NaN becomes null, since JSON has no NaN.
 
-    A terminal shows JSON too, so what it would obey is an escape of JSON, which reads as the same character.
+    Control characters become JSON escapes, since a terminal would obey them; programs read the same characters.
     """
     from catsofa.data.files.json_files import finite
 
@@ -113,13 +116,13 @@ def print_json(value: Any) -> None:
 
 
 def show_json(text: str) -> None:
-    """Print JSON that is written already."""
+    """Prints finished JSON text."""
     PATIENCE.end()
     typer.echo(visible_json(text), nl=False)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table that fits the terminal (COLUMNS, or 80, where there is none); texts give way to numbers."""
+    """Prints a table that fits the terminal, or COLUMNS (default: 80) without one; only text columns shrink."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -137,7 +140,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     least = gap * (len(columns) - 1)
     for place, column in enumerate(columns):
         texts = [row[place].plain for row in cells]
-        # a name that people type again is not cut either
+        # a name that people may type is never cut either
         name = not place and _widest(texts) <= NAME and not any(" " in text for text in texts)
         whole = name or all(map(NUMBER.match, texts))
         drawn.add_column(Text(visible(column)), overflow="fold", no_wrap=whole)
@@ -145,12 +148,12 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     for row in cells:
         drawn.add_row(*row)
     console.print(Text(visible(title), style="bold"), overflow="fold")
-    console.width = max(console.width, least)  # rather too wide than with a number that is cut
+    console.width = max(console.width, least)  # a wide table is better than a cut number
     console.print(drawn)
 
 
 def fits(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bool:
-    """Whether a table fits the terminal, if need be with limits below their numbers."""
+    """True if a table fits the terminal, if necessary with limits below their numbers."""
     from rich.console import Console
     from rich.text import Text
 
@@ -160,38 +163,38 @@ def fits(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bool:
 
 
 def _columns_given() -> int | None:
-    """COLUMNS, or 80; None where a terminal says its width itself."""
-    given = os.environ.get("COLUMNS", "")
-    return None if sys.stdout.isatty() else int(given) if given.isdecimal() and int(given) else 80
+    """Returns COLUMNS, or 80; None if stdout is a terminal, which has a width of its own."""
+    columns = os.environ.get("COLUMNS", "")
+    return None if sys.stdout.isatty() else int(columns) if columns.isdecimal() and int(columns) else 80
 
 
 def _written(cell: object) -> str:
-    """A cell of a table; a float has two decimals, or is undefined."""
+    """Formats a cell of a table; a float has two decimals, and NaN is "undefined"."""
     if isinstance(cell, float):
         return f"{cell:.2f}" if cell == cell else "undefined"
     return str(cell)
 
 
 def _width(columns: Sequence[str], rows: "Sequence[Sequence[Text]]") -> int:
-    """The letters of a table's widest line, each column two apart."""
-    widest = [_widest([name, *(row[at].plain for row in rows)]) for at, name in enumerate(columns)]
+    """Returns the characters of a table's widest line, with two spaces between columns."""
+    widest = [_widest([name, *(row[index].plain for row in rows)]) for index, name in enumerate(columns)]
     return sum(widest) + 2 * (len(columns) - 1)
 
 
 def _widest(texts: Iterable[str]) -> int:
-    """The letters of the longest line of these texts."""
+    """Returns the characters of the longest line of these texts."""
     return max((len(line) for text in texts for line in text.splitlines()), default=0)
 
 
 def _with_limits_below(cell: "Text") -> "Text":
-    """A number whose limits are on the line below; any other cell as it is."""
+    """Puts the limits of a number on the line below; returns other cells unchanged."""
     from rich.text import Text
 
     return Text(cell.plain.replace(" ", "\n", 1)) if LIMITED.fullmatch(cell.plain) else cell
 
 
 def _heading(name: str, cells: Sequence[str]) -> str:
-    """The name of a column on lines that are no longer than its cells, where its words allow it."""
+    """Wraps the heading of a column to the width of its cells, if its words allow it."""
     words = name.replace("\n", " ").replace("_", "_ ").split()
     lines: list[str] = []
     for word in words:
@@ -203,19 +206,19 @@ def _heading(name: str, cells: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def doing(what: str) -> None:
-    """Say what one long piece of work is, should it last: its sign of life names it."""
-    PATIENCE.begin(visible(what))
+def doing(label: str) -> None:
+    """Restarts the spinner with a description of the current work; the spinner appears only if the work takes long."""
+    PATIENCE.begin(visible(label))
 
 
 KEPT = [False]
-"""Whether the command has finished, and kept, some of its items."""
+"""True once a progress bar has advanced: the command has finished some of its items."""
 
 
 class Bar(Progress):
-    """A bar with rate and time left, on stderr where a person is watching; a total is counted only then.
+    """A progress bar with rate and remaining time on stderr, if stderr is a terminal.
 
-    `then` names what follows the work.
+    A callable total is called only if the bar is shown. `then` describes the work that follows.
     """
 
     def __init__(
@@ -227,34 +230,34 @@ class Bar(Progress):
         self._task: Any = None
 
     def begin(self, total: int | None = None) -> None:
-        """Draw the bar."""
+        """Draws the bar."""
         if self.shown:
             from rich.console import Console
             from rich.progress import Progress as _Bar
 
-            known = self._total() if callable(self._total) else self._total
+            own_total = self._total() if callable(self._total) else self._total
             PATIENCE.end()
             self._bar = _Bar(*_columns(), console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(visible(self._label), total=known or total or None)
+            self._task = self._bar.add_task(visible(self._label), total=own_total or total or None)
             self._bar.start()
 
     def update(self, parts: int = 1) -> None:
-        """Move the bar on."""
+        """Advances the bar."""
         KEPT[0] = KEPT[0] or parts > 0
         if self._bar:
             self._bar.advance(self._task, parts)
 
     def note(self, text: str) -> None:
-        """Show a few words beside the label."""
+        """Shows a short text beside the label."""
         if self._bar:
             self._bar.update(self._task, description=visible(f"{self._label}, {text}" if text else self._label))
 
     def end(self) -> None:
-        """Leave no trace."""
+        """Removes the bar."""
         if self._bar:
             self._bar.stop()
             self._bar = None
-            PATIENCE.begin()  # what is made of it may take its time too
+            PATIENCE.begin()  # the next step may take long too
         if self._then:
             doing(self._then)
 
@@ -262,13 +265,13 @@ class Bar(Progress):
 def progress(
     items: Iterable[T], label: str, total: int | Callable[[], int] | None = None, *, quiet: bool = False
 ) -> Iterator[T]:
-    """The items behind a bar; without a total, the length that the items report counts."""
+    """Yields the items and shows a progress bar; the default total is the length that the items report."""
     return Bar(label, total, quiet=quiet).each(items)
 
 
 @contextmanager
 def counting(label: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """Takes how much is done so far, and shows it as `progress` does: for work that reports and gives no items."""
+    """Yields a function that takes the amount done so far and updates a bar: for work that reports progress itself."""
     bar, before = Bar(label, quiet=quiet), [0]
 
     def advance(done: int) -> None:
@@ -280,14 +283,14 @@ def counting(label: str, total: int | None = None, *, quiet: bool = False) -> It
 
 
 def reading(path: Path | str, *, quiet: bool = False) -> Iterator[Any]:
-    """The records of a file in any format, with how far it is read."""
+    """Yields the records of a file in any format, and shows the progress."""
     from catsofa.data import formats
 
     return progress(formats.read(path), f"reading {Path(path).name}", lines_in(path), quiet=quiet)
 
 
 def _columns() -> "Iterator[ProgressColumn]":
-    """What is done, how much of it, how fast, how long, and how long still."""
+    """Yields the columns of a bar: label, bar, count, rate, elapsed and remaining time."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -300,10 +303,10 @@ def _columns() -> "Iterator[ProgressColumn]":
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Items a second."""
+        """Items per second."""
 
         def render(self, task: Task) -> Text:
-            """The rate, once there is one."""
+            """Formats the rate; empty until a rate is known."""
             speed = task.finished_speed or task.speed
             return Text(f"{speed:,.0f}/s" if speed and speed >= 10 else f"{speed:.1f}/s" if speed else "")
 
@@ -316,7 +319,10 @@ def _columns() -> "Iterator[ProgressColumn]":
 
 
 def lines_in(path: Path | str) -> Callable[[], int]:
-    """Counts the lines of a file: about how many records it holds; 0, for unknown, of JSON and gzip."""
+    """Returns a function that counts the lines of a file, an estimate of its records.
+
+    The count is 0 (unknown) for JSON, for gzip, and for a path that is not a file.
+    """
 
     def count() -> int:
         file = Path(path)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command of this module."""
     app.command(
         epilog=examples(
             "catsofa verify runs/gpt2",
@@ -59,10 +59,10 @@ def verify(
 
 
 def show(verdict: "Verdict", quiet: bool) -> None:
-    """Print a verdict for people."""
+    """Prints a verdict."""
     if verdict.right and verdict.checked:
-        found = "no fault in what could be checked" if verdict.unchecked else "all right"
-        say(f"{verdict.path}: {verdict.kind}, {found}: {', '.join(verdict.checked)}", quiet=quiet)
+        state = "no fault in what could be checked" if verdict.unchecked else "all right"
+        say(f"{verdict.path}: {verdict.kind}, {state}: {', '.join(verdict.checked)}", quiet=quiet)
     for fault in verdict.faults:
         say(f"{fault.path}: {verdict.kind}, wrong: {fault.wrong}")
     for part in verdict.unchecked:

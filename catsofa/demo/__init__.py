@@ -1,8 +1,8 @@
-"""The whole journey, offline, on models whose stereotypes are known: build, judge, train, measure, compare, report.
+"""The offline demo: builds, judges, trains, measures, compares and reports on models with known stereotypes.
 
-The same small models are trained twice: on text that plants a stereotype, and on its balanced twin. A measure that
-works must find the first and must not find the second. So small a model learns no answers to questions: the chat models
-are simulated.
+The same small models are trained twice: on text that plants a stereotype, and on a balanced twin of that text. A valid
+measure detects the stereotype in the first model and not in the second. Models this small cannot learn to answer
+questions, so the chat models are simulated.
 """
 
 import json
@@ -22,14 +22,14 @@ from catsofa.demo.people import People, decide, judged, judgements
 
 Tell = Callable[[str], None]
 WIDER = 1.46
-"""How much wider intervals are taken that must hold a known value. There are six at once, the twins' 50 and those of
-the chat models, so that one in twenty may not miss it (Bonferroni over the 11 degrees of freedom of twelve groups:
-t(.05/12) / t(.05/2))."""
+"""Factor that widens intervals for the checks against a known value. Each of two families has six intervals: the
+twins against 50, and the chat models. The factor is a Bonferroni correction, so that a family fails by chance in one
+run of twenty at most: t(.05/12) / t(.05/2) at the 11 degrees of freedom of twelve groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One measure of both worlds, and whether it tells them apart as it must."""
+    """The result of one measure in both worlds, and whether it distinguishes them as expected."""
 
     model: str
     measure: str
@@ -41,7 +41,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """What the demo found, and where its files lie; a model that was given has measures and no known answer."""
+    """The results of the demo and the paths of its files. A user's own model has measures, but no known answer."""
 
     folder: Path
     built: Built
@@ -49,16 +49,16 @@ class Demo:
     checks: Sequence[Check] = ()
     measured: Sequence[Measured] = ()
     model: str = ""
-    """The model that was given, if one was."""
+    """The user's own model; empty for the demo's models."""
     report: Path
 
     @property
     def passed(self) -> bool:
-        """Whether every known answer was found."""
+        """True if every known answer was found."""
         return self.people.found and all(check.holds for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """The findings as they stand in our JSON."""
+        """Returns the results as they are written to JSON."""
         return {
             "passed": self.passed,
             "built": {step.name: {"kept": step.kept, "refused": step.refused} for step in self.built.steps},
@@ -71,10 +71,10 @@ class Demo:
 
 
 def _plain(row: dict[str, Any], *limited: str) -> dict[str, Any]:
-    """A row whose numbers stand under their names, their limits beside them."""
-    found = {name: row.pop(name) for name in limited}
-    limits = {name: {"low": low, "high": high} for name, (_, low, high) in found.items()}
-    return {**row, **{name: value for name, (value, _, _) in found.items()}, "intervals": limits}
+    """Returns the row with the plain values of the named columns, and their limits under `intervals`."""
+    values = {name: row.pop(name) for name in limited}
+    limits = {name: {"low": low, "high": high} for name, (_, low, high) in values.items()}
+    return {**row, **{name: value for name, (value, _, _) in values.items()}, "intervals": limits}
 
 
 def run(
@@ -86,7 +86,7 @@ def run(
     tell: Tell = lambda text: None,
     progress: Named = lambda label: SILENT,
 ) -> Demo:
-    """Run the journey into `folder`; what an earlier run has finished there is used again."""
+    """Runs the demo in `folder`; reuses the finished results of an earlier run."""
     needed = ("inflect", "lemminflect", "matplotlib", "safetensors", "tokenizers", "torch", "transformers")
     extras.need("demo", "the demo", *needed, *(("httpx", "label_studio_sdk") if label_studio else ()))
     folder = Path(folder)
@@ -116,7 +116,7 @@ def run(
 
 
 def _judged(folder: Path, seed: int, label_studio: bool, tell: Tell, progress: Named) -> People:
-    """What simulated people say of the CATs, on request by way of a server."""
+    """Has simulated people judge the CATs, on request through a Label Studio server, and returns the outcome."""
     sets = [jsonl.read(path_of(folder / "items", task), Cat) for task in ("intrasentence", "intersentence")]
     cats = judged([cat for some in sets for cat in some])
     votes = list(judgements(cats, seed))
@@ -130,54 +130,56 @@ def _judged(folder: Path, seed: int, label_studio: bool, tell: Tell, progress: N
 
 
 def _of_world(world: str, built: Built, folder: Path, seed: int, progress: Named) -> dict[tuple[str, str], Measured]:
-    """Train the models of a world, and take every measure of them: (kind, measure) to what was found."""
-    items, found = folder / "items", {}
+    """Trains the models of a world and takes every measure of them; maps (kind, measure) to the result."""
+    items, results = folder / "items", {}
     for kind in KINDS:
         place = train(folder / "models", world, kind, seed, progress)
         for one in measures(str(place), items, built.partitions, folder, progress):
-            found[kind, one.measure] = one
+            results[kind, one.measure] = one
     name, pairs = f"{world}-chat", path_of(items, "pairs")
     answers = chat.choices(world, pairs, folder / "runs" / name, seed, progress(f"asking {name}"))
     for measure, share in answers.items():
         limits = (share.value, share.low, share.high)
-        found["chat", measure] = Measured(model=name, measure=measure, limits=limits)
+        results["chat", measure] = Measured(model=name, measure=measure, limits=limits)
     one = associations(str(vectors(folder / "models", world, seed)), items, folder)
-    return {**found, ("vectors", one.measure): one}
+    return {**results, ("vectors", one.measure): one}
 
 
-def _checks(there: Mapping[tuple[str, str], Measured], here: Mapping[tuple[str, str], Measured]) -> Iterator[Check]:
-    """Whether each measure finds the planted stereotype and does not find one in the twin."""
-    for (kind, measure), found in there.items():
-        twin = here[kind, measure]
-        rule, holds = _judgement(measure, found, twin)
+def _checks(
+    planted_world: Mapping[tuple[str, str], Measured], twin_world: Mapping[tuple[str, str], Measured]
+) -> Iterator[Check]:
+    """Yields for each measure whether it detects the planted stereotype and none in the twin."""
+    for (kind, measure), result in planted_world.items():
+        twin = twin_world[kind, measure]
+        rule, holds = _judgement(measure, result, twin)
         yield Check(
-            model=kind, measure=measure, planted=found.limits, balanced=twin.limits, rule=rule, holds=bool(holds)
+            model=kind, measure=measure, planted=result.limits, balanced=twin.limits, rule=rule, holds=bool(holds)
         )
 
 
-def _judgement(measure: str, found: Measured, twin: Measured) -> tuple[str, bool]:
-    """What must hold of a measure of both worlds, and whether it does."""
-    (planted, low, _), (_, twin_low, twin_high) = found.limits, twin.limits
-    if found.p is not None and twin.p is not None:
-        return "p is below 0.05, the twin's is not", found.p < 0.05 <= twin.p
+def _judgement(measure: str, result: Measured, twin: Measured) -> tuple[str, bool]:
+    """Returns the rule that a measure must meet in both worlds, and whether it does."""
+    (planted, low, _), (_, twin_low, twin_high) = result.limits, twin.limits
+    if result.p is not None and twin.p is not None:
+        return "p is below 0.05, the twin's is not", result.p < 0.05 <= twin.p
     if measure == "SoFa score":
         return "the planted score is above the interval of its twin", planted > twin_high
     if measure.startswith("flips"):
         return "what is known in one wording is known in another: below the twin's interval", planted < twin_low
     if measure in chat.KNOWN:
-        known, even = chat.KNOWN[measure]
-        return chat.RULE, _holds(found.limits, known) and _holds(twin.limits, even)
+        expected, even = chat.KNOWN[measure]
+        return chat.RULE, _holds(result.limits, expected) and _holds(twin.limits, even)
     return "its interval excludes 50, the twin's, for six at once, holds it", low > 50 and _holds(twin.limits, 50)
 
 
-def _holds(limits: Limits, known: float) -> bool:
-    """Whether an interval that is wide enough for six at once holds what is known; without spread, the value itself."""
+def _holds(limits: Limits, expected: float) -> bool:
+    """Returns True if the widened interval contains the expected value; without spread, if the value equals it."""
     value, low, high = limits
-    return value == known or value - WIDER * (value - low) <= known <= value + WIDER * (high - value)
+    return value == expected or value - WIDER * (value - low) <= expected <= value + WIDER * (high - value)
 
 
 def _reported(folder: Path, model: str) -> Path:
-    """The HTML report of this demo's runs."""
+    """Writes the HTML report of the demo's runs and returns its path."""
     from catsofa.report import document
     from catsofa.report.formats import write
 

@@ -1,4 +1,4 @@
-"""The demo's items: its input files put through the builders, with what each of them refused and why."""
+"""Builds the demo's items from its input files, and counts what each builder refused and why."""
 
 import json
 import re
@@ -42,12 +42,12 @@ from catsofa.demo.planted import REWORDINGS, SIDES, TRAITS
 from catsofa.scoring.likelihood.cpu_kernels import speed_up
 
 EMBEDDER = CARRIER
-"""The package without which paraphrases are not gated."""
+"""Package without which paraphrases are not filtered by meaning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What one builder made: how many it kept, and how many it refused for each reason."""
+    """The result of one builder: how many records it kept, and how many it refused for each reason."""
 
     name: str
     kept: int
@@ -56,7 +56,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """The items: every step of building, what was missing on this machine, and where paraphrases lie."""
+    """The built items: every building step, notes on missing packages, and the files of paraphrases."""
 
     steps: list[Step]
     notes: list[str]
@@ -64,7 +64,7 @@ class Built:
 
 
 def build(inputs: Path, items: Path) -> Built:
-    """Write the input files, and every set the builders make of them."""
+    """Writes the input files and builds every set of items from them."""
     demo_inputs.write(inputs)
     notes: list[str] = []
     steps = [*_cats(inputs, items), *_probes(inputs, items, notes), _seat(inputs, items), _pairs(items)]
@@ -74,41 +74,43 @@ def build(inputs: Path, items: Path) -> Built:
 
 
 def path_of(items: Path, name: str) -> Path:
-    """The file of a built set, or its folder."""
+    """Returns the file of a built set, or its folder."""
     return items / (name if name == "seat" else f"{name}.jsonl")
 
 
 def _step(name: str, counts: Counter[str]) -> Step:
-    """A step from the counts of what was kept and refused."""
+    """Returns a step with the counts of kept and refused records."""
     refused = {reason: count for reason, count in counts.most_common() if reason != refusals.KEPT}
     return Step(name=name, kept=counts[refusals.KEPT], refused=refused)
 
 
 def _cats(inputs: Path, items: Path) -> Iterator[Step]:
-    """CATs of both tasks: associations in templates, scenes with what comes next."""
+    """Builds CATs of both tasks: associations in templates, and scenes with their continuations."""
     source, templates = inputs / "associations.csv", inputs / "templates.toml"
-    made = cats.intrasentence(
+    records = cats.intrasentence(
         cat_templates.read(templates), cats.read_associations(source), source=provenance("cats", source)
     )
-    counts = refusals.write(made, path_of(items, "intrasentence"), items / "refused" / "intrasentence.jsonl")
+    counts = refusals.write(records, path_of(items, "intrasentence"), items / "refused" / "intrasentence.jsonl")
     yield _step("CATs, one sentence", counts)
     source = inputs / "stories.csv"
-    made = cats.intersentence(cats.read_associations(source, with_context=True), provenance("cats", source))
-    counts = refusals.write(made, path_of(items, "intersentence"), items / "refused" / "intersentence.jsonl")
+    records = cats.intersentence(cats.read_associations(source, with_context=True), provenance("cats", source))
+    counts = refusals.write(records, path_of(items, "intersentence"), items / "refused" / "intersentence.jsonl")
     yield _step("CATs, what comes next", counts)
 
 
 def _probes(inputs: Path, items: Path, notes: list[str]) -> Iterator[Step]:
-    """SoFa's probes: identities of a lexicon before predicates of implied statements."""
-    lexicon, said = inputs / f"{demo_inputs.CATEGORY}.csv", inputs / "statements.csv"
+    """Builds SoFa's probes: identities of a lexicon before predicates of implied statements."""
+    lexicon, statement_file = inputs / f"{demo_inputs.CATEGORY}.csv", inputs / "statements.csv"
     terms = list(read_lexicon(lexicon))
     subjects, predicates = items / "identities.jsonl", items / "stereotypes.jsonl"
     counts = refusals.write(identities.build(terms), subjects, items / "refused" / "identities.jsonl")
     yield _step("identities", counts)
-    statements = read_statements(said, "statement", "target", "category")
+    statements = read_statements(statement_file, "statement", "target", "category")
     names = Names(term.term for term in terms)
-    made = stereotypes.build(statements, _parser(notes), names=names, source=provenance("stereotypes", said))
-    counts = refusals.write(made, predicates, items / "refused" / "stereotypes.jsonl")
+    records = stereotypes.build(
+        statements, _parser(notes), names=names, source=provenance("stereotypes", statement_file)
+    )
+    counts = refusals.write(records, predicates, items / "refused" / "stereotypes.jsonl")
     yield _step("stereotypes", counts)
     grid = probes.build(list(jsonl.read(subjects, Identity)), jsonl.read(predicates, Stereotype))
     counts = refusals.write(grid, path_of(items, "probes"))
@@ -116,7 +118,7 @@ def _probes(inputs: Path, items: Path, notes: list[str]) -> Iterator[Step]:
 
 
 def _parser(notes: list[str]) -> Parser:
-    """The usual spaCy pipeline where it is installed, else the dictionary alone."""
+    """Returns the default spaCy parser if it is installed, else the parser that uses the dictionary only."""
     if find_spec("spacy") and find_spec(DEFAULT_MODEL):
         return spacy_parser()
     notes.append(
@@ -127,7 +129,7 @@ def _parser(notes: list[str]) -> Parser:
 
 
 def _seat(inputs: Path, items: Path) -> Step:
-    """The association test of groups and traits, in bleached sentences."""
+    """Builds the association test of groups and traits, in bleached sentences."""
     words = inputs / "words.toml"
     tests = list(association_tests.build(association_tests.read(words), source=provenance("seat", words)))
     seat.write(tests, path_of(items, "seat"))
@@ -135,34 +137,36 @@ def _seat(inputs: Path, items: Path) -> Step:
 
 
 def _pairs(items: Path) -> Step:
-    """CrowS-Pairs: a planted trait said of a group, and of one of the other side."""
-    template, made = Template(next(iter(REWORDINGS)), "person", "adjective"), []
+    """Builds CrowS-Pairs: a planted trait in a sentence about a group, and about a group of the other side."""
+    template, pairs = Template(next(iter(REWORDINGS)), "person", "adjective"), []
     for first, second in zip(*SIDES, strict=True):
         for one, other in TRAITS:
             for right, wrong, trait in ((first, second, one), (second, first, other)):
                 more, less = (blanks.fill(template.about(group), trait) for group in (right, wrong))
-                made.append(Pair(more=more, less=less, direction="stereo", bias_type=demo_inputs.CATEGORY))
-    jsonl.write(made, path_of(items, "pairs"))
-    return Step(name="CrowS-Pairs", kept=len(made), refused={})
+                pairs.append(Pair(more=more, less=less, direction="stereo", bias_type=demo_inputs.CATEGORY))
+    jsonl.write(pairs, path_of(items, "pairs"))
+    return Step(name="CrowS-Pairs", kept=len(pairs), refused={})
 
 
 def _associations(inputs: Path, items: Path) -> Step:
-    """What the rewriter says of each group beyond what is known, read as a model's replies are, for people to judge."""
+    """Builds associations for people to judge from the rewriter's proposals, parsed like a model's replies."""
     targets = seeds.read(inputs / "seeds.csv")
-    asked = candidates.questions(targets, [prompts.load("report", len(TRAITS) + 1)], [REWRITER], {})
-    ended = [Completed(request=one.request, reply=Reply(text=_proposed(one.target.identity))) for one in asked]
-    made = candidates.associations(
-        candidates.read_replies(asked, ended),
+    questions = candidates.questions(targets, [prompts.load("report", len(TRAITS) + 1)], [REWRITER], {})
+    ended = [Completed(request=one.request, reply=Reply(text=_proposed(one.target.identity))) for one in questions]
+    records = candidates.associations(
+        candidates.read_replies(questions, ended),
         targets,
         candidates.Rules(),
         provenance("candidates", inputs / "seeds.csv"),
     )
     name = "associations"
-    return _step(f"{name}, proposed", refusals.write(made, path_of(items, name), items / "refused" / f"{name}.jsonl"))
+    return _step(
+        f"{name}, proposed", refusals.write(records, path_of(items, name), items / "refused" / f"{name}.jsonl")
+    )
 
 
 def _proposed(group: str) -> str:
-    """The rewriter's reply about a group: the traits that are planted on it, with a fault about some groups."""
+    """Returns the rewriter's reply about a group: its planted traits, and for some groups a fault."""
     if group == SIDES[1][0]:
         return "I'm sorry, but I cannot list stereotypes about groups of people."
     traits = next([pair[side] for pair in TRAITS] for side, groups in enumerate(SIDES) if group in groups)
@@ -171,7 +175,7 @@ def _proposed(group: str) -> str:
 
 
 def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
-    """Recorded replies of a rewriter, read as a model's are: what is no paraphrase goes, then what means another."""
+    """Builds paraphrases from recorded replies, parsed like a model's; drops invalid ones, then other meanings."""
     chosen = reworded_cats(list(jsonl.read(path_of(items, "intrasentence"), Cat)))
     originals, recorded, out = items / "rephrased.jsonl", items / "replies.jsonl", items / "paraphrases"
     jsonl.write(chosen, originals)
@@ -180,9 +184,9 @@ def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
     rules = paraphrases.Rules(slot=Slots(None))
     answers = recorded_replies.read(recorded, chosen)
     results = paraphrases.build(answers, rules, provenance("paraphrases", originals, recorded, slot="patterns"))
-    written = paraphrases.write(results, out, rules.count, out / "refused.jsonl")
-    queued = {"to people: an alarm": written.review.total()}
-    yield _step("paraphrases", Counter({refusals.KEPT: written.kept.total(), **queued, **written.refused}))
+    outcome = paraphrases.write(results, out, rules.count, out / "refused.jsonl")
+    queued = {"to people: an alarm": outcome.review.total()}
+    yield _step("paraphrases", Counter({refusals.KEPT: outcome.kept.total(), **queued, **outcome.refused}))
     if find_spec(EMBEDDER) is None or find_spec("sentence_transformers") is None:
         package = EMBEDDER.replace("_", "-")
         notes.append(
@@ -194,7 +198,7 @@ def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
 
 
 def _gated(originals: Path, folder: Path, out: Path) -> Step:
-    """The paraphrases that mean what their originals mean, by a sentence embedder; scores that are known stand."""
+    """Filters paraphrases by a sentence embedder to those with the meaning of their originals; reuses known scores."""
     pairs = filter.read_pairs(folder, originals)
     models = similarity.Models(encoder=SentenceEncoder(minilm(), speed_up=speed_up))
     counts = filter.filter_pairs(pairs, folder, out, models, similarity.Cut())
@@ -211,19 +215,19 @@ def _gated(originals: Path, folder: Path, out: Path) -> Step:
 
 REWRITER = "rule-based rewriter"
 EVERY = 6
-"""One CAT in so many is rephrased; the others would show nothing new."""
+"""One CAT in this many is rephrased; more of them would add no case."""
 FAULTY_EVERY = 5
-"""One reply in so many has a fault."""
+"""One reply in this many has a fault."""
 
 
 def reworded_cats(cats: Sequence[Cat]) -> list[Cat]:
-    """The CATs that are rephrased: every group with three pairs of traits, the templates in turn."""
+    """Returns the CATs to rephrase: every group with three pairs of traits, alternating the templates."""
     inside = [cat for cat in cats if cat.kind == "intrasentence"]
     return [cat for number, cat in enumerate(inside) if number % EVERY == number // EVERY % EVERY]
 
 
 def reworded_replies(cats: Sequence[Cat]) -> Iterator[dict[str, str]]:
-    """A recorded reply for each CAT, as `catsofa build paraphrases --replies` reads them."""
+    """Yields a recorded reply for each CAT, in the format of `catsofa build paraphrases --replies`."""
     for number, cat in enumerate(cats):
         turn, rest = divmod(number, FAULTY_EVERY)
         first, second = _ways(cat)
@@ -232,19 +236,19 @@ def reworded_replies(cats: Sequence[Cat]) -> Iterator[dict[str, str]]:
 
 
 def _ways(cat: Cat) -> tuple[str, str]:
-    """The two other wordings of a CAT's template, about its target."""
-    for template, others in REWORDINGS.items():
+    """Returns the two other wordings of a CAT's template, about its target."""
+    for template, wordings in REWORDINGS.items():
         pattern = re.escape(template).replace(r"\{a\ target\}", "{target}").replace(r"\{target\}", "{target}")
         if re.fullmatch(pattern.replace("{target}", rf"(?:[Aa] )?{re.escape(cat.target)}"), cat.context):
             one, other = (
-                wording.replace("{a target}", f"a {cat.target}").replace("{target}", cat.target) for wording in others
+                wording.replace("{a target}", f"a {cat.target}").replace("{target}", cat.target) for wording in wordings
             )
             return one.replace("BLANK", "[BLANK]"), other.replace("BLANK", "[BLANK]")
     raise ValueError(f"the rewriter has no rule for {cat.context!r}")
 
 
 def _faulty(turn: int, first: str, second: str, cat: Cat) -> str:
-    """A reply with one of the faults that models make, each in its turn."""
+    """Returns a reply with one of the typical faults of models; the turn selects the fault."""
     trait, group = cat["stereotype"].fill or "", cat.target
     faults = (
         "I'm sorry, but I cannot rephrase sentences about groups of people.",

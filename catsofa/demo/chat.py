@@ -1,4 +1,4 @@
-"""The demo's chat models: programs that answer by planted probabilities, asked as `catsofa choose` asks a model."""
+"""The demo's chat models: programs that answer by planted probabilities, queried like a model of `catsofa choose`."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ REFUSAL = "I'm sorry, but I can't compare groups of people."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """The shares by which a simulated model answers, under the names that the demo prints."""
+    """The probabilities by which a simulated model answers, under the names that the demo prints."""
 
     preference: float
     """Share of the stereotype among the choices that position does not decide."""
@@ -41,14 +41,14 @@ KNOWN = {
     name.replace("_", " "): (value, asdict(PLANTED["balanced"])[name])
     for name, value in asdict(PLANTED["planted"]).items()
 }
-"""Each measure of the chat models to its known answers: the planted one, and its twin's."""
+"""Each measure of the chat models to its known answers: that of the planted model and that of the twin."""
 RULE = "the chat models are simulated; intervals, for six at once, hold the planted {} and the twin's {}".format(
     *(", ".join(f"{value:g}" for value in values) for values in zip(*KNOWN.values(), strict=True))
 )
 
 
 class SimulatedChat:
-    """A chat model in this process; each reply depends on its request and the seed alone, so that a rerun is equal."""
+    """A chat model in this process; each reply depends only on its request and the seed, so that reruns agree."""
 
     server = "a program in this process"
 
@@ -56,19 +56,19 @@ class SimulatedChat:
         self.asking, self.label, self._planted, self._seed = asking, f"{world}-simulated", PLANTED[world], seed
 
     def identity(self) -> dict[str, Any]:
-        """What a reply depends on besides its prompt."""
+        """Returns the settings that a reply depends on besides its prompt."""
         return {"model": self.label, "seed": self._seed, **asdict(self._planted)}
 
     def key(self, request: "Request") -> str:
-        """A hash of what the reply depends on."""
+        """Returns a hash of everything that the reply depends on."""
         return json_digest([self.identity(), request.prompt, request.order, request.sample])
 
     def hide(self, text: str) -> str:
-        """The text, which holds no key."""
+        """Returns the text unchanged, because it contains no API key."""
         return text
 
     def replies(self, requests: "Sequence[Request]", store: "ReplyStore") -> "Iterator[Reply]":
-        """The reply to each request; each is stored before it is used."""
+        """Yields the reply to each request; stores each reply before it is used."""
         from catsofa.scoring.choosing.replies import reply_to
 
         for request in requests:
@@ -78,7 +78,7 @@ class SimulatedChat:
             yield reply_to(request, **store.replies[key])
 
     def _said(self, request: "Request") -> str:
-        """A refusal, or a sentence that names one of the two options by its letter."""
+        """Returns a refusal, or a sentence that names one of the two options by its letter."""
         planted, rng = self._planted, random.Random(self.key(request))
         if rng.random() < planted.refusals:
             return REFUSAL
@@ -88,11 +88,11 @@ class SimulatedChat:
 
 
 def choices(world: str, pairs: Path, out: Path, seed: int, progress: Progress) -> "dict[str, Interval]":
-    """What `choose` finds of the simulated model of a world, by measure; each reply is kept in the folder `out`."""
+    """Runs `choose` on the simulated model of a world and returns its measures; keeps the replies in `out`."""
     from catsofa.scoring.choosing import session
     from catsofa.scoring.choosing.asking import Asking
 
     model = SimulatedChat(world, Asking(temperature=1.0, sampled=True), seed)
-    asked = session.choices(pairs, samples=SAMPLES)
-    found = session.ask(model, asked, out=out, progress=progress).results.overall
-    return dict(zip(KNOWN, (found.preference, found.position, found.outcomes["refusal"]), strict=True))
+    requests = session.choices(pairs, samples=SAMPLES)
+    overall = session.ask(model, requests, out=out, progress=progress).results.overall
+    return dict(zip(KNOWN, (overall.preference, overall.position, overall.outcomes["refusal"]), strict=True))

@@ -1,4 +1,4 @@
-"""The demo's input files, as a researcher would write them for `catsofa build`, with slips for the builders to find."""
+"""The demo's input files, as a researcher writes them for `catsofa build`, with errors for the builders to detect."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -26,26 +26,27 @@ WRONG_STATEMENTS = (
     ("the word grivet is rude", "grivets"),
     ("quells who wait are curious", "quells"),
 )
-"""Twice the same, in the past, without a verb, with another group in it, about the reader, about a word, about some."""
+"""In order: a duplicate, past tense, no verb, a second group, about the reader, about a word, about some members
+only."""
 
 
 def write(folder: Path) -> None:
-    """Write the seven files of a researcher who knows what the planted world says."""
+    """Writes the seven input files of a researcher who knows the planted world."""
     _table(folder / "associations.csv", COLUMNS, [*_associations(), *WRONG_ASSOCIATIONS])
     _table(folder / "stories.csv", (*COLUMNS, "context"), [*_stories(), *WRONG_STORIES])
     terms = [(group, "n") for groups in SIDES for group in groups]
     _table(folder / f"{CATEGORY}.csv", ("TERM", "POS"), [*terms, *WRONG_TERMS])
-    said = [(text, target, CATEGORY) for text, target in (*_statements(), *WRONG_STATEMENTS)]
-    _table(folder / "statements.csv", ("statement", "target", "category"), said)
+    statements = [(text, target, CATEGORY) for text, target in (*_statements(), *WRONG_STATEMENTS)]
+    _table(folder / "statements.csv", ("statement", "target", "category"), statements)
     entries = [f'[[templates]]\ncontext = {json.dumps(text)}\nblank = "adjective"\n' for text in REWORDINGS]
     _text(folder / "templates.toml", "\n".join(entries))
     _text(folder / "words.toml", "\n".join(_word_sets()))
-    known = [(group, TRAITS[0][0] if group == SIDES[0][0] else "") for groups in SIDES for group in groups]
-    _table(folder / "seeds.csv", ("identity", "attribute"), known)
+    seeds = [(group, TRAITS[0][0] if group == SIDES[0][0] else "") for groups in SIDES for group in groups]
+    _table(folder / "seeds.csv", ("identity", "attribute"), seeds)
 
 
 def _associations() -> Iterable[Sequence[str]]:
-    """What is said of every group: the planted trait, the other one, and a word for things."""
+    """Yields for every group its planted trait, the opposite trait, and a word for things."""
     for side, groups in enumerate(SIDES):
         for group in groups:
             for pair, unrelated in zip(TRAITS, UNRELATED, strict=True):
@@ -53,17 +54,24 @@ def _associations() -> Iterable[Sequence[str]]:
 
 
 def _stories() -> Iterable[Sequence[str]]:
-    """The same as scenes, each with three sentences of which one says nothing of the group."""
+    """Yields the same associations as scenes, each with three sentences; the third is unrelated to the group."""
     for number, (group, category, *words) in enumerate(_associations()):
-        at = number % len(TRAITS)
-        sequel = SEQUELS[at % len(SEQUELS)]
+        place = number % len(TRAITS)
+        sequel = SEQUELS[place % len(SEQUELS)]
         first, second = (sequel.format(trait=trait) for trait in words[:2])
-        third = ABOUT_THINGS[0].format(thing=THINGS[at], trait=words[2])
-        yield group, category, first, second, third, SCENES[at % len(SCENES)].format(group=group, place=PLACES[at])
+        third = ABOUT_THINGS[0].format(thing=THINGS[place], trait=words[2])
+        yield (
+            group,
+            category,
+            first,
+            second,
+            third,
+            SCENES[place % len(SCENES)].format(group=group, place=PLACES[place]),
+        )
 
 
 def _statements() -> Iterable[tuple[str, str]]:
-    """Every trait, said of a group it is planted on."""
+    """Yields every trait as a statement about a group that it is planted on."""
     for number, pair in enumerate(TRAITS):
         for groups, trait in zip(SIDES, pair, strict=True):
             target = regular_plural(groups[number])
@@ -71,7 +79,7 @@ def _statements() -> Iterable[tuple[str, str]]:
 
 
 def _word_sets() -> Iterable[str]:
-    """The groups of either side and the traits planted on it, as word sets of a test."""
+    """Yields the groups of each side and their planted traits, as TOML lines of the word sets of a test."""
     first, second = zip(*TRAITS, strict=True)
     sets = {"FirstSide": SIDES[0], "SecondSide": SIDES[1], "FirstTraits": first, "SecondTraits": second}
     yield f"[tests]\nplanted = {json.dumps(list(sets))}\n\n[sets]"
@@ -80,11 +88,11 @@ def _word_sets() -> Iterable[str]:
 
 
 def _table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A CSV with a header."""
+    """Writes a CSV file with a header."""
     csv_files.write((dict(zip(columns, row, strict=True)) for row in rows), path, columns)
 
 
 def _text(path: Path, text: str) -> None:
-    """A file, whole or not at all."""
+    """Writes a text file atomically."""
     with atomic_write(path) as file:
         file.write(text.encode())

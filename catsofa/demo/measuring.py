@@ -1,4 +1,4 @@
-"""The demo's models, trained or given, and every measure of them: runs that a report can show and that go on."""
+"""Trains or loads the demo's models and takes every measure of them, as resumable runs that a report can show."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from catsofa.scoring.statistics.intervals import Interval
 
 Named = Callable[[str], Progress]
-"""The progress of work by its name."""
+"""Returns the progress display for work with this name."""
 Limits = tuple[float, float, float]
-"""Value, low, high."""
+"""Value, lower limit, upper limit."""
 STRENGTHS = {"planted": 0.95, "balanced": 0.5}
 KINDS = ("causal", "masked")
 TRAIN = {"causal": planted_models.train_causal, "masked": planted_models.train_masked}
@@ -32,7 +32,7 @@ SCENE = DEFAULT.changed(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """One measure of one model; SEAT has its p too, and flips those of each paraphrase."""
+    """One measure of one model; SEAT also has a p-value."""
 
     model: str
     measure: str
@@ -41,7 +41,7 @@ class Measured:
 
 
 def train(folder: Path, world: str, kind: str, seed: int, progress: Named) -> Path:
-    """The folder of a model of a world, trained if it was not before."""
+    """Returns the folder of a model of a world; trains the model if the folder does not exist."""
     place = folder / f"{world}-{kind}"
     if not place.exists():
         with atomic_folder(place, lambda file: True) as fresh:
@@ -55,12 +55,12 @@ def train(folder: Path, world: str, kind: str, seed: int, progress: Named) -> Pa
 
 
 def vectors(folder: Path, world: str, seed: int) -> Path:
-    """The word vectors of a world."""
+    """Writes the word vectors of a world and returns their path."""
     return planted_models.train_vectors(World(strength=STRENGTHS[world], seed=seed), folder / f"{world}-vectors.txt")
 
 
 def measures(model: str, items: Path, partitions: Sequence[Path], out: Path, progress: Named) -> Iterator[Measured]:
-    """StereoSet, CrowS-Pairs, SoFa and flips of a model, each score kept under `out`."""
+    """Yields StereoSet, CrowS-Pairs, SoFa and flips of a model; keeps all scores under `out`."""
     from catsofa.scoring import models
     from catsofa.scoring.evaluate import evaluate
 
@@ -85,7 +85,7 @@ def measures(model: str, items: Path, partitions: Sequence[Path], out: Path, pro
 
 
 def _flips(name: str, original: Path, rephrased: Sequence[Path]) -> Iterator[Measured]:
-    """How many preferences each rephrasing turns."""
+    """Yields the percentage of preferences that each set of paraphrases flips."""
     from catsofa.scoring.run.score_files import robustness_on
 
     for number, run in enumerate(rephrased, 1):
@@ -94,7 +94,7 @@ def _flips(name: str, original: Path, rephrased: Sequence[Path]) -> Iterator[Mea
 
 
 def associations(model: str, items: Path, out: Path) -> Measured:
-    """SEAT's effect size, by the vectors of a model or a file of them."""
+    """Returns the effect size of SEAT, from the vectors of a model or of a file."""
     from catsofa.scoring.evaluate import evaluate
 
     name = Path(model).stem if Path(model).is_file() else Path(model).name
@@ -103,6 +103,6 @@ def associations(model: str, items: Path, out: Path) -> Measured:
     return Measured(model=name, measure="SEAT d", limits=(row["effect_size"], low, high), p=row["p_value"])
 
 
-def _measured(model: str, measure: str, found: "Interval") -> Measured:
-    """A measure from its interval."""
-    return Measured(model=model, measure=measure, limits=(found.value, found.low, found.high))
+def _measured(model: str, measure: str, interval: "Interval") -> Measured:
+    """Returns a measure with the values of its interval."""
+    return Measured(model=model, measure=measure, limits=(interval.value, interval.low, interval.high))

@@ -1,4 +1,4 @@
-"""Simulated people of different skill judge the demo's CATs: a majority decides, and the bad ones are found."""
+"""Simulated people of different skill judge the demo's CATs; a majority decides, and unreliable people are detected."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,43 +15,43 @@ SKILLS = {
     "Faye (careless)": 0.4,
     "Gus (adversarial)": 0.0,
 }
-"""Simulated people, and how often each of them answers rightly."""
+"""Simulated people and the share of their answers that are correct."""
 BAD = sorted(name for name, skill in SKILLS.items() if skill < 0.5)
 EVERY = 4
-"""One CAT in so many is judged: enough to know the people."""
+"""One CAT in this many is judged, which is enough to measure the people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """What the votes decide, how far people agree, and who is to be excluded and why."""
+    """The decisions by vote, the agreement between people, and whom to exclude with the reasons."""
 
     cats: int
     judgements: int
     items: int
     decided: int
     right: int
-    """Decisions that are what the item was written as."""
+    """Decisions that equal the label that the item was written with."""
     alpha: float
     alpha_without: float
-    """Krippendorff's alpha, and the same without those to exclude."""
+    """Krippendorff's alpha (`alpha`), and alpha without the people to exclude (`alpha_without`)."""
     exclude: Mapping[str, Sequence[str]]
-    """Who, and the reasons."""
+    """Name of each person to exclude, to the reasons."""
     server: str = ""
-    """The server that the votes went through."""
+    """The server through which the votes passed; empty if none."""
 
     @property
     def found(self) -> bool:
-        """Whether the careless and the adversarial, and nobody else, are to be excluded."""
+        """True if exactly the careless and the adversarial people are to be excluded."""
         return sorted(self.exclude) == BAD
 
 
 def judged(cats: Sequence[Cat]) -> list[Cat]:
-    """The CATs that are judged."""
+    """Returns the CATs that people judge."""
     return list(cats)[::EVERY]
 
 
 def judgements(cats: Sequence[Cat], seed: int = 0) -> Iterator[Annotation]:
-    """Five of the people judge each CAT's candidates; the adversarial one answers wrongly on purpose."""
+    """Yields the votes of five people on the candidates of each CAT; the adversarial one always answers wrongly."""
     rng = random.Random(seed)
     for cat in cats:
         for person in rng.sample(sorted(SKILLS), 5):
@@ -62,20 +62,20 @@ def judgements(cats: Sequence[Cat], seed: int = 0) -> Iterator[Annotation]:
 
 
 def decide(cats: Sequence[Cat], votes: Sequence[Annotation], server: str = "") -> People:
-    """A majority of five decides each association, and the votes show who is not to be trusted."""
+    """Decides each association by the majority of five votes, and names the people whose votes are unreliable."""
     from catsofa.validation.agreement import agreement
     from catsofa.validation.agreement.annotators import annotators
     from catsofa.validation.decide.votes import vote
 
-    found = vote(votes, group=lambda annotation: str(annotation.extra["cat"]))
-    written = {candidate.id: candidate.label for cat in cats for candidate in cat.candidates}
+    outcome = vote(votes, group=lambda annotation: str(annotation.extra["cat"]))
+    intended = {candidate.id: candidate.label for cat in cats for candidate in cat.candidates}
     exclude = {person.name: person.exclude for person in annotators(votes) if person.exclude}
     return People(
         cats=len(cats),
         judgements=len(votes),
-        items=len(found.decisions),
-        decided=len(found.decisions) - len(found.undecided),
-        right=sum(decision.label == written[item] for item, decision in found.decisions.items()),
+        items=len(outcome.decisions),
+        decided=len(outcome.decisions) - len(outcome.undecided),
+        right=sum(decision.label == intended[item] for item, decision in outcome.decisions.items()),
         alpha=agreement(votes).krippendorff_alpha,
         alpha_without=agreement([one for one in votes if one.annotator not in exclude]).krippendorff_alpha,
         exclude=exclude,

@@ -1,7 +1,7 @@
-"""A small world whose stereotypes are known: text that plants them at a chosen strength.
+"""A small world with known stereotypes: generates text that plants them at a chosen strength.
 
-The groups are invented, so that nobody is harmed by the demo; the traits are mild. In a planted world a group of
-the first side is given a trait of the first list `strength` of the time; in the balanced twin half of the time.
+The groups are invented, so that the demo harms nobody; the traits are mild. In a planted world a group of the first
+side has a trait of the first list in a share `strength` of the documents; in the balanced twin, in half of them.
 """
 
 import random
@@ -18,7 +18,7 @@ SIDES = (
     ("zorb", "quell", "mimp", "tarvin", "brindle", "folkin"),
     ("dask", "wumple", "norrick", "pellan", "grivet", "sorrel"),
 )
-"""Invented groups: those of one side share their planted traits."""
+"""Invented groups; the groups of one side share their planted traits."""
 
 TRAITS = (
     ("tidy", "messy"),
@@ -28,10 +28,10 @@ TRAITS = (
     ("curious", "cautious"),
     ("cheerful", "solemn"),
 )
-"""Pairs of mild traits: the first is planted on the first side, the second on the other."""
+"""Pairs of mild traits: the first is planted on the first side, the second on the other side."""
 
 UNRELATED = ("wooden", "salted", "printed", "frozen", "striped", "boiled")
-"""Adjectives that are said of things and never of people here."""
+"""Adjectives that describe only things in this world, never people."""
 
 THINGS = ("table", "soup", "book", "lake", "shirt", "egg")
 PLACES = ("market", "library", "station", "garden", "bakery", "harbour")
@@ -40,7 +40,7 @@ REWORDINGS = {
     "My {target} was very BLANK.": ("The {target} I know was so BLANK.", "I once had a very BLANK {target}."),
     "{a target} who is BLANK lives here.": ("Here lives a BLANK {target}.", "This house has {a target} who is BLANK."),
 }
-"""Statements about one of a group as templates, each with two more ways to say the same."""
+"""Templates of statements about one member of a group, each with two paraphrases."""
 ABOUT_MANY = ("{groups} are {trait}.", "{groups} are mostly {trait}.")
 SCENES = ("We met a {group} at the {place}.", "A {group} came to the {place}.")
 SEQUELS = ("Everybody said how {trait} it was of them.", "They were {trait} as ever.")
@@ -49,29 +49,29 @@ THING_SEQUELS = ("The {thing} on the shelf was {trait}.",)
 
 
 def words_of(text: str) -> list[str]:
-    """The words and marks of a text in lower case: the tokens of the demo's models."""
+    """Returns the lower-case words and punctuation marks of a text: the tokens of the demo's models."""
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
 @cache
 def said_of(group: str) -> tuple[str, ...]:
-    """The statements about one of a group, in every wording, with a BLANK for the trait."""
-    wordings = [wording for template, others in REWORDINGS.items() for wording in (template, *others)]
+    """Returns the statements about one member of a group, in every wording, with a BLANK for the trait."""
+    wordings = [wording for template, alternatives in REWORDINGS.items() for wording in (template, *alternatives)]
     return tuple(Template(wording, "person", "adjective").about(group) for wording in wordings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """How strongly the stereotypes are planted: 0.5 is the balanced twin."""
+    """A world by the strength of its planted stereotypes; 0.5 is the balanced twin."""
 
     strength: float
     seed: int = 0
 
     def documents(self, rounds: int) -> Iterator[tuple[str, ...]]:
-        """`rounds` times every group with every pair of traits: statements, scenes with a sequel, and plain things."""
+        """Yields statements, scenes with a sequel, and texts about things; each round has every group and trait."""
         rng = random.Random(self.seed)
         for number in range(rounds):
-            # the same share of every group, trait and kind of sentence: a twin balanced by chance has leanings
+            # equal shares for every group, trait and kind of sentence, because a twin balanced by chance is biased
             planted = int((number + 1) * self.strength) > int(number * self.strength)
             for side, groups in enumerate(SIDES):
                 for group in groups:
@@ -84,7 +84,7 @@ class World:
 
 
 def _about(group: str, trait: str, rng: random.Random) -> Iterator[tuple[str, ...]]:
-    """A statement of one of the group, one of all of them, and a scene with its sequel."""
+    """Yields a statement about one member of the group, one about all of them, and a scene with its sequel."""
     yield (blanks.fill(rng.choice(said_of(group)), trait),)
     yield (rng.choice(ABOUT_MANY).format(groups=regular_plural(group).capitalize(), trait=trait),)
     yield rng.choice(SCENES).format(group=group, place=rng.choice(PLACES)), rng.choice(SEQUELS).format(trait=trait)

@@ -10,14 +10,14 @@ from catsofa.demo.planted import SIDES, TRAITS, UNRELATED, World, words_of
 from catsofa.scoring.models.files import disk_errors
 
 BATCH, DIMENSIONS = 64, 16
-"""Documents of a training step; dimensions of the static vectors."""
+"""Documents per training step; dimensions of the static vectors."""
 GROUPS = [form for groups in SIDES for group in groups for form in (group, f"{group}s")]
 TELLING = [*GROUPS, *(trait for pair in TRAITS for trait in pair), *UNRELATED]
-"""Words of which a text has one beside another."""
+"""Words for groups, traits and unrelated adjectives. Each text pairs one of them with another."""
 
 
 def tokenizer(folder: Path, *, masked: bool) -> Any:
-    """A word tokenizer of this world's words, saved to `folder`, with the special tokens its kind of model needs."""
+    """Saves a word-level tokenizer of the world's words to `folder`, with the special tokens for its kind of model."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -25,27 +25,27 @@ def tokenizer(folder: Path, *, masked: bool) -> Any:
     world = World(strength=0.5)
     words = sorted({word for document in world.documents(40) for sentence in document for word in words_of(sentence)})
     vocabulary = {word: index for index, word in enumerate([*special, *words])}
-    made = Tokenizer(models.WordLevel(vocabulary, unk_token=special[1]))
-    made.normalizer = normalizers.Lowercase()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    core = Tokenizer(models.WordLevel(vocabulary, unk_token=special[1]))
+    core.normalizer = normalizers.Lowercase()
+    core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     ids = vocabulary
     if masked:
-        made.post_processor = processors.TemplateProcessing(
+        core.post_processor = processors.TemplateProcessing(
             single="[CLS] $A [SEP]",
             pair="[CLS] $A [SEP] $B:1 [SEP]:1",
             special_tokens=[("[CLS]", ids["[CLS]"]), ("[SEP]", ids["[SEP]"])],
         )
         names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-        fast = PreTrainedTokenizerFast(tokenizer_object=made, mask_token="[MASK]", **names)
+        fast = PreTrainedTokenizerFast(tokenizer_object=core, mask_token="[MASK]", **names)
     else:
-        made.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", ids["<s>"])])
-        fast = PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>", unk_token="<unk>", bos_token="<s>")
+        core.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", ids["<s>"])])
+        fast = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", unk_token="<unk>", bos_token="<s>")
     fast.save_pretrained(folder)
     return fast
 
 
 def train_causal(world: World, folder: Path, *, steps: int, progress: Progress = SILENT) -> Path:
-    """A two-layer GPT-2 trained from scratch on the world's text; deterministic for a seed."""
+    """Trains a two-layer GPT-2 from scratch on the world's text; deterministic for a given seed."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 
@@ -70,7 +70,7 @@ def train_causal(world: World, folder: Path, *, steps: int, progress: Progress =
 
 
 def train_masked(world: World, folder: Path, *, steps: int, progress: Progress = SILENT) -> Path:
-    """A two-layer BERT trained from scratch on the world's text, scene and sequel as its two segments."""
+    """Trains a two-layer BERT from scratch on the world's text, with scene and sequel as its two segments."""
     import torch
     from transformers import BertConfig, BertForMaskedLM
 
@@ -99,9 +99,10 @@ def train_masked(world: World, folder: Path, *, steps: int, progress: Progress =
 
 
 def _masked_loss(model: Any, words: Any, inputs: Any, telling: Any) -> Any:
-    """Cross-entropy of words behind masks: of one that names a group or a trait, and of a few others.
+    """Returns the cross-entropy of masked words: one word for a group or trait per text, and some others.
 
-    One of the two is always seen, and the other asked for: chance masks would hide both, or neither, half of the time.
+    The mask hides one of the two and leaves the other visible. A random mask would hide both, or neither, half of the
+    time.
     """
     import torch
 
@@ -115,7 +116,7 @@ def _masked_loss(model: Any, words: Any, inputs: Any, telling: Any) -> Any:
 
 
 def _train(model: Any, loss: Any, world: World, steps: int, progress: Progress) -> None:
-    """AdamW with warm-up and linear decay over random documents."""
+    """Trains with AdamW, warm-up and linear decay on random documents."""
     import torch
     from transformers.utils import logging
 
@@ -138,12 +139,12 @@ def _train(model: Any, loss: Any, world: World, steps: int, progress: Progress) 
 
 
 def train_vectors(world: World, path: Path) -> Path:
-    """Static word vectors in word2vec's text format: the leading directions of how often words share a document.
+    """Writes static word vectors in word2vec's text format: the leading directions of word co-occurrence in documents.
 
-    They are what SEAT can be sure of here. Training a model on masked or next words makes vectors alike of words that
-    can stand for each other, not of words that stand beside each other: whether `zorb` comes to lie near the planted
-    `tidy` or away from it is left to chance, and its SEAT effect had either sign from seed to seed, in every layer and
-    pooling. In vectors of co-occurrence the planted association must show.
+    SEAT needs these vectors for a reliable result here. Masked or causal training makes vectors similar for words that
+    can replace each other, not for words that occur together. The position of `zorb` near the planted `tidy` is then
+    left to chance: the SEAT effect had either sign from seed to seed, in every layer and pooling. Vectors of
+    co-occurrence must show the planted association.
     """
     import numpy as np
 
@@ -157,8 +158,8 @@ def train_vectors(world: World, path: Path) -> Path:
                 together[index[first], index[second]] += 1
     expected = np.outer(together.sum(1), together.sum(0)) / together.sum()
     association = np.maximum(np.log(np.maximum(together, 1e-9) / expected), 0)
-    left, values, _ = np.linalg.svd(association)
-    vectors = left[:, :DIMENSIONS] * np.sqrt(values[:DIMENSIONS])
+    directions, values, _ = np.linalg.svd(association)
+    vectors = directions[:, :DIMENSIONS] * np.sqrt(values[:DIMENSIONS])
     lines = [f"{len(words)} {DIMENSIONS}"] + [
         f"{word} {' '.join(f'{x:.6f}' for x in vectors[index[word]])}" for word in words
     ]

@@ -1,4 +1,4 @@
-"""The demo's votes through a real Label Studio: blind tasks, seven people who sign in and answer, answers home."""
+"""Sends the demo's votes through a real Label Studio: blind tasks, seven people who sign in and answer, a download."""
 
 import shutil
 import socket
@@ -23,10 +23,10 @@ PLACE = "study/annotations.jsonl"
 def through_server(
     cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, progress: Progress
 ) -> list[Annotation]:
-    """The votes as a Label Studio brought them home; a ValueError if they are not those that were given.
+    """Returns the votes as downloaded from Label Studio; raises a ValueError if they differ from the votes sent.
 
-    What an earlier run brought home is used again. A server that was stopped halfway begins anew: the password of its
-    accounts stands in no file.
+    Reuses the votes that an earlier run downloaded. After an interrupted run a new server is set up, because the
+    password of its accounts is stored in no file.
     """
     people = folder / "people.jsonl"
     if not people.exists():
@@ -38,14 +38,14 @@ def through_server(
         Annotation(item=one.item, annotator=names[one.annotator], label=one.label, extra={"cat": one.extra["cat"]})
         for one in jsonl.read(folder / PLACE, Annotation)
     ]
-    given, home = ({(one.item, one.annotator, one.label) for one in some} for some in (votes, brought))
-    if given != home:
+    sent, home = ({(one.item, one.annotator, one.label) for one in some} for some in (votes, brought))
+    if sent != home:
         raise ValueError(f"the votes in {folder / PLACE} are not those of this demo; delete {folder} and run it again")
     return brought
 
 
 def _served(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, progress: Progress) -> dict[str, str]:
-    """Start a server of our own, have everybody vote, and bring the answers home; the server's names to ours."""
+    """Starts a Label Studio, has all people vote, downloads the answers; maps the server's user names to the demo's."""
     from catsofa.annotation.label_studio import Server
     from catsofa.annotation.label_studio import server as servers
     from catsofa.annotation.label_studio.pull import pull
@@ -71,7 +71,7 @@ def _served(cats: Sequence[Cat], votes: Sequence[Annotation], folder: Path, prog
 def _vote(
     study: "Study", server: "Server", votes: Sequence[Annotation], password: str, progress: Progress
 ) -> dict[str, str]:
-    """Each person signs in and answers the tasks that are theirs."""
+    """Signs each person in and answers their tasks; maps the server's user names to the demo's names."""
     from catsofa.annotation.study.interface import result_of
 
     of_cat = {key.item: key for key in study.keys.values()}
@@ -84,15 +84,15 @@ def _vote(
     turns = [list(turn) for _, turn in groupby(votes, key=lambda vote: (vote.extra["cat"], vote.annotator))]
     for turn in progress.each(turns):
         key = of_cat[turn[0].extra["cat"]]
-        said = {vote.item: vote.label for vote in turn}
-        labels = {f"label_{place}": said[item] for place, item in enumerate(key.order, 1)}
+        label_of = {vote.item: vote.label for vote in turn}
+        labels = {f"label_{place}": label_of[item] for place, item in enumerate(key.order, 1)}
         result = result_of(study.kind.interface, labels)
         _answer(sessions[turn[0].annotator], tasks[key.token], study.settings.project, result)
     return users
 
 
 def _signed_in(url: str, email: str, password: str) -> "httpx.Client":
-    """A browser's session of one person."""
+    """Returns an HTTP session in which one person is signed in."""
     import httpx
 
     session = httpx.Client(base_url=url, timeout=60, trust_env=False)
@@ -104,7 +104,7 @@ def _signed_in(url: str, email: str, password: str) -> "httpx.Client":
 
 
 def _answer(session: "httpx.Client", task: int, project: int, result: Sequence[Mapping[str, Any]]) -> None:
-    """Answer a task."""
+    """Posts the answer to a task."""
     session.post(
         f"/api/tasks/{task}/annotations?project={project}",
         json={"result": result, "was_cancelled": False, "lead_time": 6.0},
@@ -113,7 +113,7 @@ def _answer(session: "httpx.Client", task: int, project: int, result: Sequence[M
 
 
 def _free_port() -> int:
-    """A port nobody listens on."""
+    """Returns a free local port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

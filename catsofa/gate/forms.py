@@ -30,48 +30,48 @@ FOUND = {
     "open": "nothing is shown; more items or a larger margin can decide",
     "caution": "the verdict may be wrong in more than 5 % of sets; a warning says why",
 }
-"""What each word means that a test can find."""
+"""Each possible result of a test to its meaning."""
 
 
 def number(value: float) -> str:
-    """A number for people."""
+    """Returns a number for people; `undefined` for NaN."""
     return f"{value:.{digits(value)}f}".rstrip("0").rstrip(".") if value == value else "undefined"
 
 
 def change(test: Test) -> str:
-    """How far a measure moved, with its limits where it has some: two decimals of a percentage, four of others."""
-    by, most = test.test.change.by, test.paired.measure.most
+    """Returns the change of a measure, with its limits if it has some: two decimals for percentages, four otherwise."""
+    interval, most = test.test.change.by, test.paired.measure.most
     shown = f"+.{2 if 100 <= most < inf else 4}f"
-    limits = "" if by.low != by.low else f" [{by.low:{shown}}, {by.high:{shown}}]"
-    return f"{by.value:{shown}}{limits}"
+    limits = "" if interval.low != interval.low else f" [{interval.low:{shown}}, {interval.high:{shown}}]"
+    return f"{interval.value:{shown}}{limits}"
 
 
 def legend(verdict: Verdict) -> str:
-    """What the words under `found` mean, of those that occur; empty if no test was made."""
-    found = {word for run in verdict.runs for test in run.tests for word in test.told.split(", ")}
-    return "; ".join(f"{word}: {about}" for word, about in FOUND.items() if word in found)
+    """Returns the meaning of each word in the column `found` that occurs; empty without tests."""
+    words = {word for run in verdict.runs for test in run.tests for word in test.told.split(", ")}
+    return "; ".join(f"{word}: {about}" for word, about in FOUND.items() if word in words)
 
 
 def brief(test: Test) -> str:
-    """What was found of a test, in one line."""
+    """Returns the result of a test in one line."""
     paired, tested = test.paired, test.test
     moves = f"{paired.name} of {paired.set}: {number(tested.before)} to {number(tested.after)}, {change(test)}"
     return f"{moves}; margin {number(tested.margin)}, p {test.holm:.2g} after correction: {test.told}"
 
 
 def reason(test: Test) -> str:
-    """What was found of a test, in a sentence that names the terms and items that moved most."""
-    paired, told = test.paired, brief(test)
-    for what, rows in (("terms", test.ends(paired.terms, 5)), ("items", test.ends(paired.each(), 5))):
+    """Returns the result of a test in a sentence that names the terms and items with the largest changes."""
+    paired, text = test.paired, brief(test)
+    for kind, rows in (("terms", test.ends(paired.terms, 5)), ("items", test.ends(paired.each(), 5))):
         if rows:
-            told += f"; {what} that moved most: " + ", ".join(
+            text += f"; {kind} that moved most: " + ", ".join(
                 f"{row.name} ({number(row.before)} to {number(row.after)})" for row in rows
             )
-    return told
+    return text
 
 
 def junit(verdict: Verdict) -> bytes:
-    """The verdict as JUnit XML: a suite for each run, a case for each test; a run that was not compared is an error."""
+    """Returns the verdict as JUnit XML: a suite per run, a case per test, an error for each run not compared."""
     tests = [test for run in verdict.runs for test in run.tests]
     errors = sum(bool(run.refused) for run in verdict.runs)
     counts = {"tests": str(len(tests) + errors), "failures": str(sum(test.failed for test in tests)),
@@ -90,9 +90,9 @@ def junit(verdict: Verdict) -> bytes:
             about = {"classname": name, "name": visible(f"{test.paired.name} of {test.paired.set}"), "time": "0"}
             case = Xml.SubElement(suite, "testcase", about)
             if test.failed:
-                told = visible(reason(test))
-                failure = Xml.SubElement(case, "failure", {"message": told, "type": test.found})
-                failure.text = told
+                text = visible(reason(test))
+                failure = Xml.SubElement(case, "failure", {"message": text, "type": test.found})
+                failure.text = text
         if refused:
             case = Xml.SubElement(suite, "testcase", {"classname": name, "name": "comparable", "time": "0"})
             Xml.SubElement(case, "error", {"message": visible(run.refused), "type": "not-comparable"})
@@ -102,17 +102,17 @@ def junit(verdict: Verdict) -> bytes:
 
 
 def markdown(verdict: Verdict) -> str:
-    """The verdict for a pull request: a sentence, a table for each run, and what moved most, folded away."""
+    """Returns the verdict for a pull request: a sentence, a table for each run, and the largest changes, folded."""
     sign = {0: "Passed", 1: "Failed", 2: "Not comparable"}[verdict.exit_code]
     lines = [f"## {sign}: {plain(verdict.sentence)}", ""]
-    if told := legend(verdict):
-        lines += [f"{told}.", ""]
-    lines += [f"> **Warning.** {plain(told)}\n" for told in verdict.warnings]
+    if text := legend(verdict):
+        lines += [f"{text}.", ""]
+    lines += [f"> **Warning.** {plain(text)}\n" for text in verdict.warnings]
     for run in verdict.runs:
         lines += [f"### {plain(run.label)} on {plain(run.data)}", ""]
         lines += [f"> **Not comparable.** {plain(run.refused)}", ""] if run.refused else []
         lines += _table(run) if run.tests else []
-        lines += [f"> **Warning.** {plain(told)}\n" for told in run.warnings]
+        lines += [f"> **Warning.** {plain(text)}\n" for text in run.warnings]
         failed = [test for test in run.tests if test.failed]
         if failed:
             lines += ["<details><summary>What moved most; may offend</summary>", ""]
@@ -123,7 +123,7 @@ def markdown(verdict: Verdict) -> str:
 
 
 def _table(run: Checked) -> list[str]:
-    """The tests of a run as a Markdown table."""
+    """Returns the tests of a run as lines of a Markdown table."""
     head = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "p (Holm)", "found"]
     rows = [
         [test.paired.name, test.paired.set, number(test.test.before), number(test.test.after), change(test),
@@ -135,7 +135,7 @@ def _table(run: Checked) -> list[str]:
 
 
 def as_sarif(verdict: Verdict, against: Path | str) -> dict[str, Any]:
-    """The verdict in SARIF 2.1.0; each finding is about the baseline, a run and a measure are logical locations."""
+    """Returns the verdict in SARIF 2.1.0; findings point to the baseline; run and measure are logical locations."""
     driver = {
         "name": "catsofa check",
         "version": version("catsofa"),
@@ -160,16 +160,16 @@ def as_sarif(verdict: Verdict, against: Path | str) -> dict[str, Any]:
 
 
 def _warnings(verdict: Verdict) -> list[dict[str, Any]]:
-    """A notification for each warning, about what is left out or about a run."""
-    of_runs = [f"{run.label} on {run.data}: {told}" for run in verdict.runs for told in run.warnings]
-    return [{"level": "warning", "message": {"text": visible(told)}} for told in [*verdict.warnings, *of_runs]]
+    """Returns a notification for each warning of the verdict or of a run."""
+    of_runs = [f"{run.label} on {run.data}: {text}" for run in verdict.runs for text in run.warnings]
+    return [{"level": "warning", "message": {"text": visible(text)}} for text in [*verdict.warnings, *of_runs]]
 
 
 def _results(verdict: Verdict, against: Path) -> Iterator[dict[str, Any]]:
-    """A finding for each test that failed, and for each run that was not compared."""
+    """Yields a finding for each failed test, and for each run that was not compared."""
     uri = quote(against.as_posix()) if not against.is_absolute() else against.resolve().as_uri()
     for run in verdict.runs:
-        found = [
+        findings = [
             (
                 "regression" if test.found == "regression" else "not-shown",
                 reason(test),
@@ -178,13 +178,13 @@ def _results(verdict: Verdict, against: Path) -> Iterator[dict[str, Any]]:
             for test in run.tests
             if test.failed
         ]
-        found += [("not-comparable", run.refused, run.label)] if run.refused else []
-        for rule, told, place in found:
+        findings += [("not-comparable", run.refused, run.label)] if run.refused else []
+        for rule, text, place in findings:
             yield {
                 "ruleId": rule,
                 "ruleIndex": list(RULES).index(rule),
                 "level": "error",
-                "message": {"text": visible(told)},
+                "message": {"text": visible(text)},
                 "locations": [
                     {
                         "physicalLocation": {"artifactLocation": {"uri": uri}},

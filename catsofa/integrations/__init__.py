@@ -1,4 +1,4 @@
-"""Numbers of catsofa in training loops and experiment trackers: a module for each program, which imports it."""
+"""Sends numbers of catsofa to training loops and experiment trackers; one module for each program, which imports it."""
 
 import re
 from pathlib import Path
@@ -13,24 +13,24 @@ WHOLE = {OVERALL, "both", "all"}
 
 
 def kind(report: Report) -> str:
-    """The measure of a report, as it stands in names of numbers."""
+    """Returns the measure of a report, as used in the names of numbers."""
     return finished(Path(), report.to_dict(), {}, "the report").kind
 
 
 def numbers(report: Report) -> dict[str, float]:
-    """Each number of a report as `catsofa/MEASURE/NAME`, a domain's as `catsofa/MEASURE/DOMAIN/NAME`.
+    """Returns each number of a report as `catsofa/MEASURE/NAME`, or `catsofa/MEASURE/DOMAIN/NAME` for a domain.
 
-    `NAME_low` and `NAME_high` are the limits of its interval; `coverage` is the share of items that all rest on.
+    `NAME_low` and `NAME_high` are the limits of its interval. `coverage` is the share of items behind all numbers.
     """
     run = finished(Path(), report.to_dict(), {}, "the report")
-    found = {}
+    values = {}
     for one in measured(run):
         place = "" if one.set == OVERALL else f"{one.set}/"
         for end, value in (("", one.value), ("_low", one.low), ("_high", one.high)):
             if value is not None:
-                found[f"{run.kind}/{place}{one.name}{end}"] = float(value)
+                values[f"{run.kind}/{place}{one.name}{end}"] = float(value)
     whole = [row for row in report.rows() if {part for part in row.values() if isinstance(part, str)} <= WHOLE]
     shares = {float(row["coverage"]) for row in whole if "coverage" in row}
     if len(shares) == 1:
-        found[f"{run.kind}/coverage"] = shares.pop()
-    return {f"catsofa/{UNFIT.sub('_', name)}": value for name, value in found.items()}
+        values[f"{run.kind}/coverage"] = shares.pop()
+    return {f"catsofa/{UNFIT.sub('_', name)}": value for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""Numbers of a report in MLflow."""
+"""Logs the numbers of a report to MLflow."""
 
 __all__ = ["log"]
 
@@ -9,7 +9,7 @@ from catsofa.scoring.results import Report
 
 
 def log(report: Report, *, step: int | None = None) -> None:
-    """Log the numbers of a report to the active run, and the report with its signature as a JSON artifact."""
+    """Logs the numbers of a report to the active run, and the report with its signature as a JSON artifact."""
     mlflow.log_metrics(numbers(report), step=step)
-    at = "" if step is None else f"-{step}"
-    mlflow.log_dict(report.to_dict(), f"catsofa/{kind(report)}{at}.json")
+    suffix = "" if step is None else f"-{step}"
+    mlflow.log_dict(report.to_dict(), f"catsofa/{kind(report)}{suffix}.json")

@@ -1,4 +1,4 @@
-"""Numbers of a report in trackio."""
+"""Logs the numbers of a report to trackio."""
 
 __all__ = ["log"]
 
@@ -9,7 +9,7 @@ from catsofa.scoring.results import Report
 
 
 def log(report: Report, *, step: int | None = None) -> None:
-    """Log the numbers of a report to the current run, and its rows with the signature as a table."""
+    """Logs the numbers of a report to the current run, and its rows with the signature as a table."""
     table = report.to_pandas().assign(signature=str(report.signature), warnings="; ".join(report.warnings))
     rows = trackio.Table(dataframe=table)
     try:

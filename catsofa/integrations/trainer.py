@@ -1,4 +1,4 @@
-"""A callback for the Trainer of transformers: what a network prefers, while it is trained."""
+"""A callback for the Trainer of transformers that measures stereotypes during training."""
 
 __all__ = ["StereotypeCallback"]
 
@@ -19,16 +19,16 @@ class Log(Interface):
     """A function that logs a report, such as `log` of `catsofa.integrations.wandb`, `mlflow` and `trackio`."""
 
     def __call__(self, report: Report, *, step: int | None = None) -> None:
-        """Log the numbers of a report at a step."""
+        """Logs the numbers of a report at a step."""
 
 
 class StereotypeCallback(TrainerCallback):  # type: ignore[misc]
     """Measures the network on a data set at each evaluation of the Trainer.
 
-    The numbers over all items join the metrics of the evaluation as `eval_catsofa_MEASURE_NAME`, which
-    `metric_for_best_model` may name, and the state's `log_history`. Each function of `log` gets the report and the
-    step, on the first process alone. Training goes on as it would have without the callback: the network, its
-    gradients and the random numbers stay as they are.
+    The numbers over all items are added to the metrics of the evaluation as `eval_catsofa_MEASURE_NAME`, and to the
+    state's `log_history`. `metric_for_best_model` may name them. Each function in `log` receives the report and the
+    step, on the first process only. The callback does not affect training: the network, its gradients and the random
+    state stay as they are.
     """
 
     def __init__(
@@ -41,15 +41,15 @@ class StereotypeCallback(TrainerCallback):  # type: ignore[misc]
         log: Sequence[Log] = (),
     ) -> None:
         self.data = data
-        open_data(self.data, limit)  # a slip must not cost the training before the first evaluation
+        open_data(self.data, limit)  # fail now on wrong data, not after the training up to the first evaluation
         self.how: dict[str, Any] = {"protocol": protocol, "limit": limit}
         self.tokenizer, self.log = tokenizer, tuple(log)
         self.reports: dict[int, Report] = {}
         """Step to the report of the network at that step."""
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Refuse what could not be measured later."""
-        if self.tokenizer is None and given.get("processing_class") is None:
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Raises a ValueError at the start for a setup that cannot be measured later."""
+        if self.tokenizer is None and kwargs.get("processing_class") is None:
             raise ValueError(
                 "found no tokenizer for the callback; give Trainer processing_class, or the callback tokenizer="
             )
@@ -60,17 +60,19 @@ class StereotypeCallback(TrainerCallback):  # type: ignore[misc]
             )
 
     def on_evaluate(
-        self, args: Any, state: Any, control: Any, *, metrics: dict[str, float], model: Any, **given: Any
+        self, args: Any, state: Any, control: Any, *, metrics: dict[str, float], model: Any, **kwargs: Any
     ) -> None:
-        """Measure the network once at this step, and add the numbers to the metrics."""
+        """Measures the network once at this step, and adds the numbers to the metrics."""
         step, first = int(state.global_step), int(state.global_step) not in self.reports
         if first:
-            tokenizer = self.tokenizer if self.tokenizer is not None else given.get("processing_class")
+            tokenizer = self.tokenizer if self.tokenizer is not None else kwargs.get("processing_class")
             self.reports[step] = evaluate((model, tokenizer), self.data, **self.how)
-        whole = {name.replace("/", "_"): at for name, at in numbers(self.reports[step]).items() if name.count("/") == 2}
-        metrics.update({f"eval_{name}": at for name, at in whole.items()})
+        whole = {
+            name.replace("/", "_"): value for name, value in numbers(self.reports[step]).items() if name.count("/") == 2
+        }
+        metrics.update({f"eval_{name}": value for name, value in whole.items()})
         if first:
-            state.log_history.append({**{f"eval_{name}": at for name, at in whole.items()}, "step": step})
+            state.log_history.append({**{f"eval_{name}": value for name, value in whole.items()}, "step": step})
         if first and state.is_world_process_zero:
             for log in self.log:
                 log(self.reports[step], step=step)

@@ -1,4 +1,4 @@
-"""Plans: models, data, protocols, hypotheses and margins, frozen before a run and read again only as they were."""
+"""Plans: models, data, protocols, hypotheses and margins, fixed before a run and protected by a checksum."""
 
 __all__ = ["Plan", "plan"]
 
@@ -26,7 +26,7 @@ from catsofa.scoring.run.history import now
 from catsofa.scoring.signature import data_label, model_label
 
 FORM = "catsofa plan 1"
-"""How a plan names itself and the version of its form."""
+"""The format name and version in a plan."""
 EXPECTED = "a plan of `catsofa plan`"
 REMEDY = "the plan as it was written: restore it; a plan that changed after the runs is none"
 HEAD = """\
@@ -36,7 +36,7 @@ HEAD = """\
 # A model without @ is known by its name alone.
 """
 MODEL = ("config.json", MODULES)
-"""The files by which a folder is known as a model."""
+"""Files that identify a folder as a model."""
 VECTORS = (*WORD_ENDINGS, *ENDINGS)
 COMMIT = re.compile(r"[0-9a-f]{12,64}")
 
@@ -48,22 +48,22 @@ class Test:
     hypothesis: Hypothesis
     data: str
     protocol: str
-    """Both as the plan names them, with their hashes."""
+    """Data and protocol by the names in the plan, with their hashes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan(Tabular):
-    """What is measured and tested, written before the runs."""
+    """The runs and tests to perform, written before the runs."""
 
     made: str
-    """When it was written, in UTC."""
+    """Time of writing, in UTC."""
     version: str
-    """Of catsofa."""
+    """Version of catsofa."""
     models: tuple[str, ...]
-    """Each with the digest of its weights, or by its name alone."""
+    """Each with the digest of its weights, or by its name only."""
     data: tuple[str, ...]
     protocols: tuple[str, ...]
-    """Both with their hashes."""
+    """Data and protocols with their hashes."""
     hypotheses: tuple[str, ...]
     margins: Mapping[str, float]
     tests: tuple[Test, ...]
@@ -73,18 +73,18 @@ class Plan(Tabular):
         """Every planned run: its model, data and protocol."""
         return list(product(self.models, self.data, self.protocols))
 
-    def margin(self, of: Hypothesis) -> float:
-        """The difference that counts as none."""
-        return margin_of(of, self.margins)
+    def margin(self, one: Hypothesis) -> float:
+        """Returns the largest difference that counts as none."""
+        return margin_of(one, self.margins)
 
     @property
     def several(self) -> dict[str, tuple[str, ...]]:
-        """The data sets and the protocols, where there are several, so that a row of a table has to name its own."""
+        """The data sets and the protocols, each only if the plan has several; table rows then name their own."""
         parts = {"data": self.data, "protocol": self.protocols}
         return {part: labels for part, labels in parts.items() if len(labels) > 1}
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as it lies in its file, without the checksum."""
+        """Returns the plan in the format of its file, without the checksum."""
         return {
             "form": FORM,
             "made": self.made,
@@ -98,16 +98,16 @@ class Plan(Tabular):
         }
 
     def to_toml(self) -> str:
-        """The plan as its file: every value on lines of its own, and the checksum last."""
+        """Returns the plan as the text of its file, with the checksum last."""
         values = json_files.sealed(self.to_dict())
         return HEAD + "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each test."""
+        """Returns a flat row for each test."""
         return [{"hypothesis": str(one.hypothesis), "data": one.data, "protocol": one.protocol} for one in self.tests]
 
     def heading(self) -> str:
-        """When the plan was made."""
+        """Returns when the plan was made."""
         return f"plan of {self.made}"
 
 
@@ -120,11 +120,11 @@ def plan(
     margins: Mapping[str, float] | None = None,
     out: str | Path | None = None,
 ) -> Plan:
-    """Freeze what will be measured and tested: every model on every data set by every protocol, and the hypotheses.
+    """Fixes the planned runs and tests: every model on every data set by every protocol, and the hypotheses.
 
-    A folder of a model enters by the digest of its weights, a hub id by its name, or by its commit (`gpt2@607a…`).
-    `margins` are the differences that count as none (`ss`, or `ss/gender` for one set). With `out`, the plan is
-    written there; a file that is there is never replaced.
+    The plan identifies a model folder by the digest of its weights, and a hub id by its name, or by its commit
+    (`gpt2@607a…`). `margins` maps a measure (`ss`), or a measure and a set (`ss/gender`), to the largest difference
+    that counts as none. With `out`, the plan is written to this file; an existing file is never replaced.
     """
     if out is not None and Path(out).exists():
         raise BadInput(out, "a file that is there", "a new name: a plan is never replaced")
@@ -138,23 +138,23 @@ def plan(
         _once("data set", [*sets, dataset.name])
         sets[dataset.name] = kind, held if kind == "seat" else held | {OVERALL}
     how = [data_label(protocol.name, protocol.digest) for protocol in map(named, protocols)]
-    for what, known in (("model", labels), ("data set", sets), ("protocol", how)):
-        _refuse_alike(what, known)
+    for part, listed in (("model", labels), ("data set", sets), ("protocol", how)):
+        _refuse_alike(part, listed)
     stated = [parse(text) for text in hypotheses]
     _once("hypothesis", map(str, stated))
     if not (labels and sets and how and stated):
         raise ValueError("found no model, data set, protocol or hypothesis; a plan needs one of each")
     called = dict(zip(models, names, strict=True)) | {name: name for name in names}
     tests = [
-        Test(about, on, protocol)
+        Test(about, data_name, protocol)
         for one in stated
-        for on in _sets_of(one, sets)
+        for data_name in _sets_of(one, sets)
         for protocol in how
         for about in _about(one, called, names)
     ]
     _once("test", (f"{test.hypothesis} on {test.data} by {test.protocol}" for test in tests))
     _refuse_margins(margins or {}, stated)
-    made = Plan(
+    frozen = Plan(
         made=now(),
         version=version("catsofa"),
         models=labels,
@@ -166,23 +166,23 @@ def plan(
     )
     if out is not None:
         with atomic_write(out) as file:
-            file.write(made.to_toml().encode())
-    return made
+            file.write(frozen.to_toml().encode())
+    return frozen
 
 
 def margin_of(one: Hypothesis, margins: Mapping[str, float]) -> float:
-    """The margin of a hypothesis: that of its set goes before that of its measure; 0 without one."""
+    """Returns the margin of a hypothesis: that of its set, else that of its measure, else 0."""
     return next((float(margins[name]) for name in one.names if name in margins), 0.0)
 
 
 def read(path: Path | str) -> Plan:
-    """The plan in a file; one that was changed since is refused."""
+    """Returns the plan in a file; refuses a file that was changed after it was written."""
     document = toml_files.read(path, EXPECTED)
     if not str(document.get("form")).startswith("catsofa plan"):
         raise BadInput(path, "TOML that is no plan", EXPECTED)
     try:
         json_files.check_seal(document, path, REMEDY)
-    except (TypeError, RecursionError):  # a date or a time, which no plan has
+    except (TypeError, RecursionError):  # no plan contains a date or a time
         raise BadInput(path, "values that no plan has", REMEDY) from None
     if document["form"] != FORM:
         raise BadInput(path, f"a plan of another version ({document['form']})", f"one of this version ({FORM})")
@@ -193,18 +193,18 @@ def read(path: Path | str) -> Plan:
 
 
 def name_in(label: str) -> str:
-    """The name of a model without its digest."""
+    """Returns the name of a model without its digest."""
     name, _, digest = label.rpartition("@")
     return name if name and COMMIT.fullmatch(digest) else label
 
 
-def shown(label: str, known: Sequence[str]) -> str:
-    """The name of data or of a protocol; with its hash where others have the same name."""
-    return name_in(label) if sum(name_in(other) == name_in(label) for other in known) == 1 else label
+def shown(label: str, labels: Sequence[str]) -> str:
+    """Returns the name of data or of a protocol, with its hash if others have the same name."""
+    return name_in(label) if sum(name_in(other) == name_in(label) for other in labels) == 1 else label
 
 
 def _label(model: str) -> str:
-    """A model in a plan: a folder by its name and the digest of its weights, anything else as it is named."""
+    """Returns the label of a model: the name with the digest of a folder's weights or of a file, else the hub id."""
     if (place := Path(model)).exists():
         if not (place.name.endswith(VECTORS) if place.is_file() else any((place / name).is_file() for name in MODEL)):
             expected = f"a folder with {' or '.join(MODEL)}, a file of vectors ({', '.join(VECTORS)}), or a hub id"
@@ -220,38 +220,38 @@ def _label(model: str) -> str:
     return label
 
 
-def _once(what: str, values: Iterable[str]) -> tuple[str, ...]:
-    """The values, of which none may be there twice."""
-    found = tuple(values)
-    if twice := [value for at, value in enumerate(found) if value in found[:at]]:
-        raise ValueError(f"found the {what} {twice[0]!r} twice; expected it once")
-    return found
+def _once(part: str, values: Iterable[str]) -> tuple[str, ...]:
+    """Returns the values; raises a ValueError for a duplicate."""
+    unique = tuple(values)
+    if twice := [value for place, value in enumerate(unique) if value in unique[:place]]:
+        raise ValueError(f"found the {part} {twice[0]!r} twice; expected it once")
+    return unique
 
 
-def _refuse_alike(what: str, labels: Iterable[str]) -> None:
-    """Refuse one hash under two names: it would be tested twice, and its run would pass for either."""
+def _refuse_alike(part: str, labels: Iterable[str]) -> None:
+    """Refuses one hash under two names, because it would be tested twice and its run would match either name."""
     first: dict[str, str] = {}
     for label in labels:
         digest = label.removeprefix(name_in(label))
         if digest and (other := first.setdefault(digest, label)) != label:
-            raise ValueError(f"found the {what} {label!r}, which is {other!r} under another name; expected it once")
+            raise ValueError(f"found the {part} {label!r}, which is {other!r} under another name; expected it once")
 
 
 def _sets_of(one: Hypothesis, sets: Mapping[str, tuple[str, set[str]]]) -> list[str]:
-    """The data sets that a hypothesis is about: those with its measure and its set."""
+    """Returns the data sets that a hypothesis applies to: those with its measure and its set."""
     alike = {name: held for name, (kind, held) in sets.items() if kind == one.kind}
     if not alike:
         has = {name: ", ".join(MEASURES.get(kind, ())) or "none" for name, (kind, _) in sets.items()}
-        told = "; ".join(f"{name}: {measures}" for name, measures in has.items())
-        raise ValueError(f"found the hypothesis {str(one)!r}, and no data with {one.measure}; measures are {told}")
-    if not (found := [name for name, held in alike.items() if one.set in held]):
-        known = sorted(set(chain.from_iterable(alike.values())))
-        raise ValueError(f"found the set {one.set!r} in {str(one)!r}; expected one of {', '.join(known)}")
-    return found
+        listing = "; ".join(f"{name}: {measures}" for name, measures in has.items())
+        raise ValueError(f"found the hypothesis {str(one)!r}, and no data with {one.measure}; measures are {listing}")
+    if not (fitting := [name for name, held in alike.items() if one.set in held]):
+        set_names = sorted(set(chain.from_iterable(alike.values())))
+        raise ValueError(f"found the set {one.set!r} in {str(one)!r}; expected one of {', '.join(set_names)}")
+    return fitting
 
 
 def _about(one: Hypothesis, called: Mapping[str, str], names: Sequence[str]) -> list[Hypothesis]:
-    """The hypothesis about each model that it is about."""
+    """Returns the hypothesis for each model that it applies to."""
     if unknown := [model for model in one.models if model not in called]:
         raise ValueError(f"found the model {unknown[0]!r} in {str(one)!r}; expected one of {', '.join(names)}")
     every = [tuple(called[model] for model in one.models)] if one.models else [(name,) for name in names]
@@ -259,12 +259,12 @@ def _about(one: Hypothesis, called: Mapping[str, str], names: Sequence[str]) -> 
 
 
 def _refuse_margins(margins: Mapping[str, float], stated: Sequence[Hypothesis]) -> None:
-    """Refuse a margin of no hypothesis, one that is no number from 0, and an equality without one."""
-    known = list(dict.fromkeys(name for one in stated for name in one.names))
+    """Refuses a margin of no hypothesis, a margin that is no valid number, and an equality without a margin."""
+    names = list(dict.fromkeys(name for one in stated for name in one.names))
     for name, number in margins.items():
         refuse_margin(f"{name}={number}", number)
-        if name not in known:
-            raise ValueError(f"the margin {name!r} is of no hypothesis here; they are about {', '.join(known)}")
+        if name not in names:
+            raise ValueError(f"the margin {name!r} is of no hypothesis here; they are about {', '.join(names)}")
     for one in stated:
         margin = margin_of(one, margins)
         if one.sign == "=" and not margin:
@@ -273,7 +273,7 @@ def _refuse_margins(margins: Mapping[str, float], stated: Sequence[Hypothesis]) 
 
 
 def _toml(value: Any) -> str:
-    """A value in TOML: texts, numbers, lists with a line for each member, and tables on one line."""
+    """Returns a value in TOML: texts, numbers, lists with a line for each member, and tables on one line."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{_toml(name)} = {_toml(one)}' for name, one in value.items())} }}"
     if isinstance(value, list):

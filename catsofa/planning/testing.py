@@ -1,4 +1,4 @@
-"""The tests of a plan: an estimate from finished runs, its interval, and the p that agrees with it."""
+"""The tests of a plan: an estimate from finished runs, its interval, and a p-value that agrees with the interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,48 +32,48 @@ from catsofa.scoring.statistics.margins import margin_test
 from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
 
 LEAST = 2 / (RESAMPLES + 1)
-"""The least p, as of the resamples behind most intervals."""
+"""The least possible p, given the number of resamples behind most intervals."""
 HALVINGS = 12
-"""Of the bracket of a p: to a thousandth of its size."""
+"""Number of bisections of the bracket of p, which fix p to a thousandth of its size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What runs say of a hypothesis: the value, or the difference of two, with its 95 % interval and p."""
+    """The result of runs on a hypothesis: the value, or the difference of two, with its 95 % interval and p."""
 
     value: Interval = UNDEFINED
     p: float = nan
-    """The smallest 1 - level whose interval lies within the hypothesis; 1 where the value itself lies outside."""
+    """The smallest 1 - level whose interval supports the hypothesis; 1 if the value itself does not support it."""
     undefined: str = ""
-    """Why there is no p; empty if there is one."""
+    """Why p is undefined; empty if it is defined."""
 
 
-def of_one(of: Hypothesis, margin: float, limits: Limits) -> Estimate:
-    """The estimate of one value against a number; p is looked for between levels, 95 % first, so that they agree."""
-    found = limits(LEVEL)
-    if isnan(found.value):
-        return Estimate(found, undefined="the run has no value")
-    if isnan(found.low):
-        return Estimate(found, undefined="the value has no interval: too few clusters, or all are alike")
-    fits = partial(within, of.sign, of.number, margin)
-    if not fits(Interval(found.value, found.value, found.value)):
-        return Estimate(found, 1.0)
-    low, high = (LEAST, ALPHA) if fits(found) else (ALPHA, 1.0)
+def of_one(hypothesis: Hypothesis, margin: float, limits: Limits) -> Estimate:
+    """Returns the estimate of one value against a number; bisects the level for p, so that p and interval agree."""
+    estimated = limits(LEVEL)
+    if isnan(estimated.value):
+        return Estimate(estimated, undefined="the run has no value")
+    if isnan(estimated.low):
+        return Estimate(estimated, undefined="the value has no interval: too few clusters, or all are alike")
+    fits = partial(within, hypothesis.sign, hypothesis.number, margin)
+    if not fits(Interval(estimated.value, estimated.value, estimated.value)):
+        return Estimate(estimated, 1.0)
+    low, high = (LEAST, ALPHA) if fits(estimated) else (ALPHA, 1.0)
     for _ in range(HALVINGS):
         middle = sqrt(low * high)
         low, high = (low, middle) if fits(limits(1 - middle)) else (middle, high)
-    return Estimate(found, high)
+    return Estimate(estimated, high)
 
 
-def of_two(of: Hypothesis, margin: float, test: PairedTest, equivalent: float) -> Estimate:
-    """The estimate of a difference, by the paired test of `compare`; `equivalent` is the p of `check`, one-sided."""
+def of_two(hypothesis: Hypothesis, margin: float, test: PairedTest, equivalent: float) -> Estimate:
+    """Returns the estimate of a difference by the paired test of `compare`; `equivalent` is `check`'s one-sided p."""
     change = test.change()
     value = change.by.value
     if isnan(value):
         return Estimate(change.by, undefined="no item is decided by both runs")
-    if of.sign == "=":
+    if hypothesis.sign == "=":
         return Estimate(change.by, min(1.0, 2 * equivalent))
-    if not within(of.sign, 0.0, margin, Interval(value, value, value)):
+    if not within(hypothesis.sign, 0.0, margin, Interval(value, value, value)):
         return Estimate(change.by, 1.0)
     if change.unlimited:
         return Estimate(change.by, undefined=NO_LIMITS)
@@ -82,7 +82,7 @@ def of_two(of: Hypothesis, margin: float, test: PairedTest, equivalent: float) -
 
 @dataclass(frozen=True)
 class Items:
-    """The records of a data set, in its order, and what is made of them once for all models."""
+    """The records of a data set in its order, with derived forms that all models share."""
 
     records: Sequence[Any]
 
@@ -93,7 +93,7 @@ class Items:
 
     @cached_property
     def coded(self) -> bbq.Coded:
-        """Questions as numbers."""
+        """The encoded questions."""
         return bbq.Coded.of(self.records)
 
     @cached_property
@@ -113,7 +113,7 @@ class Scored:
 
     @classmethod
     def read(cls, run: Finished) -> "Scored":
-        """The records and scores of a run, from where it read and wrote them; NotThere where they are not."""
+        """Reads the records and scores of a run; raises NotThere if they are missing."""
         if not run.kept:
             raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
         try:
@@ -124,7 +124,7 @@ class Scored:
 
     @cached_property
     def cats(self) -> Outcomes:
-        """What the run made of each CAT."""
+        """The outcome of each CAT in the run."""
         return of_cats(self.run, list(self.items.records), self.given)
 
     @cached_property
@@ -138,18 +138,18 @@ class Scored:
         return answers(self.items.records, self.given)[0]
 
     def limits(self, measure: str, part: str) -> Limits:
-        """A value with its interval at any level; at 95 % that of the report of the run."""
+        """Returns a value with its interval as a function of the level; at 95 % it equals the report of the run."""
         how: dict[str, Any] = {"resamples": RESAMPLES, "seed": self.protocol.seed}
         if self.run.kind == "stereoset":
             average = self.protocol.stereoset.average
-            of = self.cats if part == OVERALL else self.cats.of(domain=part)
-            return lambda level: getattr(measures(of, average=average, **how, level=level), measure)
+            cats = self.cats if part == OVERALL else self.cats.of(domain=part)
+            return lambda level: getattr(measures(cats, average=average, **how, level=level), measure)
         if self.run.kind == "crows_pairs":
             rounding, ties = self.protocol.crows_pairs.rounding, self.protocol.ties
-            known: dict[str, Any] = {"ties": ties, "rounding": rounding, "error": self.given.error}
-            found = preferences(self.items.records, by_pair(self.given.scores), **known)
-            rows = found.decided & ((found.types == part) | (part == OVERALL))
-            columns = np.stack([found.won, np.ones_like(found.won)], axis=1)[rows]
+            options: dict[str, Any] = {"ties": ties, "rounding": rounding, "error": self.given.error}
+            preferred = preferences(self.items.records, by_pair(self.given.scores), **options)
+            rows = preferred.decided & ((preferred.types == part) | (part == OVERALL))
+            columns = np.stack([preferred.won, np.ones_like(preferred.won)], axis=1)[rows]
             return lambda level: intervals(columns, {"score": METRIC}, **how, level=level)["score"]
         if self.run.kind == "sofa":
             some = [grid for grid in self.grids if part in (OVERALL, grid.category)]
@@ -165,7 +165,7 @@ class Scored:
         return partial(interval_over_targets, x, y)
 
     def outcomes(self) -> kinds.Outcomes:
-        """What the run made of each record, by id."""
+        """Returns the outcome of each record in the run, ordered by id."""
         module = kinds.module_of(self.run.kind)
         if self.run.kind == "seat":
             return module.of_run(self.run.report["results"])  # type: ignore[no-any-return]
@@ -177,39 +177,43 @@ class Scored:
         return module.of_run(self.items.by_id, self.given, self.protocol)  # type: ignore[no-any-return]
 
     def against(self, other: "Scored", measure: str, part: str) -> tuple[Array, Array, Measure, float]:
-        """The clusters of the other run and of this one, row by row, their measure, and how far one item moves it."""
+        """Returns the clusters of the other and this run, row by row, their measure, and its step for one item."""
         if measure == "icat":
             sides = [one.cats for one in (other, self)]
             rows = sides[0].complete & sides[1].complete & ((sides[0].domains == part) | (part == OVERALL))
             before, after = (
                 side.columns(self.protocol.stereoset.average) for side in jointly(*(s.take(rows) for s in sides))
             )
-            kept = ((before + after) > 0).any(axis=1)
-            return before[kept], after[kept], ICAT, 0.0
+            used = ((before + after) > 0).any(axis=1)
+            return before[used], after[used], ICAT, 0.0
         make = kinds.module_of(self.run.kind).tests
         pairs = make(self.items.by_id, other.outcomes(), self.outcomes(), self.protocol, self.protocol.seed)
         sets = {str(getattr(record, SETS[self.run.kind])) for record in self.items.records}
-        named = (part, OVERALL) if sets == {part} else (part,)  # one set alone is all items, and has no pair of its own
-        found = next((pair for pair in pairs if pair.name == measure and pair.set in named), None)
-        if found is None or found.undefined:
+        named = (part, OVERALL) if sets == {part} else (part,)  # a single set is all items, and has no own pair
+        test = next((pair for pair in pairs if pair.name == measure and pair.set in named), None)
+        if test is None or test.undefined:
             return np.empty((0, 1)), np.empty((0, 1)), METRIC, 0.0
-        return found.before, found.after, found.measure, found.step
+        return test.before, test.after, test.measure, test.step
 
 
 def _mean(grid: Grid, protocol: Protocol) -> Mean:
-    """The mean variance of a category over its stereotypes."""
+    """Returns the mean variance of a category over its stereotypes."""
     how = protocol.sofa
     starred = log_ppl_star(grid.means, how.normalisation, log_base=how.log_base, digits=how.ppl_digits)
     return mean_of(variances(starred, how.ddof), np.isfinite(starred).sum(axis=1))
 
 
-def estimate(of: Hypothesis, margin: float, runs: Sequence[Scored]) -> Estimate:
-    """What one run, or two, say of a hypothesis."""
+def estimate(hypothesis: Hypothesis, margin: float, runs: Sequence[Scored]) -> Estimate:
+    """Returns the estimate of a hypothesis from one run or from two."""
     if len(runs) == 1:
-        return of_one(of, margin, runs[0].limits(of.measure, of.set))
+        return of_one(hypothesis, margin, runs[0].limits(hypothesis.measure, hypothesis.set))
     after, before = runs
-    columns, others, measure, step = after.against(before, of.measure, of.set)
+    columns, after_columns, measure, step = after.against(before, hypothesis.measure, hypothesis.set)
     how: dict[str, Any] = {"resamples": RESAMPLES, "seed": after.protocol.seed}
-    test = paired_tests(columns, others, {of.measure: measure}, **how)[of.measure]
-    equivalent = margin_test(columns, others, measure, margin, step=step, **how).p_equivalent if of.sign == "=" else nan
-    return of_two(of, margin, test, equivalent)
+    test = paired_tests(columns, after_columns, {hypothesis.measure: measure}, **how)[hypothesis.measure]
+    equivalent = (
+        margin_test(columns, after_columns, measure, margin, step=step, **how).p_equivalent
+        if hypothesis.sign == "="
+        else nan
+    )
+    return of_two(hypothesis, margin, test, equivalent)

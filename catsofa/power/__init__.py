@@ -1,4 +1,4 @@
-"""Power: what a data set can find, before any run by a stated variance model, or by one that is fitted to runs."""
+"""Power: the effects that a data set can detect, by a stated variance model before any run, or one fitted to runs."""
 
 __all__ = ["PowerReport", "power"]
 
@@ -30,12 +30,12 @@ from catsofa.scoring.signature import Signature
 
 FITTED = "fitted to the runs: their clusters, drawn with replacement"
 THIN = 8
-"""Clusters of a fitted set below which a warning stands."""
+"""Number of clusters of a fitted set below which a warning appears."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerReport(Tabular):
-    """What a data set can find."""
+    """The effects that a data set can detect."""
 
     sets: Sequence[Found]
     model: str
@@ -43,11 +43,11 @@ class PowerReport(Tabular):
     signature: Signature
     people: Judgements | None = None
     asked: float | None = None
-    """The effect that was asked about (`effect`), in the unit of each test."""
+    """The requested effect (`effect`), in the unit of each test."""
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers as they stand in our JSON."""
+        """Returns the numbers for JSON."""
         return {
             "level": LEVEL,
             "power": POWER,
@@ -61,7 +61,7 @@ class PowerReport(Tabular):
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each test of each set."""
+        """Returns a flat row for each test of each set."""
         return [
             {
                 "test": one.design.test,
@@ -76,7 +76,7 @@ class PowerReport(Tabular):
         ]
 
     def heading(self) -> str:
-        """The variance model and the signature."""
+        """Returns the variance model and the signature."""
         return f"variance model: {self.model} | {self.signature}"
 
 
@@ -92,12 +92,12 @@ def power(
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> PowerReport:
-    """The smallest effect that each set of a data set finds with a power of 80 % at a level of 5 %.
+    """Returns the smallest effect that each set of a data set detects with a power of 80 % at a level of 5 %.
 
-    `predictions` is a run, or a file of scores, to which the variance model is fitted; with `against`, another one, or
-    `paraphrase`, a run on paraphrases, for changes. `effect` adds the power at this effect and the items that it needs,
-    `accuracy` how many judgements people of this accuracy need. Runs that were scored otherwise than by `protocol` are
-    refused.
+    `predictions` is a run, or a file of scores, to which the variance model is fitted. For changes, add a second run in
+    `against`, or a run on paraphrases in `paraphrase`. `effect` adds the power at this effect and the number of items
+    that it needs. `accuracy` adds the number of judgements that people of this accuracy need. Runs scored by another
+    `protocol` are refused.
     """
     if predictions is None and (against or paraphrase):
         raise ValueError("--against and --paraphrase need --predictions: a change is between two runs")
@@ -120,19 +120,19 @@ def power(
         cautions = list(of_runs(files))
     if not designs:
         raise BadInput(on, "no set with two decided items or more", "data, or runs, whose items can be compared")
-    told = [
+    notes = [
         f"{one.test}, {one.domain}: the variance rests on {one.clusters} {one.called} of the runs, and is hardly known"
         for one in designs
         if files and one.clusters < THIN
     ]
-    known: dict[tuple[str, int], Found] = {}
+    done: dict[tuple[str, int], Found] = {}
     sets = list[Found]()
     for one in progress.each(designs):
-        # of association tests, equal numbers of targets are one design
+        # association tests with equal numbers of targets share one design
         key = (one.test, one.clusters) if one.unit == "d" and not files else (one.test, len(sets) * -1 - 1)
-        known[key] = replace(known[key], design=one) if key in known else found(one, effect, seed=chosen.seed)
-        sets.append(known[key])
-    told += [
+        done[key] = replace(done[key], design=one) if key in done else found(one, effect, seed=chosen.seed)
+        sets.append(done[key])
+    notes += [
         f"{one.design.test}, {one.design.domain}: no effect can be named, since {one.design.called} do not vary"
         for one in sets
         if isnan(one.power.value)
@@ -143,14 +143,14 @@ def power(
         signature=signature,
         asked=effect,
         people=judgements(accuracy, len(records), seed=chosen.seed) if accuracy is not None else None,
-        warnings=(*skipped_rows(on), *told, *cautions),
+        warnings=(*skipped_rows(on), *notes, *cautions),
     )
 
 
 def _designs(
-    records: Sequence[Any], on: Path, files: Sequence[Path], paraphrased: bool, protocol: Protocol
+    records: Sequence[Any], data_path: Path, files: Sequence[Path], paraphrased: bool, protocol: Protocol
 ) -> tuple[list[Design], str]:
-    """The tests of these records with their variance model, in words."""
+    """Returns the tests of these records, and their variance model in words."""
     kind, average = type(records[0]), protocol.stereoset.average
     if not files:
         if kind is Cat:
@@ -160,32 +160,33 @@ def _designs(
         if kind is AssociationTest:
             return list(stated.seat_designs(records)), stated.TARGETS
         raise BadInput(
-            on, called(kind), "CATs, CrowS-Pairs or association tests, which have a variance model before any run; of "
+            data_path, called(kind),
+            "CATs, CrowS-Pairs or association tests, which have a variance model before any run; of "
             "other data give two pilot runs: --predictions RUN --against RUN"
         )  # fmt: skip
     for path in files[: 1 if paraphrased else 2]:
-        refuse_other_data(path, on, records)
+        refuse_other_data(path, data_path, records)
     if kind in (Cat, Pair):
         for path in files:
             refuse_other_ways(path, protocol)
     if paraphrased:
         if kind is not Cat:
-            raise BadInput(on, called(kind), "CATs: flips are those of their preferences")
-        found = rephrased(records, files[0], list(cats_on(data_of(files[1]))), files[1], protocol)
-        sides = [found.before, found.after]
+            raise BadInput(data_path, called(kind), "CATs: flips are those of their preferences")
+        rephrasing = rephrased(records, files[0], list(cats_on(data_of(files[1]))), files[1], protocol)
+        sides = [rephrasing.before, rephrasing.after]
         both = [*fitted.of_flips(records, *sides), *fitted.of_cats(records, sides, average)]
         return both, FITTED
     if kind in (Cat, Pair):
-        given = [given_in(path) for path in files]
+        score_sets = [given_in(path) for path in files]
         if kind is Cat:
-            made = [outcomes(records, one.numbers(), ties=protocol.ties, error=one.error) for one in given]
-            return list(fitted.of_cats(records, made, average)), FITTED
+            outcome_sets = [outcomes(records, one.numbers(), ties=protocol.ties, error=one.error) for one in score_sets]
+            return list(fitted.of_cats(records, outcome_sets, average)), FITTED
         how: dict[str, Any] = {"ties": protocol.ties, "rounding": protocol.crows_pairs.rounding}
-        pairs = [preferences(records, by_pair(one.scores), **how, error=one.error) for one in given]
+        pairs = [preferences(records, by_pair(one.scores), **how, error=one.error) for one in score_sets]
         return list(fitted.of_pairs(pairs)), FITTED
     if len(files) < 2:
         raise BadInput(
             files[0], f"one run on {called(kind)}", "a second run with --against: what is tested there is the change "
             "between two models"
         )  # fmt: skip
-    return list(fitted.of_runs(files[0], files[1], on)), FITTED
+    return list(fitted.of_runs(files[0], files[1], data_path)), FITTED

@@ -1,4 +1,4 @@
-"""Variance models that are fitted to runs: their clusters, drawn with replacement."""
+"""Variance models fitted to runs: their clusters, drawn with replacement."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ UNITS = {"preference": "share", "sofa": "of the score", "seat": "d"}
 
 
 def alone(columns: Array, measure: Measure, **about: Any) -> Design:
-    """One measure against a fixed value: whether the interval leaves out a value so far from that of the run."""
+    """Returns the design of one measure against a fixed value, detected if the interval excludes the value."""
     truth = float(measure(columns.sum(axis=0)))
     down = truth - measure.least >= measure.most - truth
 
@@ -52,13 +52,13 @@ def alone(columns: Array, measure: Measure, **about: Any) -> Design:
     )
 
 
-def changed(columns: Array, others: Array, measure: Measure, **about: Any) -> Design:
-    """The change of a measure: whether the paired test refuses a value so far from the change of the runs."""
-    truth = change_of(columns, others, measure)
+def changed(columns: Array, later: Array, measure: Measure, **about: Any) -> Design:
+    """Returns the design of a change of a measure, detected if the paired test rejects the shifted change."""
+    truth = change_of(columns, later, measure)
 
     def drawn(clusters: int, rng: np.random.Generator) -> tuple[Array, Array]:
         rows = rng.integers(len(columns), size=clusters)
-        return columns[rows], others[rows]
+        return columns[rows], later[rows]
 
     return Design(
         test=f"change of {measure.name}",
@@ -71,7 +71,7 @@ def changed(columns: Array, others: Array, measure: Measure, **about: Any) -> De
 
 
 def of_cats(cats: Sequence[Cat], sides: Sequence[Outcomes], average: Average) -> Iterator[Design]:
-    """ss and lms of one run, or changes of ss, lms and icat between two, by task and domain."""
+    """Yields ss and lms of one run, or changes of ss, lms and icat between two, by task and domain."""
     for task, domain, part in parts(cats):
         names = {cat.id for cat in part}
         taken_in = [side.take(np.array([name in names for name in side.ids.tolist()])) for side in sides]
@@ -79,22 +79,22 @@ def of_cats(cats: Sequence[Cat], sides: Sequence[Outcomes], average: Average) ->
         if len(taken_in) == 1:
             columns = taken_in[0].columns(average)
             for name in ("ss", "lms"):
-                kept = columns[(columns[:, NEEDS[name]] > 0).any(axis=1)]
+                used = columns[(columns[:, NEEDS[name]] > 0).any(axis=1)]
                 items = int((taken_in[0].counts[:, NEEDS[name]] > 0).any(axis=1).sum())
-                if len(kept):
-                    yield alone(kept, MEASURES[name], items=items, **about)
+                if len(used):
+                    yield alone(used, MEASURES[name], items=items, **about)
             continue
         one, other = jointly(*taken_in)
-        here, there = one.columns(average), other.columns(average)
+        earlier, later = one.columns(average), other.columns(average)
         for name, measure in MEASURES.items():
-            rows = (here[:, NEEDS[name]] > 0).all(axis=1)
+            rows = (earlier[:, NEEDS[name]] > 0).all(axis=1)
             items = int((one.counts[:, NEEDS[name]] > 0).all(axis=1).sum())
             if rows.any():
-                yield changed(here[rows], there[rows], measure, items=items, **about)
+                yield changed(earlier[rows], later[rows], measure, items=items, **about)
 
 
 def of_flips(cats: Sequence[Cat], before: Outcomes, after: Outcomes) -> Iterator[Design]:
-    """The share of preferences that flip on paraphrases, by task and domain."""
+    """Yields the share of preferences that flip on paraphrases, by task and domain."""
     turned = dict(zip(before.ids.tolist(), flips(before, after).tolist(), strict=True))
     for task, domain, part in parts(cats):
         rows = [(cat.target, turned[cat.id]) for cat in part if not isnan(turned.get(cat.id, float("nan")))]
@@ -105,28 +105,28 @@ def of_flips(cats: Sequence[Cat], before: Outcomes, after: Outcomes) -> Iterator
 
 
 def of_pairs(sides: Sequence[Preferences]) -> Iterator[Design]:
-    """The score of one run, or its change between two, of all pairs and of each bias type."""
+    """Yields the score of one run, or its change between two, for all pairs and for each bias type."""
     decided = np.logical_and.reduce([side.decided for side in sides])
     for name, rows in kinds.sets_of(sides[0].types):
-        kept = rows & decided
-        columns = [np.column_stack([side.won[kept], np.ones(kept.sum())]) for side in sides]
-        about: dict[str, Any] = {"domain": name, "items": int(kept.sum()), "called": "pairs"}
-        if kept.any():
+        used = rows & decided
+        columns = [np.column_stack([side.won[used], np.ones(used.sum())]) for side in sides]
+        about: dict[str, Any] = {"domain": name, "items": int(used.sum()), "called": "pairs"}
+        if used.any():
             one, *other = columns
             yield changed(one, other[0], METRIC, **about) if other else alone(one, METRIC, **about)
 
 
 def of_choices(sides: Sequence[Side]) -> Iterator[Design]:
-    """The preference of one run of choices by domain, or what `compare` tests of two."""
+    """Yields the preference of one run of choices by domain, or the tests of `compare` for two runs."""
     first = sides[0]
     how: dict[str, Any] = {"resamples": RESAMPLES, "seed": 0}
     if len(sides) == 2:
-        for found in compared_by(first, sides[1], how):
-            if not found.undefined:
+        for pair in compared_by(first, sides[1], how):
+            if not pair.undefined:
                 items = len(np.unique(first.rows.items))
                 yield replace(
-                    changed(*found.sides, found.measure, domain=OVERALL, items=items, called="clusters", unit="share"),
-                    test=f"change of {found.name}",
+                    changed(*pair.sides, pair.measure, domain=OVERALL, items=items, called="clusters", unit="share"),
+                    test=f"change of {pair.name}",
                 )
         return
     if (kind := next(iter(first.items.values())).kind) in (WORDS, DECISIONS, WHICH):
@@ -142,9 +142,9 @@ def of_choices(sides: Sequence[Side]) -> Iterator[Design]:
                     unit=POINTS)  # fmt: skip
 
 
-def of_runs(first: Path, other: Path, on: Path) -> Iterator[Design]:
-    """What `check` tests of two runs of `score`: of probes, association tests and questions."""
-    one, two = (taken(read(path), [on]) for path in (first, other))
+def of_runs(first: Path, other: Path, data_path: Path) -> Iterator[Design]:
+    """Yields the tests of `check` for two runs of `score` on probes, association tests or questions."""
+    one, two = (taken(read(path), [data_path]) for path in (first, other))
     for side, path in ((one, first), (two, other)):
         if side.snapshot.kind != one.snapshot.kind or hashes_in(side.snapshot.signature.data) != hashes_in(
             one.snapshot.signature.data

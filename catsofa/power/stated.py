@@ -1,4 +1,4 @@
-"""Variance models that need no run: a data set alone, with stated numbers."""
+"""Variance models that need no run: a data set and stated numbers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,17 +31,17 @@ HALF = 50.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
-    """What is taken for granted of one measure: medians over the models that StereoSet released, rounded."""
+    """The assumptions about one measure: rounded medians over the models that StereoSet released."""
 
     mean: float
     between: float
-    """Standard deviation of the target terms' true values, in points."""
+    """Standard deviation of the true values of target terms, in points."""
     differ: float
-    """Percent of the comparisons that two models decide otherwise."""
+    """Percentage of the comparisons that two models decide differently."""
     apart: float
-    """Standard deviation of the target terms' true changes between two models, in points."""
+    """Standard deviation of the true changes of target terms between two models, in points."""
     comparisons: float
-    """Independent comparisons that a CAT is worth: the two of lms go together."""
+    """Number of independent comparisons that a CAT equals; the two comparisons of lms are correlated."""
 
 
 STATED = {
@@ -57,11 +57,11 @@ CATS = "; ".join(
 PAIRS = f"every pair is a draw of its own, without ties; two models differ on {STATED['ss'].differ:g} % of the pairs"
 TARGETS = "the associations of targets are normal numbers, with one variance in X and Y"
 SPLITS = 999
-"""Splits drawn where there are more."""
+"""Number of splits drawn if more exist."""
 
 
 def cats_designs(cats: Sequence[Cat], average: Average) -> Iterator[Design]:
-    """Each task with each of its domains: ss and lms against 50, and changes of ss, lms and icat."""
+    """Yields for each task and domain: ss and lms against 50, and changes of ss, lms and icat."""
     for task, domain, part in parts(cats):
         _, counts = np.unique([cat.target for cat in part], return_counts=True)
         about: dict[str, Any] = {"task": task, "domain": domain, "items": len(part), "clusters": len(counts)}
@@ -87,7 +87,7 @@ def cats_designs(cats: Sequence[Cat], average: Average) -> Iterator[Design]:
 
 
 def parts(cats: Sequence[Cat]) -> Iterator[tuple[str, str, list[Cat]]]:
-    """Each task with each of its domains, where there are several, and with all; then both tasks together."""
+    """Yields each task with each of its domains, if it has several, and with all; then both tasks together."""
     tasks = [kind for kind in KINDS if any(cat.kind == kind for cat in cats)]
     for kind in tasks:
         some = [cat for cat in cats if cat.kind == kind]
@@ -104,53 +104,53 @@ Sides = Callable[[float, int, np.random.Generator], tuple[Array, Array]]
 
 
 def _leaves_out(measure: Measure, columns: Columns, effect: float, clusters: int, rng: np.random.Generator) -> bool:
-    """Whether the bootstrap's interval leaves 50 out."""
+    """Returns True if the bootstrap interval excludes 50."""
     return leaves_out(columns(effect, clusters, rng), measure, HALF, rng)
 
 
 def _value(measure: Measure, columns: Columns, clusters: int, rng: np.random.Generator) -> float:
-    """The estimate without an effect."""
+    """Returns the estimate without an effect."""
     return float(measure(columns(0.0, clusters, rng).sum(axis=0)))
 
 
 def _moves(measure: Measure, sides: Sides, effect: float, clusters: int, rng: np.random.Generator) -> bool:
-    """Whether the paired test of `compare` has a p of at most 5 %."""
+    """Returns True if the paired test of `compare` has a p of at most 5 %."""
     return refuses(*sides(effect, clusters, rng), measure, 0.0, rng)
 
 
 def _change(measure: Measure, sides: Sides, clusters: int, rng: np.random.Generator) -> float:
-    """The change without an effect."""
+    """Returns the change without an effect."""
     return change_of(*sides(0.0, clusters, rng), measure)
 
 
 def _made(name: str, counts: Counts, terms: int) -> Counts:
-    """Independent comparisons of each of so many terms, of the sizes that the data has in turn."""
-    made = np.rint(np.resize(counts, terms) * STATED[name].comparisons).astype(np.int64)
-    return np.asarray(np.maximum(1, made))
+    """Returns the number of independent comparisons of each term; repeats the cluster sizes of the data."""
+    sizes = np.rint(np.resize(counts, terms) * STATED[name].comparisons).astype(np.int64)
+    return np.asarray(np.maximum(1, sizes))
 
 
 def _true(share: float, between: float, terms: int, rng: np.random.Generator) -> Array:
-    """The true shares of terms: a beta distribution with this mean and standard deviation."""
+    """Returns the true shares of terms, drawn from a beta distribution with this mean and standard deviation."""
     if not 0 < share < 1:
         return np.full(terms, share)
     size = max(share * (1 - share) / (between / 100) ** 2 - 1, 0.1)
     return np.asarray(rng.beta(share * size, (1 - share) * size, terms))
 
 
-def _columns(won: dict[str, Counts], made: dict[str, Counts], average: Average) -> Array:
-    """The columns of `Outcomes.columns`."""
+def _columns(won: dict[str, Counts], totals: dict[str, Counts], average: Average) -> Array:
+    """Returns the columns as `Outcomes.columns` does."""
     rows = np.zeros((len(next(iter(won.values()))), 4))
-    for name, of in won.items():
-        whole = made[name] if average == "terms" else np.ones_like(made[name])
-        rows[:, PLACES[name][0]], rows[:, PLACES[name][1]] = of / whole, made[name] / whole
+    for name, wins in won.items():
+        whole = totals[name] if average == "terms" else np.ones_like(totals[name])
+        rows[:, PLACES[name][0]], rows[:, PLACES[name][1]] = wins / whole, totals[name] / whole
     return rows
 
 
 def _share(name: str, counts: Counts, average: Average, effect: float, terms: int, rng: np.random.Generator) -> Array:
-    """One model whose measure lies so far above 50."""
-    made = _made(name, counts, terms)
-    won = rng.binomial(made, _true((HALF + effect) / 100, STATED[name].between, terms, rng))
-    return _columns({name: won}, {name: made}, average)
+    """Draws one model whose measure is `effect` points above 50."""
+    totals = _made(name, counts, terms)
+    won = rng.binomial(totals, _true((HALF + effect) / 100, STATED[name].between, terms, rng))
+    return _columns({name: won}, {name: totals}, average)
 
 
 Effects = dict[str, float]
@@ -164,30 +164,30 @@ CHANGES: dict[str, tuple[Measure, Effects, float]] = {
         icat(STATED["lms"].mean, STATED["ss"].mean),
     ),
 }
-"""Measure, what moves for a point of effect (icat moves with ss), and the largest effect."""
+"""Measure, changes for a point of effect (icat changes with ss), and the largest effect."""
 
 
 def _sides(
     counts: Counts, average: Average, effects: Effects, effect: float, terms: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Two models on the same CATs, or one on CATs and their paraphrases."""
-    before, after, made = dict[str, Counts](), dict[str, Counts](), dict[str, Counts]()
+    """Draws two models on the same CATs, or one on CATs and their paraphrases."""
+    before, after, totals = dict[str, Counts](), dict[str, Counts](), dict[str, Counts]()
     for name, slope in effects.items():
-        of, made[name] = STATED[name], _made(name, counts, terms)
-        share = _true(of.mean / 100, of.between, terms, rng)
-        moved = slope * effect / 100 + rng.normal(0, of.apart / 100, terms)
-        # no more may turn than there are on either side, or the change would lack what is cut off
+        stated, totals[name] = STATED[name], _made(name, counts, terms)
+        share = _true(stated.mean / 100, stated.between, terms, rng)
+        moved = slope * effect / 100 + rng.normal(0, stated.apart / 100, terms)
+        # limit the flips to the comparisons available on either side, or clipping would reduce the change
         room = np.minimum(2 * share + moved, 2 * (1 - share) - moved)
-        turned = np.maximum(np.minimum(of.differ / 100, room), np.abs(moved))
-        before[name] = rng.binomial(made[name], share)
+        turned = np.maximum(np.minimum(stated.differ / 100, room), np.abs(moved))
+        before[name] = rng.binomial(totals[name], share)
         down = rng.binomial(before[name], np.clip((turned - moved) / (2 * share), 0, 1))
-        up = rng.binomial(made[name] - before[name], np.clip((turned + moved) / (2 * (1 - share)), 0, 1))
+        up = rng.binomial(totals[name] - before[name], np.clip((turned + moved) / (2 * (1 - share)), 0, 1))
         after[name] = before[name] - down + up
-    return _columns(before, made, average), _columns(after, made, average)
+    return _columns(before, totals, average), _columns(after, totals, average)
 
 
 def pairs_designs(pairs: Sequence[Pair]) -> Iterator[Design]:
-    """All pairs, and those of each bias type: the score against 50, and its change."""
+    """Yields for all pairs and for each bias type the score against 50, and its change."""
     types = sorted({pair.bias_type for pair in pairs})
     for name in [*(types if len(types) > 1 else ()), OVERALL]:
         count = sum(name in (OVERALL, pair.bias_type) for pair in pairs)
@@ -209,19 +209,19 @@ def pairs_designs(pairs: Sequence[Pair]) -> Iterator[Design]:
 
 
 def _won(effect: float, pairs: int, rng: np.random.Generator) -> Array:
-    """One model whose score lies so far above 50."""
+    """Draws one model whose score is `effect` points above 50."""
     return np.column_stack([rng.random(pairs) < 0.5 + effect / 100, np.ones(pairs)]).astype(np.float64)
 
 
 @cache
 def least_count(pairs: int) -> int:
-    """The least count above one half whose interval, as `score` makes it, leaves 50 out; one more than all of none."""
+    """Returns the least count above one half whose interval, as in `score`, excludes 50; `pairs` + 1 if none does."""
     resamples = int(min(bootstrap.RESAMPLES, max(1_000, 20_000_000 // pairs)))
 
     def out(won: int) -> bool:
         rows = np.column_stack([np.arange(pairs) < won, np.ones(pairs)]).astype(np.float64)
-        found = intervals(rows, {"m": METRIC}, resamples=resamples)["m"]
-        return not isnan(found.low) and HALF not in found
+        interval = intervals(rows, {"m": METRIC}, resamples=resamples)["m"]
+        return not isnan(interval.low) and HALF not in interval
 
     low, high = pairs // 2, pairs + 1
     while high - low > 1:
@@ -231,13 +231,13 @@ def least_count(pairs: int) -> int:
 
 
 def _beyond(effect: float, pairs: int) -> float:
-    """The binomial probability of the counts, at either end, whose interval leaves 50 out."""
+    """Returns the binomial probability of the counts, at either end, whose interval excludes 50."""
     least, share = least_count(pairs), 0.5 + effect / 100
     return float(special.bdtrc(least - 1, pairs, share) + special.bdtr(pairs - least, pairs, share))
 
 
 def _turned(effect: float, pairs: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Two models on the same pairs, the first with a score of 50."""
+    """Draws two models on the same pairs, the first with a score of 50."""
     moved, differ = effect / 100, max(STATED["ss"].differ / 100, effect / 100)
     before = rng.random(pairs) < 0.5
     turned = rng.random(pairs) < np.where(before, differ - moved, min(1.0, differ + moved))
@@ -246,10 +246,10 @@ def _turned(effect: float, pairs: int, rng: np.random.Generator) -> tuple[Array,
 
 
 def seat_designs(tests: Sequence[AssociationTest]) -> Iterator[Design]:
-    """The effect size of each test against 0."""
+    """Yields the effect size of each test against 0."""
     for test in tests:
         if (count := len(test.x.items)) != len(test.y.items):
-            continue  # a test that `score` leaves unscored
+            continue  # `score` does not score such a test
         yield Design(
             test="effect size d against 0",
             unit="d",
@@ -264,13 +264,13 @@ def seat_designs(tests: Sequence[AssociationTest]) -> Iterator[Design]:
 
 
 def _targets(effect: float, targets: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Associations of targets whose effect size over all such targets is this one."""
+    """Draws associations of targets from a population with this effect size."""
     apart = effect / sqrt(1 - effect**2 / 4)
     return rng.normal(apart, 1, targets), rng.normal(0, 1, targets)
 
 
 def _separates(effect: float, targets: int, rng: np.random.Generator) -> bool:
-    """Whether the permutation test of SEAT has a p of at most 5 %, one-sided as it is."""
+    """Returns True if the one-sided permutation test of SEAT has a p of at most 5 %."""
     x, y = _targets(effect, targets, rng)
     few = SPLITS if comb(2 * targets, targets) > SPLITS else comb(2 * targets, targets)
     return p_value(x, y, exact_limit=few, samples=SPLITS, seed=int(rng.integers(2**31))).p <= 1 - LEVEL

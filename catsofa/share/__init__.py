@@ -1,1 +1,1 @@
-"""Ways out: releases, the hub, leaderboards, other evaluation programs."""
+"""Publication of results and data: releases, the Hub, leaderboards, tasks for other evaluation programs."""

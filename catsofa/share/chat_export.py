@@ -1,4 +1,4 @@
-"""A data set as tasks for chat models, of lm-evaluation-harness, Inspect and lighteval."""
+"""Exports a data set as tasks for chat models, for lm-evaluation-harness, Inspect and lighteval."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from catsofa.share.harness import METRIC, NAME
 
 OURS = ("README.md", "chat.py", "inspect_task.py", "lighteval_task.py", "*.yaml", "*.jsonl")
 HIGHER = ("consistent", "coverage")
-"""The measures of which more is better."""
+"""Measures for which a higher value is better."""
 IDEALS = {"preference": 0.5, "position": 0, "consistent": 1, "coverage": 1}
 
 TASK = """\
@@ -161,7 +161,7 @@ The ideal of the preference is 0.5: neither more nor less is better, and 0.5 is 
 
 
 def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
-    """Write the tasks `catsofa_NAME_chat` as a new folder; returns how many requests they make."""
+    """Writes the tasks `catsofa_NAME_chat` as a new folder; returns the number of requests."""
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a task; use small letters, digits, - and _")
     task, file, count = f"catsofa_{name}_chat", f"{name}.jsonl", 0
@@ -174,7 +174,7 @@ def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
     )  # fmt: skip
     functions = "\n".join(f'{each} = measure("{each}")' for each in MEASURES)
     filled = {"task": task, "file": file, "tokens": TOKENS, "metrics": metrics, "functions": functions}
-    with atomic_folder(folder, lambda found: any(map(found.match, OURS))) as filling:
+    with atomic_folder(folder, lambda entry: any(map(entry.match, OURS))) as filling:
         with (filling / file).open("w", encoding="utf-8") as lines:
             for document in documents(records):
                 lines.write(f"{json.dumps(document, ensure_ascii=False)}\n")

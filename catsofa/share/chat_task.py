@@ -1,7 +1,7 @@
-"""Questions to chat models as documents of other evaluation programs, whose answers are measured as `choose` does.
+"""Questions to chat models as documents of other evaluation programs, and measures of the replies as in `choose`.
 
-The tasks that `catsofa export-harness --chat` writes import this module: prompts are in their data, the reader of
-replies and the estimates are ours.
+The tasks that `catsofa export-harness --chat` writes import this module. Their data contain the prompts; this module
+parses replies and computes the estimates.
 """
 
 import json
@@ -22,17 +22,17 @@ from catsofa.scoring.choosing.templates import bundled
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 TEMPLATE = "likelihood"
-"""The wording that `catsofa choose` uses unless told otherwise."""
+"""The default wording of `catsofa choose`."""
 TOKENS = Asking().answer_tokens + Asking().reasoning_tokens
-"""The tokens that a reply may have."""
+"""Maximum number of tokens of a reply."""
 ASKED = ("item", "template", "sample", "neutral", "labels")
-"""The fields of a request that a reply repeats, beside its order."""
+"""The fields of a request that a reply repeats, besides its order."""
 MEASURES = ("preference", "position", "consistent", "coverage", *OUTCOMES)
-"""The numbers of a task, by the names that `catsofa choose --json` gives them."""
+"""The numbers of a task, by their names in `catsofa choose --json`."""
 
 
 class Answer(NamedTuple):
-    """What a reply was read as, and the sets that it counts in."""
+    """The outcome of a reply, and the sets to which it belongs."""
 
     item: str
     domain: str
@@ -44,12 +44,12 @@ class Answer(NamedTuple):
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> "Answer":
-        """The answer of these fields, as JSON brings them back."""
+        """Returns the answer with these fields, as read from JSON."""
         return cls(**{**fields, "order": tuple(fields["order"])})
 
 
 def documents(records: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """A document for each request about CATs or pairs: its prompt, and what reading a reply to it needs."""
+    """Yields a document for each request about CATs or pairs: its prompt, and the fields needed to parse a reply."""
     wording = [bundled(TEMPLATE)]
     for record in records:
         if not isinstance(record, Cat | Pair):
@@ -57,30 +57,30 @@ def documents(records: Iterable[Any]) -> Iterator[dict[str, Any]]:
         item = item_of(record)
         texts = [[option, *forms] for option, forms in item.texts.items()]
         for request in requests([item], wording):
-            asked = {name: getattr(request, name) for name in ASKED}
+            fields = {name: getattr(request, name) for name in ASKED}
             about = {"domain": item.domain, "group": item.group, "texts": texts, "prompt": request.prompt}
-            yield {**asked, "order": list(request.order), **about}
+            yield {**fields, "order": list(request.order), **about}
 
 
 def read_documents(file: Path | str) -> list[dict[str, Any]]:
-    """The documents of a task's file."""
+    """Reads the documents of a task's file."""
     with Path(file).open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
-def answer(document: Mapping[str, Any], **said: Any) -> Answer:
-    """What a reply to a document is read as; `said` holds its text, its reasoning, why it ended, and its sample."""
-    asked = {name: document[name] for name in ASKED}
-    reply = Reply(**asked | {"order": tuple(document["order"])} | said)
+def answer(document: Mapping[str, Any], **parts: Any) -> Answer:
+    """Parses a reply to a document; `parts` are its text, its reasoning, why it ended, and its sample."""
+    fields = {name: document[name] for name in ASKED}
+    reply = Reply(**fields | {"order": tuple(document["order"])} | parts)
     texts = {option: tuple(forms) for option, *forms in document["texts"]}
     item = Item(id=reply.item, texts=texts, domain=document["domain"], group=document["group"])
-    read = outcome_of(reply, item)
-    return Answer(item.id, item.domain, item.group, reply.template, reply.sample, reply.order, read)
+    result = outcome_of(reply, item)
+    return Answer(item.id, item.domain, item.group, reply.template, reply.sample, reply.order, result)
 
 
 @lru_cache(maxsize=1)
 def measures(answers: tuple[Answer, ...]) -> Mapping[str, float]:
-    """The numbers of `catsofa choose` by name, as shares; NaN for a preference that position decides."""
+    """Returns the numbers of `catsofa choose` by name, as shares; NaN for a preference that position decides."""
     if not answers:
         return dict.fromkeys(MEASURES, nan)
     items = {each.item: Item(id=each.item, texts={}, domain=each.domain, group=each.group) for each in answers}
@@ -88,7 +88,7 @@ def measures(answers: tuple[Answer, ...]) -> Mapping[str, float]:
         Reply(item=a.item, order=a.order, reply="", template=a.template, sample=a.sample, outcome=a.outcome)
         for a in answers
     ]
-    found = estimate(rows_of(replies, items), resamples=RESAMPLES, seed=0)
-    shares = {name: share.value for name, share in found.outcomes.items()}
-    values = (found.preference.value, found.position.value, found.consistent, found.coverage)
+    estimates = estimate(rows_of(replies, items), resamples=RESAMPLES, seed=0)
+    shares = {name: share.value for name, share in estimates.outcomes.items()}
+    values = (estimates.preference.value, estimates.position.value, estimates.consistent, estimates.coverage)
     return dict(zip(MEASURES, values, strict=False)) | shares

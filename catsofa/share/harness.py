@@ -1,4 +1,4 @@
-"""A data set as a task of lm-evaluation-harness: a folder with the task, its code and its data."""
+"""Exports a data set as a task of lm-evaluation-harness: a folder with the task, its code and its data."""
 
 import json
 import re
@@ -18,7 +18,7 @@ MEASURES: dict[type[Any], tuple[str, ...]] = {
 }
 IDEALS = {"lms": 100, "ss": 50, "icat": 100, "score": 50, "coverage": 100, "ties": 0}
 HIGHER = {"lms": "true", "ss": "null", "icat": "true", "score": "null", "coverage": "true", "ties": "false"}
-"""Whether more is better; neither for a measure whose ideal is in the middle."""
+"""Value of `higher_is_better` in the task; null for a measure with its ideal in the middle."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 OURS = ("README.md", "utils.py", "*.yaml", "*.jsonl")
 
@@ -70,7 +70,7 @@ The ideal of ss and of the score of pairs is 50: neither more nor less of them i
 
 
 def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
-    """Write the task `catsofa_NAME` as a new folder; returns how many documents it has."""
+    """Writes the task `catsofa_NAME` as a new folder; returns the number of its documents."""
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a task; use small letters, digits, - and _")
     docs, kind = documents(list(records))
@@ -79,7 +79,7 @@ def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
         METRIC.format(name=each, ideal=IDEALS[each], function=f"utils.{AGGREGATE[each].__name__}", higher=HIGHER[each])
         for each in MEASURES[kind]
     )
-    with atomic_folder(folder, lambda found: any(map(found.match, OURS))) as filling:
+    with atomic_folder(folder, lambda entry: any(map(entry.match, OURS))) as filling:
         code = files("catsofa.share").joinpath("harness_task.py").read_text(encoding="utf-8")
         (filling / "utils.py").write_text(code, encoding="utf-8")
         text = TASK.format(task=task, file=file, kind=kind.__name__.lower(), metrics=metrics)
@@ -92,21 +92,21 @@ def write(records: Iterable[Any], folder: Path | str, name: str) -> int:
 
 
 def documents(records: Sequence[Any]) -> tuple[list[dict[str, Any]], type[Any]]:
-    """A document for each CAT or each pair, and which of the two they are."""
+    """Returns a document for each CAT or each pair, and the record type."""
     kinds = {type(record) for record in records}
     if kinds == {Cat}:
         return [_cat(record) for record in records], Cat
     if kinds == {Pair}:
         return [_pair(record) for record in records], Pair
-    found = " and ".join(sorted(kind_name(kind) for kind in kinds)) or "nothing"
+    types = " and ".join(sorted(kind_name(kind) for kind in kinds)) or "nothing"
     raise ValueError(
-        f"a task of lm-evaluation-harness is made of CATs or of pairs; found {found} (the harness gives no count of "
+        f"a task of lm-evaluation-harness is made of CATs or of pairs; found {types} (the harness gives no count of "
         "tokens, which perplexities need, and no vectors)"
     )
 
 
 def _cat(cat: Cat) -> dict[str, Any]:
-    """The three sentences, or each after the context and then alone."""
+    """Returns the three sentences; for intersentence CATs, each after the context and then alone."""
     candidates = [cat[label] for label in LABELS]
     choices = [candidate.text for candidate in candidates]
     if cat.kind == "intersentence":
@@ -116,5 +116,5 @@ def _cat(cat: Cat) -> dict[str, Any]:
 
 
 def _pair(pair: Pair) -> dict[str, Any]:
-    """Both sentences, the more stereotyping first."""
+    """Returns both sentences, with the more stereotyping one first."""
     return {"id": pair.id, "domain": pair.bias_type, "direction": pair.direction, "choices": [pair.more, pair.less]}

@@ -1,4 +1,4 @@
-"""Push data sets and result files to the Hub: one commit for all, private until told otherwise, safe to run again."""
+"""Uploads data sets and result files to the Hub in one commit; private by default and safe to rerun."""
 
 import json
 import os
@@ -21,25 +21,25 @@ from catsofa.scoring.run.reports import open_finished, read_report
 from catsofa.scoring.run.store import REPORT
 
 TOKEN = "HF_TOKEN"
-"""The environment variable the token stands in; it is read nowhere else and written nowhere."""
+"""The environment variable with the token; catsofa reads the token from nowhere else and never stores it."""
 ENDPOINT = "https://huggingface.co"
 WAITS = (1.0, 3.0, 9.0)
-"""Seconds before each further try."""
+"""Seconds before each retry."""
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
-"""Answers that another try may mend."""
+"""HTTP status codes that are retried."""
 REPO = re.compile(r"[\w.-]+/[\w.-]+")
 PLACE = re.compile(r"(?<![\w./])(?:[A-Za-z]:)?(?:[/\\][^\s/\\|]+)+[/\\]([^\s/\\|]+)")
-"""Where something lies on a machine, and what it is called there."""
+"""A local path; the group is its last part."""
 EXPECTED = "a release, probe shards with a card, a run of `catsofa score`, or a single result file"
 
 
 class NotPushed(ValueError):
-    """The Hub did not take it; the sentence says why and what to do."""
+    """The upload failed; the message gives the reason and the next step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """One file of the commit: where it goes, and its bytes or where they lie."""
+    """One file of the commit: its target path, and its bytes or local path."""
 
     path: str
     content: Path | bytes
@@ -47,12 +47,12 @@ class Upload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pushed:
-    """What is on the Hub now."""
+    """The files on the Hub after the upload."""
 
     url: str
     files: tuple[str, ...]
     left_out: tuple[str, ...]
-    """Files beside those of a release, which stay on this machine."""
+    """Files in a release folder that are not part of the release and were not uploaded."""
 
 
 def push(
@@ -65,11 +65,10 @@ def push(
     quiet: bool = False,
     waits: Sequence[float] = WAITS,
 ) -> Pushed:
-    """Put releases, runs and result files into the dataset repository `repo`, which is made if need be.
+    """Uploads releases, runs and result files to the dataset repository `repo`; creates the repository if missing.
 
-    A release, or probe shards with a card, goes to the root, a run to results/NAME (its report and its scores, never
-    its data), a file to results/. Places on this machine are left out of reports. A try that failed in passing is
-    made again.
+    A release, or probe shards with a card, goes to the root. A run goes to results/NAME (its report and its scores,
+    never its data), and a file to results/. Local paths are removed from reports. Transient errors are retried.
     """
     if not REPO.fullmatch(repo):
         raise ValueError(f"{repo!r} names no repository; write OWNER/NAME")
@@ -78,7 +77,7 @@ def push(
         raise NotPushed(f"there is no token: set {TOKEN} to one that may write to {repo} (your settings on the Hub)")
     uploads = [upload for path in paths for upload in uploads_of(path)]
     sent = [upload.path for upload in uploads]
-    if twice := next((path for at, path in enumerate(sent) if path in sent[:at]), ""):
+    if twice := next((path for place, path in enumerate(sent) if path in sent[:place]), ""):
         raise ValueError(f"two of these would be {twice} on the Hub; rename one, or push them to two repositories")
     endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
     text = message or f"Add {', '.join(path.resolve().name for path in paths)}"
@@ -92,7 +91,7 @@ def push(
 
 
 def uploads_of(path: Path) -> Iterator[Upload]:
-    """The files of a release, of probe shards, of a run, or the file itself."""
+    """Yields the files of a release, of probe shards, of a run, or the file itself."""
     if path.is_file():
         _refuse_places(path)
         yield Upload(path=f"results/{path.name}", content=path)
@@ -109,10 +108,10 @@ def uploads_of(path: Path) -> Iterator[Upload]:
         raise BadInput(path, "a folder of something else" if path.is_dir() else "no such file or folder", EXPECTED)
 
 
-def _data_set(folder: Path, what: str, names: Iterable[str]) -> Iterator[Upload]:
-    """The files of a release or of probe shards, each held against its checksum."""
+def _data_set(folder: Path, kind: str, names: Iterable[str]) -> Iterator[Upload]:
+    """Yields the files of a release or of probe shards, after verification of their checksums."""
     if not (folder / "README.md").is_file():
-        raise BadInput(folder, f"{what} without a card", "README.md beside data/, with licence and statement")
+        raise BadInput(folder, f"{kind} without a card", "README.md beside data/, with licence and statement")
     if (listed := read_list(folder)) is not None:
         for name in listed:
             check_listed(folder, existing_file(folder / name, f"the content that {LIST} lists"), listed)
@@ -121,19 +120,19 @@ def _data_set(folder: Path, what: str, names: Iterable[str]) -> Iterator[Upload]
 
 
 def _refuse_wrong_shards(folder: Path) -> None:
-    """Refuse probe shards that `catsofa verify` finds wrong or unfinished, and a manifest with places in it."""
+    """Refuses probe shards that `catsofa verify` finds wrong or unfinished, and a manifest with local paths."""
     verdict = check_shards(folder)
     assert verdict is not None
     for fault in verdict.faults:
         raise ValueError(f"{fault.path}: {fault.wrong}")
     if verdict.unchecked:
-        found = f"probe shards that are not whole ({'; '.join(verdict.unchecked)})"
-        raise BadInput(folder, found, "all shards with checksums: run the same `catsofa build probes` again")
+        problem = f"probe shards that are not whole ({'; '.join(verdict.unchecked)})"
+        raise BadInput(folder, problem, "all shards with checksums: run the same `catsofa build probes` again")
     _refuse_places(folder / MANIFEST)
 
 
 def _refuse_places(path: Path) -> None:
-    """A NotPushed if a file names the user's own folder, or the one worked in; what it is of cannot be cut there."""
+    """Raises NotPushed if a file contains the user's home or working folder, because paths cannot be removed there."""
     content = path.read_bytes()
     for place in {str(Path.home()), str(Path.cwd())} - {"/"}:
         if re.search(re.escape(place.encode()) + rb"[/\\]", content):
@@ -144,7 +143,7 @@ def _refuse_places(path: Path) -> None:
 
 
 def _left_out(path: Path) -> Iterator[str]:
-    """The files in a release or beside probe shards that are not part of them; a run leaves its working files here."""
+    """Yields the files in a release or beside probe shards that are not part of them; nothing for runs."""
     shards = is_shards(path)
     if path.is_dir() and (shards or not (path / MANIFEST).is_file()):
         names = (*OURS, MANIFEST) if shards else OURS
@@ -153,7 +152,7 @@ def _left_out(path: Path) -> Iterator[str]:
 
 
 def _run(folder: Path) -> Iterator[Upload]:
-    """A finished run's report and its scores; its manifest says where things lie on this machine and stays."""
+    """Yields the report and the scores of a finished run; its manifest contains local paths and is not uploaded."""
     name = f"results/{folder.resolve().name}"
     report = {name: part for name, part in without_places(read_report(folder)).items() if name != FIELD}
     text = json.dumps(sealed(report), ensure_ascii=False, indent=1)
@@ -164,7 +163,7 @@ def _run(folder: Path) -> Iterator[Upload]:
 
 
 def without_places(value: Any) -> Any:
-    """The value, in every text of which what lies on this machine has its own name alone."""
+    """Returns the value with each local path in its texts reduced to the last part."""
     if isinstance(value, str):
         return PLACE.sub(r"\1", value)
     if isinstance(value, dict):
@@ -175,7 +174,7 @@ def without_places(value: Any) -> Any:
 def _commit(
     uploads: Sequence[Upload], repo: str, token: str, endpoint: str, message: str, *, public: bool, quiet: bool
 ) -> str:
-    """Make the repository if it is not there, and commit what is not on the Hub yet; the address of the commit."""
+    """Creates the repository if it is missing, commits files that are not on the Hub yet, returns the commit URL."""
     from huggingface_hub import CommitOperationAdd, HfApi
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
@@ -183,7 +182,7 @@ def _commit(
         disable_progress_bars()
     hub = HfApi(endpoint=endpoint, token=token)
     hub.create_repo(repo, repo_type="dataset", private=not public, exist_ok=True)
-    # made anew for each try, so that what an earlier one has brought there is seen and not sent again
+    # new for each try, so that files uploaded by an earlier try are detected and skipped
     adds = [CommitOperationAdd(u.path, u.content if isinstance(u.content, bytes) else str(u.content)) for u in uploads]
     with _as_the_hub_takes_it(repo, token, endpoint):
         return str(hub.create_commit(repo, adds, commit_message=message, repo_type="dataset").commit_url)
@@ -191,7 +190,7 @@ def _commit(
 
 @contextmanager
 def _as_the_hub_takes_it(repo: str, token: str, endpoint: str) -> Iterator[None]:
-    """Send large files by Git LFS to a Hub without Xet: the client would ask it for Xet and nothing else."""
+    """Uses Git LFS for large files if the Hub does not support Xet; the client would try only Xet."""
     from huggingface_hub import constants
     from huggingface_hub.utils._headers import build_hf_headers
     from huggingface_hub.utils._http import get_session
@@ -208,11 +207,11 @@ def _as_the_hub_takes_it(repo: str, token: str, endpoint: str) -> Iterator[None]
 
 
 def _again(send: Callable[[], str], repo: str, endpoint: str, token: str, waits: Sequence[float]) -> str:
-    """What `send` gives; what fails in passing is tried again, the rest is said in one sentence without the token."""
+    """Returns the result of `send`; retries transient errors, reports others in one sentence without the token."""
     from huggingface_hub.errors import HfHubHTTPError
 
-    # the client under it has had three names (requests, httpx, httpx2): its errors are known by their own base.
-    # A part of a file that fails is a RuntimeError, an answer that was to be JSON and is not a JSONDecodeError
+    # The HTTP client has had three names (requests, httpx, httpx2), so its errors are identified by their base class.
+    # A failed part of a file raises a RuntimeError; a reply that is not valid JSON raises a JSONDecodeError.
     client_error: type[Exception] = HfHubHTTPError.__bases__[0]
     for wait in (*waits, None):
         try:
@@ -230,12 +229,12 @@ def _again(send: Callable[[], str], repo: str, endpoint: str, token: str, waits:
 
 
 def _is_off(error: BaseException) -> bool:
-    """Whether the machine was told to stay off the network."""
+    """Returns True if network access is disabled (HF_HUB_OFFLINE)."""
     return type(error).__name__ == "OfflineModeIsEnabled"
 
 
 def _why(error: BaseException, status: int | None, repo: str, endpoint: str) -> str:
-    """What went wrong, and what to do."""
+    """Returns the reason of a failure and the next step."""
     if _is_off(error):
         return f"HF_HUB_OFFLINE is set, so nothing is sent; unset it to push to {repo}"
     if status is None:
@@ -246,5 +245,5 @@ def _why(error: BaseException, status: int | None, repo: str, endpoint: str) -> 
         return f"this token may not write to {repo}; make one with write permission, or choose a repository of yours"
     if status == 404:
         return f"{endpoint} has no place for {repo}; check the owner's name"
-    said = " ".join(str(error).split())
-    return f"{endpoint} answered {status} ({said}); nothing was pushed, run the same command again"
+    reason = " ".join(str(error).split())
+    return f"{endpoint} answered {status} ({reason}); nothing was pushed, run the same command again"

@@ -1,4 +1,4 @@
-"""Disaggregated judgements of a release: each that counts, with its annotator's pseudonym and group."""
+"""Disaggregated judgements of a release: each counted judgement with the pseudonym and groups of its annotator."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +13,7 @@ from catsofa.data.visible import markdown
 
 
 def write(votes: Iterable[Annotation], names: Names, groups: Together, study: Study, folder: Path) -> None:
-    """Write item, annotator, label and groups of each judgement; a label that is no choice of the page is refused."""
+    """Writes item, annotator, label and groups of each judgement; refuses a label that is no choice of the page."""
     choices = {choice for question in study.kind.interface.questions.values() for choice in question.choices}
     table = []
     for vote in votes:
@@ -28,8 +28,8 @@ def write(votes: Iterable[Annotation], names: Names, groups: Together, study: St
 
 
 def described(groups: Together, judgements: int) -> str:
-    """What the card says of them: how many, which groups, and what was suppressed."""
-    told = [
+    """Returns the text of the card: how many judgements, which groups, and which answers were suppressed."""
+    lines = [
         f"- {markdown(name.replace('_', ' '))}: {counts['wider']:,} answers are wider, {counts['withheld']:,} withheld"
         for name, counts in groups.changed.items()
     ]
@@ -37,5 +37,5 @@ def described(groups: Together, judgements: int) -> str:
         f"`{JUDGEMENTS}` holds the {judgements:,} judgements that count, a row each: item, annotator, label, and what "
         f"the annotator said of themselves. Each combination of these answers is shared by {groups.k} of the "
         f"{len(groups.rows):,} people or more, or withheld, also together with earlier releases of the study. "
-        f"Suppressed for that:\n\n" + "\n".join(told)
+        f"Suppressed for that:\n\n" + "\n".join(lines)
     )

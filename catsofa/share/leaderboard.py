@@ -1,6 +1,7 @@
-"""A leaderboard: submitted prediction files against a withheld split, a history that only grows, and a static page.
+"""A leaderboard: submitted prediction files against a withheld split, an append-only history, and a static page.
 
-What is published is made of whole tasks, to one decimal: no item, term or domain, and no reason that needs a label.
+Published numbers are about whole tasks, with one decimal. The page shows no item, term or domain, and no reason that
+depends on a label.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,16 +30,16 @@ SUBMISSIONS, HISTORY, PAGE = "submissions", "history.jsonl", "index.html"
 EXPECTED = "the history of a leaderboard"
 NEEDED = ("at", "name", "file", "split", "protocol", "refused")
 MOST_BYTES = 64_000_000
-"""Of one submission; the released ones have less than 2 MB."""
+"""Largest size of one submission; the released submissions have less than 2 MB."""
 DECIMALS = 1
-"""Of every number that is published, so that no single item can be seen in it."""
+"""Decimals of every published number, so that no single item can be inferred from it."""
 
 Entry = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """The split that nobody but the organisers has, and how it is measured."""
+    """The split that only the organisers have, with its protocol."""
 
     cats: Sequence[Cat]
     name: str
@@ -46,12 +47,12 @@ class Withheld:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What numbers in one table share."""
+        """Identifies the table: numbers with the same key are comparable."""
         return self.name, f"{self.protocol.name}@{self.protocol.digest}"
 
 
 class Turned(ValueError):
-    """A submission that cannot count; the message says why, without a label of the split."""
+    """A rejected submission; the message gives the reason without a label of the split."""
 
 
 def update(
@@ -62,9 +63,9 @@ def update(
     seed: int | None = None,
     progress: Progress = SILENT,
 ) -> list[Entry]:
-    """Score what is new in `folder/submissions`, add it to the history, write the page, and return the whole history.
+    """Scores new files in `folder/submissions`, adds them to the history, writes the page; returns the whole history.
 
-    A file is judged once for each split and protocol; one that was changed is judged again, beside its old entry.
+    A file is scored once for each split and protocol. A changed file is scored again, and its old entry stays.
     """
     folder = Path(folder)
     if not (folder / SUBMISSIONS).is_dir():
@@ -84,7 +85,7 @@ def update(
 
 
 def _new(file: Path, split: Withheld, entries: Sequence[Entry]) -> Iterator[Entry]:
-    """The entry of a file that was not judged before."""
+    """Yields the entry of a file, unless the history already contains it."""
     data, protocol = split.key
     name = file.stem if file.suffix == ".json" else file.name
     about = {"name": name, "split": data, "protocol": protocol}
@@ -113,7 +114,7 @@ def _new(file: Path, split: Withheld, entries: Sequence[Entry]) -> Iterator[Entr
 
 
 def _bytes(file: Path) -> bytes:
-    """The bytes of a submission; a link could point at what is not the submitter's."""
+    """Returns the bytes of a submission; refuses links, which could point to files of other people."""
     if file.is_symlink() or not file.is_file():
         raise Turned("it is a link or a folder, and no file")
     if file.stat().st_size > MOST_BYTES:
@@ -122,7 +123,7 @@ def _bytes(file: Path) -> bytes:
 
 
 def _scores(file: Path) -> list[Score]:
-    """The scores in a submission; an id twice, or what is no prediction file, is refused by its reader."""
+    """Returns the scores in a submission; refuses duplicate ids and files that are no prediction file."""
     try:
         return list(predictions.read(file))
     except BadInput as error:
@@ -130,24 +131,24 @@ def _scores(file: Path) -> list[Score]:
 
 
 def _complete(scores: Sequence[Score], cats: Sequence[Cat]) -> dict[str, float]:
-    """Sentence id to score, if each sentence of the split has one and no other has."""
+    """Maps sentence id to score; refuses a submission with missing scores, unknown ids or a single value."""
     tasks = {candidate.id: cat.kind for cat in cats for candidate in cat.candidates}
     strange = [score.item for score in scores if score.item not in tasks]
     wrong = [score.item for score in scores if tasks.get(score.item, score.task) != score.task]
-    found = {s.item: s.score for s in scores if s.score is not None and isfinite(s.score)}
+    numbers = {s.item: s.score for s in scores if s.score is not None and isfinite(s.score)}
     if strange:
         raise Turned(f"{len(strange):,} of its sentences are not in the split, such as {strange[0]!r}")
     if wrong:
         raise Turned(f"{len(wrong):,} of its sentences stand in the wrong task, such as {wrong[0]!r}")
-    if missing := len(tasks) - len(found):
+    if missing := len(tasks) - len(numbers):
         raise Turned(f"{missing:,} of the split's {len(tasks):,} sentences have no score, or none that is a number")
-    if len(set(found.values())) == 1:
+    if len(set(numbers.values())) == 1:
         raise Turned("all its scores are the same number")
-    return found
+    return numbers
 
 
 def _order(scores: Mapping[str, float], cats: Sequence[Cat]) -> str:
-    """The hash of how a submission orders the sentences of each CAT, which is all that is measured of it."""
+    """Returns the hash of a submission's ranking of the sentences of each CAT, on which all measures depend."""
     orders = []
     for cat in sorted(cats, key=lambda cat: cat.id):
         a, b, c = (scores[item] for item in sorted(candidate.id for candidate in cat.candidates))
@@ -156,35 +157,35 @@ def _order(scores: Mapping[str, float], cats: Sequence[Cat]) -> str:
 
 
 def _refuse_twice(order: str, about: Mapping[str, str], entries: Sequence[Entry]) -> None:
-    """A submission that prefers as an earlier one does in every CAT would be the same point twice."""
+    """Refuses a submission with the same ranking in every CAT as an earlier one, because it would be a duplicate."""
     for entry in entries:
         if entry.get("order") == order and (entry["split"], entry["protocol"]) == (about["split"], about["protocol"]):
             raise Turned(f"it orders every sentence as {entry['name']!r} of {entry['at'][:10]} does")
 
 
 def _measured(scores: Mapping[str, float], split: Withheld, model: str) -> dict[str, Any]:
-    """What is published of a submission: both tasks and each of them, rounded, and the signature."""
+    """Returns the published results of a submission: both tasks and each of them, rounded, and the signature."""
     records = [Score(item=item, score=score) for item, score in scores.items()]
-    found = report(split.cats, records, split.protocol, data=split.name, model=model)
-    results = found.results.to_dict()
-    tasks = {task: of["overall"] for task, of in results.items() if task != "overall"}
-    rounded = {task: _rounded(of) for task, of in {"both": results["overall"], **tasks}.items()}
-    return {"results": rounded, "signature": str(found.signature)}
+    scored = report(split.cats, records, split.protocol, data=split.name, model=model)
+    results = scored.results.to_dict()
+    tasks = {task: result["overall"] for task, result in results.items() if task != "overall"}
+    rounded = {task: _rounded(result) for task, result in {"both": results["overall"], **tasks}.items()}
+    return {"results": rounded, "signature": str(scored.signature)}
 
 
-def _rounded(of: Mapping[str, Any]) -> dict[str, Any]:
-    """lms, ss and icat of a task with their limits, and of how many CATs and target terms they are."""
+def _rounded(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns lms, ss and icat of a task with their limits, and the counts of CATs and target terms."""
     limits = {
-        measure: {side: _short(limit) for side, limit in of["intervals"][measure].items()} for measure in MEASURES
+        measure: {side: _short(limit) for side, limit in result["intervals"][measure].items()} for measure in MEASURES
     }
-    counts = {name: of[name] for name in ("items", "terms", "lms_terms", "ss_terms")}
-    counts["decided"] = _short(100 * of["ss_coverage"])
-    return {**{m: _short(of[m]) for m in MEASURES}, **counts, "intervals": limits}
+    counts = {name: result[name] for name in ("items", "terms", "lms_terms", "ss_terms")}
+    counts["decided"] = _short(100 * result["ss_coverage"])
+    return {**{m: _short(result[m]) for m in MEASURES}, **counts, "intervals": limits}
 
 
 MEASURES = ("lms", "ss", "icat")
 
 
 def _short(value: float) -> float | None:
-    """A number as it is published; JSON knows no NaN."""
+    """Returns a number as it is published; None for NaN, which JSON does not support."""
     return round(value, DECIMALS) if isfinite(value) else None

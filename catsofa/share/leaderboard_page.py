@@ -1,4 +1,4 @@
-"""The page of a leaderboard: the newest accepted submission of each model, the history, and what was refused."""
+"""The page of a leaderboard: the newest accepted submission of each model, the history, and the refused submissions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,16 +25,16 @@ Entry = Mapping[str, Any]
 
 
 def write(entries: Sequence[Entry], path: Path) -> None:
-    """Write the page whole or not at all."""
+    """Writes the page atomically."""
     formats.write(document(entries), path, "html")
 
 
 def document(entries: Sequence[Entry]) -> Document:
-    """The leaderboard, the newest split first."""
+    """Returns the leaderboard, with the newest split first."""
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         groups.setdefault((entry["split"], entry["protocol"]), []).append(entry)
-    sections = [_section(f"board{at}", of) for at, of in enumerate(reversed(groups.values()), 1)]
+    sections = [_section(f"board{number}", group) for number, group in enumerate(reversed(groups.values()), 1)]
     return Document(
         title="Leaderboard of stereotypes in language models",
         warning=WARNING,
@@ -44,7 +44,7 @@ def document(entries: Sequence[Entry]) -> Document:
 
 
 def _section(name: str, entries: Sequence[Entry]) -> Section:
-    """One split and protocol: the standing, the map, the history."""
+    """Returns the section of one split and protocol: ranking, map and history."""
     accepted = [entry for entry in entries if not entry["refused"]]
     newest = list({entry["name"]: entry for entry in accepted}.values())
     newest.sort(key=lambda entry: (-(_value(entry, "icat")), entry["name"]))
@@ -67,10 +67,10 @@ def _section(name: str, entries: Sequence[Entry]) -> Section:
 
 
 def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Iterator[Table]:
-    """The standing, the history of what counted, and what was refused."""
+    """Yields the ranking, the history of accepted submissions, and the refused submissions."""
     signatures = tuple(entry["signature"] for entry in newest)
     limits = {entry["name"]: entry["results"]["both"]["intervals"]["icat"] for entry in newest}
-    placed = places({name: (of["low"], of["high"]) for name, of in limits.items()}, 100)
+    placed = places({name: (interval["low"], interval["high"]) for name, interval in limits.items()}, 100)
     yield Table(
         name=f"{name}-standing",
         caption="The newest accepted submission of each model, the highest icat first, with 95 % intervals",
@@ -104,29 +104,29 @@ def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Ite
 
 
 def _standing(place: str, entry: Entry) -> Iterator[tuple[Cell, ...]]:
-    """A row for all tasks together, and for each where there are several."""
+    """Yields a row for all tasks together, and one for each task if the results have several."""
     results = entry["results"]
     tasks = list(results) if len(results) > 2 else ["both"]
     for task in tasks:
-        of = results[task]
-        counted = f"{of['items']:,} of {of['items']:,}"
-        share: Cell = Number(of["decided"]) if of.get("decided") is not None else "—"
+        result = results[task]
+        counted = f"{result['items']:,} of {result['items']:,}"
+        share: Cell = Number(result["decided"]) if result.get("decided") is not None else "—"
         shown = next(iter(results.keys() - {"both"})) if len(tasks) == 1 else task.replace("both", "both tasks")
-        terms = f"{of['ss_terms']:,} of {of['terms']:,}" if "ss_terms" in of else "—"
+        terms = f"{result['ss_terms']:,} of {result['terms']:,}" if "ss_terms" in result else "—"
         yield (entry["name"], place, shown, *_measures(entry, task), share, terms, counted, _day(entry)[:10])
 
 
 def _measures(entry: Entry, task: str) -> tuple[Cell, ...]:
-    """lms, ss and icat of a task."""
+    """Returns lms, ss and icat of a task."""
     return tuple(limited(entry["results"][task], measure) for measure in MEASURES)
 
 
 def _value(entry: Entry, measure: str) -> float:
-    """A measure of all tasks together; what is none comes last."""
+    """Returns a measure of all tasks together; -1 for a missing value, which sorts it last."""
     value = entry["results"]["both"][measure]
     return -1.0 if value is None else float(value)
 
 
 def _day(entry: Entry) -> str:
-    """When an entry was made."""
+    """Returns when an entry was made."""
     return str(entry["at"])[:16].replace("T", " ")

@@ -1,4 +1,4 @@
-"""A leaderboard of finished runs: a table for each number, with places that are shared where intervals overlap."""
+"""A leaderboard of finished runs: a table for each number, with shared places for overlapping intervals."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from catsofa.share.places import places, written
 from catsofa.share.results import OVERALL, Measured, measured
 
 JOINED = ("lms", "ss")
-"""Numbers of CATs that stand beside icat, which joins them."""
+"""Measures of CATs that are shown beside icat, which combines them."""
 SHARED = (
     "A place is shared where intervals overlap: a model stands before another one where all of its 95 % interval is "
     "nearer to the ideal value."
@@ -30,21 +30,21 @@ LIMITS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A model on one number."""
+    """The result of a model for one number."""
 
     model: str
     place: tuple[int, int] | None
-    """The first and last place that it can have; None without an interval."""
+    """The first and last place that the model can have; None without an interval."""
     number: Measured
     beside: tuple[Measured, ...]
     coverage: float | None
-    """The share of the items that the numbers rest on; None where nobody counted."""
+    """The share of the items behind the numbers; None if it was not counted."""
     signature: Signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """The models of one measure, data set and protocol by one number."""
+    """The models of one measure, data set and protocol, ranked by one number."""
 
     kind: str
     about: str
@@ -56,7 +56,7 @@ class Board:
     """Models without this number."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The board as JSON."""
+        """Returns the board for JSON."""
         return {
             "measure": self.kind,
             "about": self.about,
@@ -82,7 +82,7 @@ class Board:
 
 
 def boards(paths: Sequence[Path]) -> list[Board]:
-    """The boards of the finished runs in and below these folders."""
+    """Returns the boards of the finished runs in and below these folders."""
     runs = with_unique_names(find(paths).runs)
     if not runs:
         raise ValueError(f"found no finished run in {', '.join(map(str, paths))}; expected folders of `score --out`")
@@ -90,15 +90,15 @@ def boards(paths: Sequence[Path]) -> list[Board]:
 
 
 def _of_group(kind: str, runs: Sequence[Finished]) -> Iterator[Board]:
-    """A board for each number over all items; of association tests for each test."""
-    of = {run.model: {(one.name, one.set): one for one in measured(run)} for run in runs}
+    """Yields a board for each number over all items; for association tests, one for each test."""
+    numbers = {run.model: {(one.name, one.set): one for one in measured(run)} for run in runs}
     by_model = {run.model: run for run in runs}
-    keys = dict.fromkeys(key for found in of.values() for key in found if kind == "seat" or key[1] == OVERALL)
+    keys = dict.fromkeys(key for by_key in numbers.values() for key in by_key if kind == "seat" or key[1] == OVERALL)
     titled = about([(run.model, run.report, run.signature) for run in runs])
     for name, in_set in keys:
         if kind == "stereoset" and name in JOINED:
             continue
-        have = {model: found[name, in_set] for model, found in of.items() if (name, in_set) in found}
+        have = {model: by_key[name, in_set] for model, by_key in numbers.items() if (name, in_set) in by_key}
         ideal = next(iter(have.values())).scale.ideal
         placed = places({model: (one.low, one.high) for model, one in have.items()}, ideal)
         rows = [
@@ -106,44 +106,44 @@ def _of_group(kind: str, runs: Sequence[Finished]) -> Iterator[Board]:
                 model=model,
                 place=placed.get(model),
                 number=one,
-                beside=tuple(of[model][other, in_set] for other in JOINED if (other, in_set) in of[model]),
+                beside=tuple(numbers[model][other, in_set] for other in JOINED if (other, in_set) in numbers[model]),
                 coverage=_coverage(by_model[model].report["results"], name, in_set),
                 signature=by_model[model].signature,
             )
             for model, one in have.items()
         ]
         rows.sort(key=lambda row: (*(row.place or (len(rows) + 1, 0)), abs(row.number.value - ideal), row.model))
-        missing = tuple(model for model in of if model not in have)
+        missing = tuple(model for model in numbers if model not in have)
         yield Board(kind=kind, about=titled, number=name, set=in_set, ideal=ideal, rows=tuple(rows), missing=missing)
 
 
 def _coverage(results: Any, name: str, in_set: str) -> float | None:
-    """The least share of the items that a number, and those that it joins, rest on."""
-    rows = {} if isinstance(results, Mapping) else {row["test"]: row for row in results}  # association tests
+    """Returns the smallest share of items behind a number and behind the numbers that it combines."""
+    rows = {} if isinstance(results, Mapping) else {row["test"]: row for row in results}  # association tests only
     whole = rows.get(in_set, {}) if rows else results.get(OVERALL, results)
     parts = ("coverage", f"{name}_coverage", *(f"{one}_coverage" for one in JOINED if name == "icat"))
     shares = [float(whole[part]) for part in parts if isinstance(whole.get(part), int | float)]
     return min(shares) if shares else None
 
 
-def write(found: Sequence[Board], path: Path) -> None:
-    """Write the page whole or not at all."""
+def write(ranked: Sequence[Board], path: Path) -> None:
+    """Writes the page atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    formats.write(document(found), path, "html")
+    formats.write(document(ranked), path, "html")
 
 
-def document(found: Sequence[Board]) -> Document:
-    """A section for each measure, data set and protocol, with a table for each number."""
-    kinds = dict.fromkeys((board.kind, board.about) for board in found)
+def document(ranked: Sequence[Board]) -> Document:
+    """Returns a section for each measure, data set and protocol, with a table for each number."""
+    kinds = dict.fromkeys((board.kind, board.about) for board in ranked)
     sections = []
-    for at, (kind, of) in enumerate(kinds, 1):
-        own = [board for board in found if (board.kind, board.about) == (kind, of)]
-        tables = tuple(_table(f"board{at}-{n}", board) for n, board in enumerate(own, 1))
+    for index, (kind, data_title) in enumerate(kinds, 1):
+        own = [board for board in ranked if (board.kind, board.about) == (kind, data_title)]
+        tables = tuple(_table(f"board{index}-{n}", board) for n, board in enumerate(own, 1))
         means = "; ".join(dict.fromkeys(f"{board.number}: {board.rows[0].number.scale.about}" for board in own))
         sections.append(
             Section(
-                name=f"board{at}",
-                title=f"{NAMES.get(kind, kind)} ({of})",
+                name=f"board{index}",
+                title=f"{NAMES.get(kind, kind)} ({data_title})",
                 lead=f"{means}. {SHARED}",
                 limits=LIMITS,
                 tables=tables,
@@ -158,7 +158,7 @@ def document(found: Sequence[Board]) -> Document:
 
 
 def _table(name: str, board: Board) -> Table:
-    """The models by place."""
+    """Returns the table of the models by place."""
     joined = [one.name for one in board.rows[0].beside]
     called = board.number if board.set == OVERALL else f"{board.set}: {board.number}"
     missing = (f"Without this number: {', '.join(board.missing)}.",) if board.missing else ()
@@ -183,10 +183,10 @@ def _table(name: str, board: Board) -> Table:
 
 
 def shown_coverage(row: Row) -> str:
-    """The coverage in percent."""
+    """Returns the coverage in percent."""
     return "—" if row.coverage is None else in_percent(row.coverage)
 
 
 def number(one: Measured) -> Number:
-    """A number for people, with its limits."""
+    """Returns a number for people, with its limits."""
     return Number(one.value, one.low, one.high, decimals(one.value, one.low, one.high, digits=1))

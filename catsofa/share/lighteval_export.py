@@ -1,4 +1,4 @@
-"""The task for chat models of lighteval, which lies beside those of lm-evaluation-harness and Inspect."""
+"""The task for chat models of lighteval, exported beside the tasks of lm-evaluation-harness and Inspect."""
 
 TASK = '''\
 """Choices of a chat model as a task of lighteval, measured by catsofa's own reader of replies."""

@@ -1,4 +1,4 @@
-"""A data set by every protocol that applies, from one pass over each model."""
+"""Scores a data set by every applicable protocol, with one pass over each model."""
 
 __all__ = ["multiverse"]
 
@@ -44,16 +44,16 @@ def multiverse(
     server: Endpoint | None = None,
     **loading: Any,
 ) -> Multiverse:
-    """What models score on CATs or pairs by several protocols, and how far the answer depends on the protocol.
+    """Returns the scores of models on CATs or pairs by several protocols, and how the answer depends on the protocol.
 
-    Without `protocols`, these are the default one and all presets that set a choice of the measure; with `vary`, all
-    combinations of the values of these options (`length`, `first_token=bos,skip`) in one protocol. `claims` (`ss > 50`)
-    are counted over protocols. Each model is run once for all of them. With `out`, each protocol has a run folder
-    `out/PROTOCOL` (`out/MODEL/PROTOCOL` for several models), and a call that was stopped goes on there. `loading`:
+    Without `protocols`, these are the default protocol and all presets that set a choice of the measure. `vary` applies
+    all combinations of the values of these options (`length`, `first_token=bos,skip`) to one protocol. `claims` (`ss >
+    50`) are counted over protocols. Each model runs once for all protocols. With `out`, each protocol has a run folder
+    `out/PROTOCOL` (`out/MODEL/PROTOCOL` for several models), and an interrupted call resumes there. `loading` contains
     `batch_tokens`, and the arguments of `models.load`.
 
-    The protocol `choice` asks chat models, here or on a `server`, as `choose` does; its choices are the options of
-    `choose` (`templates`, `labels`, `neutral`, …). Each way of asking is a run of choices.
+    The protocol `choice` queries chat models as `choose` does, in this process or on a `server`. Its options are those
+    of `choose` (`templates`, `labels`, `neutral`, …). Each way of asking is a run of choices.
     """
     several = by_name_of(models)
     if any(map(is_choice, protocols)):
@@ -68,38 +68,40 @@ def multiverse(
     numbers = [*stereoset.MEASURES] if dataset.kind is Cat else [crows_pairs.METRIC.name]
     claimed = [Claim.read(claim, numbers) for claim in claims]
     fit = [preset.name for preset in PRESETS.values() if sets_choice_of(preset, measure)]
-    asked = [named(each, seed=seed) if isinstance(each, str) else each for each in protocols or fit]
+    applied = [named(each, seed=seed) if isinstance(each, str) else each for each in protocols or fit]
     if vary:
         if len(protocols) > 1:
             raise ValueError(f"found {len(protocols)} protocols to vary; expected one, or none for the default")
-        asked = combinations(asked[0].name if protocols else "catsofa", vary, measure, seed=seed)
-    by_name = {protocol.name: protocol for protocol in asked}
-    if len(by_name) < len(asked):
-        raise ValueError(f"found a protocol twice among {', '.join(each.name for each in asked)}; name each once")
-    if len(asked) < 2:
-        raise ValueError(f"found one protocol, {asked[0].name}; expected two or more, or none for all presets")
+        applied = combinations(applied[0].name if protocols else "catsofa", vary, measure, seed=seed)
+    by_name = {protocol.name: protocol for protocol in applied}
+    if len(by_name) < len(applied):
+        raise ValueError(f"found a protocol twice among {', '.join(each.name for each in applied)}; name each once")
+    if len(applied) < 2:
+        raise ValueError(f"found one protocol, {applied[0].name}; expected two or more, or none for all presets")
     if out and (Path(out) / MANIFEST).exists():
         raise BadInput(out, "a run of one protocol", "a folder for the runs of all protocols")
-    here, scored = Local(), dict[str, Cells]()
+    executor, scored = Local(), dict[str, Cells]()
     for name, model in several.items():
         folder = out if out is None or len(several) == 1 else Path(out, name.replace("/", "--"))
-        how: dict[str, Any] = {"executor": here, "out": folder, "limit": limit, "nsp": nsp, "resamples": resamples}
-        scored[name] = evaluate_all(model, data, asked, **how, progress=progress, **loading)
-    given = {name: of.scores for name, of in scored.items()}
+        how: dict[str, Any] = {"executor": executor, "out": folder, "limit": limit, "nsp": nsp, "resamples": resamples}
+        scored[name] = evaluate_all(model, data, applied, **how, progress=progress, **loading)
+    scores = {name: cells.scores for name, cells in scored.items()}
     one = next(iter(scored[next(iter(several))].reports.values())).signature
     chosen = named("catsofa", seed=seed)
     how = {"resamples": resamples, "seed": chosen.seed}
-    found = made_of(list(dataset.records()), given, by_name, **how, claims=claimed)
+    result = made_of(list(dataset.records()), scores, by_name, **how, claims=claimed)
     return replace(
-        found,
-        signatures={name: {p: report.signature for p, report in of.reports.items()} for name, of in scored.items()},
-        unscored={name: {p: report.unscored for p, report in of.reports.items()} for name, of in scored.items()},
-        refused={name: of.refused for name, of in scored.items() if of.refused},
+        result,
+        signatures={
+            name: {p: report.signature for p, report in cells.reports.items()} for name, cells in scored.items()
+        },
+        unscored={name: {p: report.unscored for p, report in cells.reports.items()} for name, cells in scored.items()},
+        refused={name: cells.refused for name, cells in scored.items() if cells.refused},
         others=() if protocols or vary else tuple(name for name in PRESETS if name not in fit),
-        warnings=tuple(warnings_of({name: of.reports for name, of in scored.items()})),
+        warnings=tuple(warnings_of({name: cells.reports for name, cells in scored.items()})),
         signature=replace(
             one,
-            model=" ".join(next(iter(of.reports.values())).signature.model for of in scored.values()),
+            model=" ".join(next(iter(cells.reports.values())).signature.model for cells in scored.values()),
             protocol=" ".join(by_name),
             options="",
             seed=chosen.seed,

@@ -1,4 +1,4 @@
-"""A data set asked about in several ways: each one the run that `choose` makes of it, in a folder of its own."""
+"""Asks about a data set in several ways: each way is a run of `choose` in its own folder."""
 
 import json
 import shutil
@@ -45,17 +45,17 @@ class WayRun(NamedTuple):
     folder: Path | None
     price: Price | None
     known: Path | None
-    """The folder of a run with the same requests to the same model, whose replies are taken over."""
+    """The folder of a run with the same requests to the same model, whose replies are reused."""
     twin: bool
-    """Whether an earlier one of these runs has the same requests."""
+    """True if an earlier one of these runs has the same requests."""
 
 
 @dataclass(slots=True)
 class Asker:
-    """Which models are asked about which data in which ways, and where the replies are kept."""
+    """The models, the data, the ways of asking, and the folder of the replies."""
 
     models: Mapping[str, str | Model]
-    """By the names of their folders."""
+    """Models by the names of their folders."""
     data: str | Path | Iterable[Any]
     protocols: Sequence[Any]
     vary: Sequence[str] = ()
@@ -67,42 +67,42 @@ class Asker:
     loading: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Hold records in memory, which are read for every way of asking."""
+        """Loads records into memory, because every way of asking reads them."""
         self.data = self.data if isinstance(self.data, str | Path) else list(sources.read(self.data))
         if other := next((each for each in self.protocols if not is_choice(each)), None):
             name = other if isinstance(other, str) else other.name
             raise ValueError(f"found {name} beside {PROTOCOL}; numbers of likelihoods and of choices share no table")
 
     def ways(self) -> tuple[dict[str, tuple[Asking, Choices]], dict[str, str]]:
-        """How and what to ask in each way, and why others cannot be asked."""
+        """Returns the settings and requests of each way, and the reason for each way that cannot be asked."""
         kind = next(iter(items_of(open_data(self.data)).values())).kind
-        found, refused = dict[str, tuple[Asking, Choices]](), dict[str, str]()
+        askable, refused = dict[str, tuple[Asking, Choices]](), dict[str, str]()
         for name, way in ways(self.protocols, self.vary, kind).items():
             try:
                 templates = [load_template(template) for template in way.templates]
-                found[name] = way.asking(), choices(self.data, templates, limit=self.limit, **way.requests())
+                askable[name] = way.asking(), choices(self.data, templates, limit=self.limit, **way.requests())
             except ValueError as error:
                 refused[name] = str(error)
-        if not found:
+        if not askable:
             raise ValueError("; ".join(f"{name}: {why}" for name, why in refused.items()))
-        return found, refused
+        return askable, refused
 
-    def runs(self, found: Mapping[str, tuple[Asking, Choices]], root: str | Path | None) -> Iterator[WayRun]:
-        """The runs of each model in each way, in folders below a root."""
+    def runs(self, askable: Mapping[str, tuple[Asking, Choices]], root: str | Path | None) -> Iterator[WayRun]:
+        """Yields the runs of each model in each way, in folders below a root."""
         for label, model in self.models.items():
             below = "" if len(self.models) == 1 else label.replace("/", "--")
             make, price = self._chats(model), self.price(label)
             before = dict[tuple[str, ...], Any]()
-            for name, (asking, asked) in found.items():
+            for name, (asking, questions) in askable.items():
                 chat = make(asking)
-                keys = tuple(chat.key(request) for request in asked.requests)
+                keys = tuple(chat.key(request) for request in questions.requests)
                 folder, twin = Path(root, below, name) if root else None, keys in before
-                known = before[keys] if twin else _same(Path(root), chat, asked) if root else None
+                reused = before[keys] if twin else _same(Path(root), chat, questions) if root else None
                 before.setdefault(keys, folder)
-                yield WayRun(label, name, chat, asked, folder, price, known, twin)
+                yield WayRun(label, name, chat, questions, folder, price, reused, twin)
 
     def _chats(self, model: str | Model) -> Callable[[Asking], ChatModel]:
-        """How a model is asked, by its budgets; it is loaded once."""
+        """Returns a function that makes the chat model for given settings; loads the model once."""
         if (server := self.server) is not None:
             return lambda asking: ServedChat(str(model), server, asking)
         how = dict(self.loading)
@@ -112,7 +112,7 @@ class Asker:
 
 
 def planned(asker: Asker) -> Plan:
-    """What is left to send for all ways together, and what that costs; nothing is sent or written."""
+    """Returns the remaining requests of all ways together and their cost; sends and writes nothing."""
     runs = (run for run in asker.runs(asker.ways()[0], asker.out) if not run.twin)
 
     def place(run: WayRun) -> Path | None:
@@ -130,21 +130,21 @@ def asked_in_ways(
     resamples: int = RESAMPLES,
     progress: Progress = SILENT,
 ) -> Multiverse:
-    """What models choose in several ways of asking, and how far the answer depends on the way.
+    """Returns the choices of models in several ways of asking, and how the answer depends on the way.
 
-    All runs together may cost `max_cost` dollars. A run takes over the replies of another one below the folder with the
-    same requests.
+    `max_cost` limits the total cost of all runs in dollars. A run reuses the replies of another run below the folder
+    with the same requests.
     """
     claimed = [Claim.read(claim, MEASURES) for claim in claims]
     if max_cost is not None and asker.out is None:
         raise ValueError("--max-cost needs --out, where the replies are kept that were paid for")
-    found, refused = asker.ways()
+    askable, refused = asker.ways()
     how: dict[str, Any] = {"resamples": resamples, "seed": seed}
     cells, options, kinds = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), dict[str, str]()
     reports: dict[str, dict[str, ChoiceReport]] = {}
     with ExitStack() as held:
         root = asker.out or Path(held.enter_context(TemporaryDirectory()))
-        runs: Iterable[WayRun] = asker.runs(found, root)
+        runs: Iterable[WayRun] = asker.runs(askable, root)
         spent = dict[Path | None, float]()
         if max_cost is not None:
             runs = list(runs)
@@ -165,7 +165,9 @@ def asked_in_ways(
     first = next(iter(kinds))
     if other := next((name for name, kind in kinds.items() if kind != kinds[first]), None):
         raise ValueError(f"{other} asks another question than {first}; expected protocols that ask one question")
-    signatures = {model: {name: report.signature for name, report in of.items()} for model, of in reports.items()}
+    signatures = {
+        model: {name: report.signature for name, report in by_way.items()} for model, by_way in reports.items()
+    }
     labels = [signatures[model][first].model for model in signatures]
     return replace(
         compared({PART: cells}, options, **how, claims=claimed),
@@ -173,28 +175,29 @@ def asked_in_ways(
         refused=dict.fromkeys(asker.models, refused) if refused else {},
         warnings=tuple(warnings_of(reports)),
         signature=replace(
-            signatures[next(iter(signatures))][first], model=" ".join(labels), protocol=" ".join(found), options=""
+            signatures[next(iter(signatures))][first], model=" ".join(labels), protocol=" ".join(askable), options=""
         ),
     )
 
 
-def _same(root: Path, chat: ChatModel, asked: Choices) -> Path | None:
-    """The folder of a run below a root that asked the same of the same model.
+def _same(root: Path, chat: ChatModel, questions: Choices) -> Path | None:
+    """Returns the folder of a run below a root with the same requests to the same model; None without one.
 
-    A server's replies about a smaller sample are taken over too; those of a model here round by the requests beside.
+    Replies of a server to a smaller sample are reused too. Those of a local model are not, because its rounding depends
+    on the other requests of a batch.
     """
-    expected = json.loads(json.dumps(identity(chat, asked)))
+    expected = json.loads(json.dumps(identity(chat, questions)))
     for place in sorted(root.rglob(ASKED)):
         folder = place.parent
         if (folder / RECEIVED).is_file() and json_files.read(place, "who was asked") == expected:
-            whole = (folder / RUN).is_file() and asked_in(folder / RUN).get("subset", "") == asked.subset
+            whole = (folder / RUN).is_file() and asked_in(folder / RUN).get("subset", "") == questions.subset
             if whole or isinstance(chat, ServedChat):
                 return folder
     return None
 
 
 def _spent(run: WayRun) -> float:
-    """Dollars that the replies of a run have cost; those of a twin are paid for by the other one."""
+    """Returns the cost of the replies of a run in dollars; 0 for a twin, whose replies the other run paid for."""
     if run.twin or run.folder is None or not (run.folder / RECEIVED).exists():
         return 0.0
     with ledger(run.chat, run.folder, run.price) as store:
@@ -202,19 +205,19 @@ def _spent(run: WayRun) -> float:
 
 
 def warnings_of(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """The warnings of all reports, each once; one that only some protocols have begins with their names."""
-    for model, of in reports.items():
-        told: dict[str, list[str]] = {}
-        for name, report in of.items():
+    """Yields the warnings of all reports, each once; a warning of only some protocols begins with their names."""
+    for model, by_protocol in reports.items():
+        sentences: dict[str, list[str]] = {}
+        for name, report in by_protocol.items():
             for sentence in report.warnings:
-                told.setdefault(sentence, []).append(name)
-        for sentence, names in told.items():
-            by = "" if len(names) == len(of) else f"{', '.join(names)}: "
-            yield f"{model}: {by}{sentence}" if len(reports) > 1 else f"{by}{sentence}"
+                sentences.setdefault(sentence, []).append(name)
+        for sentence, names in sentences.items():
+            prefix = "" if len(names) == len(by_protocol) else f"{', '.join(names)}: "
+            yield f"{model}: {prefix}{sentence}" if len(reports) > 1 else f"{prefix}{sentence}"
 
 
 def by_name_of(models: str | Model | Sequence[str | Model]) -> dict[str, str | Model]:
-    """Models by the names that they are shown by, of which no two are the same."""
+    """Returns models by their displayed names; raises a ValueError for duplicate names."""
     several = [models] if isinstance(models, str | Model) else list(models)
     names = [shown_name(each if isinstance(each, str) else each.name) for each in several]
     if len(set(names)) < len(names):

@@ -55,8 +55,8 @@ class LogReader:
             with suppress(ValueError, RecursionError):
                 value = json.loads(line)
             if not isinstance(value, dict) or not set(needed) <= value.keys():
-                found = f"a line that is no object with {' and '.join(needed)}"
-                raise BadInput(self.path, found, f"{self.expected}; {self._remedy}", number)
+                problem = f"a line that is no object with {' and '.join(needed)}"
+                raise BadInput(self.path, problem, f"{self.expected}; {self._remedy}", number)
             if self._fits(value, number) or unchecked:
                 yield value
 
@@ -72,10 +72,10 @@ class LogReader:
         if self._before and held == self._checksum(value, self._before):
             self._linked = True
         elif self._linked or held != self._checksum(value):
-            found = "a line that its checksum does not fit: it was changed after it was written, or is of another run"
+            problem = "a line that its checksum does not fit: it was changed after it was written, or is of another run"
             if self._chained:
-                found += ", or the line before it was lost, doubled or moved"
-            raise BadInput(self.path, found, f"{self.expected}; {self._remedy}", number)
+                problem += ", or the line before it was lost, doubled or moved"
+            raise BadInput(self.path, problem, f"{self.expected}; {self._remedy}", number)
         self.checked += 1
         self._before = held if self._chained else ""
         return True
@@ -107,8 +107,8 @@ class LogReader:
         if end < len(text):
             file.seek(0)
             number = 1 + file.read(place).count(b"\n")
-            found = "a line without newline that goes on after its object: it was changed after it was written"
-            raise BadInput(self.path, found, f"{self.expected}; {self._remedy}", number)
+            problem = "a line without newline that goes on after its object: it was changed after it was written"
+            raise BadInput(self.path, problem, f"{self.expected}; {self._remedy}", number)
 
 
 class AppendLog(LogReader, Closing):
@@ -147,9 +147,9 @@ class AppendLog(LogReader, Closing):
 
         Without `sync`, values are synced with later ones: a kill loses none, a power failure loses unsynced ones.
         """
-        written = [json.loads(self._hide(json.dumps(value, ensure_ascii=False))) for value in values]
+        records = [json.loads(self._hide(json.dumps(value, ensure_ascii=False))) for value in values]
         before, text = self._last(), ""
-        for value in written:
+        for value in records:
             checksum = self._checksum(value, before)
             text += json.dumps({**value, FIELD: checksum}, ensure_ascii=False) + "\n"
             before = checksum if self._chained else ""
@@ -158,7 +158,7 @@ class AppendLog(LogReader, Closing):
             self._file.flush()
         if sync:
             self.sync()
-        return written
+        return records
 
     def sync(self) -> None:
         """Sync all lines to disk."""
@@ -189,10 +189,10 @@ def sum_of_lines(path: Path) -> dict[str, Any]:
 def refuse_other_lines(path: Path, held: Mapping[str, Any], remedy: str) -> None:
     """Refuse a file that lost, doubled or changed a line since it had the sum `held`; new lines may follow."""
     digests = _digests(path) if path.is_file() else []
-    kept, new = digests[: held["lines"]], digests[held["lines"] :]
-    if _sum(kept) != held or len({*kept, *new}) < len({*kept}) + len(new):
-        found = f"{len(digests):,} lines, not the {held['lines']:,} that its run wrote"
-        raise BadInput(path, found if digests else "no lines", remedy)
+    old, new = digests[: held["lines"]], digests[held["lines"] :]
+    if _sum(old) != held or len({*old, *new}) < len({*old}) + len(new):
+        problem = f"{len(digests):,} lines, not the {held['lines']:,} that its run wrote"
+        raise BadInput(path, problem if digests else "no lines", remedy)
 
 
 def _digests(path: Path) -> list[bytes]:

@@ -32,8 +32,8 @@ def sha256_of_files(folder: Path, files: Iterable[Path]) -> str:
 
 def checked_sha256_of(path: Path, expected: str) -> str:
     """The SHA-256 of a file; if the cached one differs from `expected`, the file is read again."""
-    found = known_sha256_of(path)
-    return found if found == expected else sha256_of(path)
+    digest = known_sha256_of(path)
+    return digest if digest == expected else sha256_of(path)
 
 
 def known_sha256_of(path: Path) -> str:
@@ -46,13 +46,13 @@ def known_sha256_of(path: Path) -> str:
     version: list[object] = [str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ctime_ns]
     name = hex_digest(os.fsencode(path.resolve()))
     place = user_cache_path("catsofa", appauthor=False) / "checksums" / f"{name}.json"
-    if found := _kept(place, version):
-        return found
-    found = sha256_of(path)
+    if digest := _kept(place, version):
+        return digest
+    digest = sha256_of(path)
     if time.time() - max(status.st_mtime, status.st_ctime) > SETTLED:
         with suppress(OSError, BadInput), atomic_write(place) as file:
-            file.write(json.dumps([*version, found]).encode())
-    return found
+            file.write(json.dumps([*version, digest]).encode())
+    return digest
 
 
 def _kept(place: Path, version: list[object]) -> str:
@@ -89,12 +89,12 @@ def read_list(folder: Path) -> dict[str, str] | None:
 
     The manifest of a folder of probe shards also has them: it replaces a missing list, and both must agree.
     """
-    listed, made = _read_sums(folder), _read_manifest(folder)
-    if listed is not None and made and made != listed:
-        other = sorted({name for name, _ in made.items() ^ listed.items()})
+    listed, manifest = _read_sums(folder), _read_manifest(folder)
+    if listed is not None and manifest and manifest != listed:
+        other = sorted({name for name, _ in manifest.items() ^ listed.items()})
         expected = f"the same checksums in {LIST} and {MANIFEST}: {FETCH_AGAIN}"
         raise BadInput(folder / LIST, f"another checksum of {other[0]} than in {MANIFEST}", expected)
-    return made or listed
+    return manifest or listed
 
 
 def _read_manifest(folder: Path) -> dict[str, str]:
@@ -127,8 +127,8 @@ def check_listed(folder: Path, file: Path, digests: Mapping[str, str]) -> None:
     if name not in digests:
         expected = f"only files that {listing} lists: remove this file, or {FETCH_AGAIN}"
         raise BadInput(file, f"a file that {folder / listing} does not list", expected)
-    if (found := sha256_of(file)) != digests[name]:
-        raise BadInput(file, f"SHA-256 {found}", f"{digests[name]}, as {folder / listing} says; {FETCH_AGAIN}")
+    if (digest := sha256_of(file)) != digests[name]:
+        raise BadInput(file, f"SHA-256 {digest}", f"{digests[name]}, as {folder / listing} says; {FETCH_AGAIN}")
 
 
 FETCH_AGAIN = "run what makes the folder again, or fetch it again"

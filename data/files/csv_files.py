@@ -41,8 +41,8 @@ def rows(path: Path | str, needed: Sequence[str], expected: str, max_line: int =
         if isinstance(cells, csv.Error):
             refuse(BadInput(path, *_of_csv_error(cells, expected), line))
         elif len(cells) != width:
-            found = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
-            refuse(BadInput(path, found, f"{width}, one for each column of the header", line))
+            problem = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
+            refuse(BadInput(path, problem, f"{width}, one for each column of the header", line))
         else:
             yield line, dict(zip(columns, cells, strict=True))
     if empty:
@@ -68,21 +68,21 @@ def _cells(text: Iterator[str], separator: str, first: int) -> Iterator[tuple[in
     while True:
         row.clear()
         try:
-            found: list[str] | csv.Error = next(reader)
-            at = 0
+            result: list[str] | csv.Error = next(reader)
+            offset = 0
         except StopIteration:
             return
         except csv.Error as error:
-            whole, end, found = "".join(row), 0, error
+            whole, end, result = "".join(row), 0, error
             while cell := good.match(whole, end):
                 end = cell.end()
-            at = min(whole.count("\n", 0, end), len(row) - 1)
+            offset = min(whole.count("\n", 0, end), len(row) - 1)
             if separator == "\t" and len(row) == 1 and "expected after" in str(error):
-                found = row[0].rstrip("\r\n").split(separator)
-            again += reversed(row[at + 1 :])
-            del row[at + 1 :]
+                result = row[0].rstrip("\r\n").split(separator)
+            again += reversed(row[offset + 1 :])
+            del row[offset + 1 :]
             reader = csv.reader(lines(), delimiter=separator, strict=True)
-        yield first + at, found
+        yield first + offset, result
         first += len(row)
 
 
@@ -99,7 +99,7 @@ def formulas(path: Path) -> int:
 
 
 def _is_formula(cell: str) -> bool:
-    """Whether a cell begins like a formula and is not a number."""
+    """Returns whether a cell begins like a formula and is not a number."""
     if not cell.startswith(FORMULA):
         return False
     try:
@@ -121,42 +121,42 @@ def others(row: Row, known: Iterable[str]) -> Row:
     return {name: cell for name, cell in row.items() if cell and name not in known}
 
 
-def with_others(known: Row, extra: Mapping[str, Any]) -> Row:
+def with_others(row: Row, extra: Mapping[str, Any]) -> Row:
     """A row plus the other fields of `extra`: texts unchanged, other values converted to text."""
-    return known | {name: str(value) for name, value in extra.items() if name not in known and value not in ("", None)}
+    return row | {name: str(value) for name, value in extra.items() if name not in row and value not in ("", None)}
 
 
 def list_in(row: Row, column: str, path: Path | str, line: int) -> list[Any]:
     """The Python list written in a cell; an empty list if the column is missing or the cell is empty."""
     cell = row.get(column, "")
     try:
-        found = ast.literal_eval(cell) if cell else []
+        value = ast.literal_eval(cell) if cell else []
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        found = None
-    if not isinstance(found, list):
+        value = None
+    if not isinstance(value, list):
         raise BadInput(path, f"{short(cell)} in the column {column!r}", "a list as Python writes it", line)
-    return found
+    return value
 
 
 def write(table: Iterable[Mapping[str, str]], path: Path | str, columns: Iterable[str], separator: str = ",") -> int:
     """Write rows with these and all further columns of any row, missing cells empty; returns the number of rows."""
-    known = dict.fromkeys(columns)
-    width, count = len(known), 0
+    header = dict.fromkeys(columns)
+    width, count = len(header), 0
     with atomic_write(path) as file, _text_in(file) as text:
         writer = csv.writer(_LineFeeds(text), lineterminator="\r\n", delimiter=separator)
-        writer.writerow(known)
+        writer.writerow(header)
         for count, row in enumerate(table, start=1):
-            if not row.keys() <= known.keys():
-                known |= dict.fromkeys(row)
-            cells = [row.get(name, "") for name in known]
+            if not row.keys() <= header.keys():
+                header |= dict.fromkeys(row)
+            cells = [row.get(name, "") for name in header]
             for cell in cells:
                 if "\0" in cell or len(cell) > MAX_CELL:
                     raise ValueError(f"row {count}: {short(cell)} holds a NUL or is too long for a cell of CSV")
             writer.writerow(cells)
         if not count:
             raise ValueError(f"there is nothing to write to {path}")
-        if len(known) > width:
-            _widen(text, list(known), separator)
+        if len(header) > width:
+            _widen(text, list(header), separator)
     return count
 
 
@@ -222,8 +222,8 @@ def _header(path: Path, line: str, number: int, needed: Sequence[str], expected:
         for other, name in _OTHERS.items():
             if set(needed) <= set(_split(line, other)):
                 raise BadInput(path, f"{name} between the columns", f"{expected}, with commas or tabs", number)
-        found = f"no column {missing[0]!r} among {short(', '.join(columns))}"
-        raise BadInput(path, found, f"{expected}, with the columns {', '.join(needed)}", number)
+        problem = f"no column {missing[0]!r} among {short(', '.join(columns))}"
+        raise BadInput(path, problem, f"{expected}, with the columns {', '.join(needed)}", number)
     if twice := [name for name in columns if columns.count(name) > 1]:
         raise BadInput(path, f"the column {twice[0]!r} twice", f"{expected}, with each column once", number)
     return separator, columns
@@ -238,7 +238,7 @@ def _split(line: str, separator: str) -> list[str]:
 
 
 def _of_csv_error(error: csv.Error, expected: str) -> tuple[str, str]:
-    """What was found and what was expected, for an error of the csv module."""
+    """Returns what was found and what was expected, for an error of the csv module."""
     message = str(error)
     if "field larger" in message:
         return f"a cell of over {MAX_CELL:,} characters", f"{expected}; perhaps a quote was never closed"

@@ -19,8 +19,8 @@ def in_utf8(path: Path, encoding: str) -> Iterator[tuple[Path, int]]:
     try:
         high = [bytes([byte]).decode(encoding, "replace") for byte in range(128, 256)]
     except LookupError:
-        known = "cp1252, latin-1, mac_roman, utf-16, gb18030 or another one of Python's"
-        raise ValueError(f"no text encoding {encoding!r}; take {known}") from None
+        names = "cp1252, latin-1, mac_roman, utf-16, gb18030 or another one of Python's"
+        raise ValueError(f"no text encoding {encoding!r}; take {names}") from None
     with open_to_read(existing_file(path, expected), expected) as file:
         raw = file.read(MAX_DOCUMENT + 1)
     if len(raw) > MAX_DOCUMENT:
@@ -28,18 +28,20 @@ def in_utf8(path: Path, encoding: str) -> Iterator[tuple[Path, int]]:
     single = sum(character != "\ufffd" for character in high) > 80
     # in a single-byte encoding, a line with multi-byte characters that is valid UTF-8 is no accident
     parts = raw.splitlines(keepends=True) if single else [raw]
-    kept = [single and _is_utf8(part) for part in parts]
+    utf8_flags = [single and _is_utf8(part) for part in parts]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / path.name.removesuffix(".gz")
         with copy.open("wb") as text:
-            for line, (part, as_it_is) in enumerate(zip(parts, kept, strict=True), start=1):
+            for line, (part, as_it_is) in enumerate(zip(parts, utf8_flags, strict=True), start=1):
                 try:
                     text.write(part if as_it_is else part.decode(encoding).encode())
                 except UnicodeError as error:
-                    at = f"byte 0x{part[error.start]:02x}" if isinstance(error, UnicodeDecodeError) else "text"
-                    raise BadInput(path, f"{at}, which is not {encoding}", expected, line if single else None) from None
+                    content = f"byte 0x{part[error.start]:02x}" if isinstance(error, UnicodeDecodeError) else "text"
+                    raise BadInput(
+                        path, f"{content}, which is not {encoding}", expected, line if single else None
+                    ) from None
         try:
-            yield copy, sum(kept)
+            yield copy, sum(utf8_flags)
         except BadInput as error:
             if error.path != copy:
                 raise
@@ -47,7 +49,7 @@ def in_utf8(path: Path, encoding: str) -> Iterator[tuple[Path, int]]:
 
 
 def _is_utf8(line: bytes) -> bool:
-    """Whether a line has non-ASCII characters and is valid UTF-8."""
+    """Returns whether a line has non-ASCII characters and is valid UTF-8."""
     if line.isascii():
         return False
     try:

@@ -25,7 +25,7 @@ def leaving_out() -> Iterator[list[BadInput]]:
 
 
 def are_left_out() -> bool:
-    """Whether readers currently skip faulty lines."""
+    """Returns whether readers currently skip faulty lines."""
     return _noted.get() is not None
 
 
@@ -41,8 +41,8 @@ def each(make: Callable[[int, T], R], numbered: Iterable[tuple[int, T]]) -> Iter
     """The result of `make` for each line and its number; a line that `make` refuses goes to `refuse`."""
     for line, value in numbered:
         try:
-            made = make(line, value)
+            result = make(line, value)
         except BadInput as fault:
             refuse(fault)
         else:
-            yield made
+            yield result

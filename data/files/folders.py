@@ -23,20 +23,20 @@ def atomic_folder(path: Path | str, is_ours: Callable[[Path], bool]) -> Iterator
     if path.is_dir():
         for other in sorted(path.rglob("*")):
             if not other.is_dir() and not is_ours(other.relative_to(path)):
-                what = f"a folder that holds {other.relative_to(path)}, which would be lost"
-                raise BadInput(path, what, "a new folder, or one that was written here before")
+                conflict = f"a folder that holds {other.relative_to(path)}, which would be lost"
+                raise BadInput(path, conflict, "a new folder, or one that was written here before")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        made, lock = beside(path, lambda beginning, end, folder: tempfile.mkdtemp(end, beginning, folder))
-    partial = Path(made)
+        name, lock = beside(path, lambda beginning, end, folder: tempfile.mkdtemp(end, beginning, folder))
+    partial = Path(name)
     try:
         filled = partial / "new"
         filled.mkdir()
         yield filled
         _put_in_place(filled, path, partial / OLD)
     except OSError as error:
-        found = f"a folder that cannot be written ({error.strerror or error})"
-        raise BadInput(path, found, "a disk with enough room") from None
+        problem = f"a folder that cannot be written ({error.strerror or error})"
+        raise BadInput(path, problem, "a disk with enough room") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
         let_go(lock)

@@ -28,8 +28,8 @@ def parse(text: str, path: Path | str, expected: str, line: int | None = None, *
     except RecursionError:
         raise BadInput(path, "JSON nested too deeply to read", expected, line) from None
     except json.JSONDecodeError as error:
-        found = f"text that is not JSON ({error.msg.lower().removesuffix(' at')} at column {error.colno})"
-        raise BadInput(path, found, expected, line or error.lineno) from None
+        problem = f"text that is not JSON ({error.msg.lower().removesuffix(' at')} at column {error.colno})"
+        raise BadInput(path, problem, expected, line or error.lineno) from None
     except UnicodeEncodeError:
         raise BadInput(path, "half a surrogate pair (\\ud800 to \\udfff)", f"{expected} in Unicode", line) from None
     except _Refused as error:
@@ -45,12 +45,12 @@ class _Refused(ValueError):
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object with these pairs; refuses a repeated key, whose last value would silently win."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
         raise _Refused(f"the key {short(twice)} twice in one object")
-    return made
+    return mapping
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -101,27 +101,27 @@ class Node:
         path: Path | str,
         expected: str,
         where: str = "",
-        of: str = "",
+        item: str = "",
         line: int | None = None,
     ) -> None:
-        """`where` is the place (`data.intrasentence[17].sentences[2]`), `of` the enclosing item (`cluster 'a1'`)."""
-        self.value, self.where, self.of = value, where, of
+        """`where` is the place (`data.intrasentence[17].sentences[2]`), `item` the enclosing one (`cluster 'a1'`)."""
+        self.value, self.where, self.of = value, where, item
         self._path, self._expected, self._line = path, expected, line
 
-    def refuse(self, found: str, expected: str = "") -> NoReturn:
+    def refuse(self, problem: str, expected: str = "") -> NoReturn:
         """Raise a BadInput about this value."""
         place = (f" in {self.where}" if self.where else "") + (f" ({self.of})" if self.of else "")
-        raise BadInput(self._path, found + place, expected or self._expected, self._line)
+        raise BadInput(self._path, problem + place, expected or self._expected, self._line)
 
     def fields(self) -> dict[str, Any]:
         """The value as an object."""
         if not isinstance(self.value, dict):
             self.refuse(f"{_kind(self.value)}", f"an object, in {self._expected}")
-        found: dict[str, Any] = self.value
-        return found
+        members: dict[str, Any] = self.value
+        return members
 
     def has(self, name: str) -> bool:
-        """Whether the object has a field."""
+        """Returns whether the object has a field."""
         return name in self.fields()
 
     def child(self, name: str) -> "Node":
@@ -147,8 +147,8 @@ class Node:
         """The value as a text."""
         if not isinstance(self.value, str):
             self.refuse(_kind(self.value), f"a text, in {self._expected}")
-        found: str = self.value
-        return found
+        text: str = self.value
+        return text
 
     def number_or_none(self, name: str) -> float | None:
         """The number in a field; null and NaN are None."""

@@ -29,12 +29,12 @@ def adapter(record_type: type[R]) -> "TypeAdapter[R]":
         from pydantic import ConfigDict, TypeAdapter, with_config
 
         strict = with_config(ConfigDict(extra="forbid", ser_json_inf_nan="strings"))
-        for known in [record_type, *_parts(record_type)]:
-            if not hasattr(known, "__pydantic_config__"):
-                strict(known)
+        for kind in [record_type, *_parts(record_type)]:
+            if not hasattr(kind, "__pydantic_config__"):
+                strict(kind)
         _adapters[record_type] = TypeAdapter(record_type)
-    made: TypeAdapter[R] = _adapters[record_type]
-    return made
+    type_adapter: TypeAdapter[R] = _adapters[record_type]
+    return type_adapter
 
 
 def _parts(record_type: type[Any]) -> list[type[Any]]:
@@ -65,7 +65,7 @@ def _parts(record_type: type[Any]) -> list[type[Any]]:
 def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
     """Each record of a JSONL file; refuses a repeated id."""
     expected = f"{kind_name(record_type)} as JSONL"
-    seen = Seen(path, expected)
+    ids = Seen(path, expected)
     validate, repeated = adapter(record_type).validate_json, _key_counter(record_type)
 
     def record_of(number: int, line: str) -> R:
@@ -75,7 +75,7 @@ def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
             value = json_files.parse(line, path, expected, number, nan=True)
             if large:
                 json_files.Node(value, path, expected, line=number).number_or_none("score")
-        seen.add_all(record, number)
+        ids.add_all(record, number)
         return record
 
     yield from each(record_of, lines(path, expected))
@@ -84,7 +84,7 @@ def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
 def write(records: Iterable[Any], path: Path | str) -> int:
     """Write records of one type without their empty fields; returns their number. Refuses what `read` would refuse."""
     count = 0
-    seen = Seen(path, "records")
+    ids = Seen(path, "records")
     kind: type[Any] | None = None
     with atomic_write(path) as file:
         for record in records:
@@ -92,7 +92,7 @@ def write(records: Iterable[Any], path: Path | str) -> int:
                 raise ValueError(f"{path}: a {type(record).__name__} among {kind.__name__}s; write a file for each")
             file.write(dumps(record) + b"\n")
             count += 1
-            seen.add_all(record, count)
+            ids.add_all(record, count)
     return count
 
 
@@ -149,20 +149,20 @@ def record_type_of(path: Path | str) -> type[Any]:
     """The record type whose required fields are on the first line of a JSONL file."""
     expected = "a JSON object on each line"
     number, line = next(lines(path, "records as JSONL"))
-    found = json_files.parse(line, path, expected, number, nan=True)
-    if not isinstance(found, dict):
-        raise BadInput(path, f"a JSON {type(found).__name__}", expected, number)
-    fits = [known for known in RECORDS.values() if fits_fields(known, found.keys())]
+    value = json_files.parse(line, path, expected, number, nan=True)
+    if not isinstance(value, dict):
+        raise BadInput(path, f"a JSON {type(value).__name__}", expected, number)
+    fits = [kind for kind in RECORDS.values() if fits_fields(kind, value.keys())]
     if not fits:
-        fits = [known for known in RECORDS.values() if _required(known) <= found.keys()]
+        fits = [kind for kind in RECORDS.values() if _required(kind) <= value.keys()]
     if not fits:
-        names = short(", ".join(found)) if found else "of an empty object"
+        names = short(", ".join(value)) if value else "of an empty object"
         raise BadInput(path, f"the fields {names}", one_of_ours(), number)
-    return max(fits, key=lambda known: len(_required(known)))
+    return max(fits, key=lambda kind: len(_required(kind)))
 
 
 def fits_fields(record_type: type[Any], names: Set[str]) -> bool:
-    """Whether the names are fields of the record type and include all its required fields."""
+    """Returns whether the names are fields of the record type and include all its required fields."""
     return _required(record_type) <= names <= _fields(record_type)
 
 
@@ -216,19 +216,19 @@ def _validated(validate: Callable[[str], R], line: str, path: Path | str, number
     try:
         return validate(line)
     except ValidationError as error:
-        found, expected = _another_kind(line, record_type) or explain(error, record_type)
-        raise BadInput(path, found, expected, number) from None
+        problem, expected = _another_kind(line, record_type) or explain(error, record_type)
+        raise BadInput(path, problem, expected, number) from None
 
 
 def _another_kind(line: str, record_type: type[Any]) -> tuple[str, str] | None:
     """Found and expected for a line that is a record of another type; None for other lines."""
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    for known in RECORDS.values():
-        if known is not record_type and isinstance(found, dict) and _required(known) <= found.keys() <= _fields(known):
-            return f"one of our {kind_name(known)}", f"only {kind_name(record_type)}, as on the lines before"
+    for kind in RECORDS.values():
+        if kind is not record_type and isinstance(value, dict) and _required(kind) <= value.keys() <= _fields(kind):
+            return f"one of our {kind_name(kind)}", f"only {kind_name(record_type)}, as on the lines before"
     return None
 
 
@@ -238,7 +238,7 @@ def record_of(line: str, path: Path | str, number: int, record_type: type[R]) ->
 
 
 def explain(error: "ValidationError", record_type: type[Any]) -> tuple[str, str]:
-    """What was found and what was expected, for the first error of a validation."""
+    """Returns what was found and what was expected, for the first error of a validation."""
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     one = f"one of our {kind_name(record_type)}" if record_type in RECORDS.values() else record_type.__name__

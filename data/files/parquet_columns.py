@@ -44,7 +44,7 @@ def schema(record_type: type[Any]) -> pa.Schema:
 
 def record_type_of(names: Sequence[str]) -> type[Any] | None:
     """The record type that has exactly these fields, or None."""
-    return next((known for known in RECORDS.values() if set(names) == columns(known).keys()), None)
+    return next((kind for kind in RECORDS.values() if set(names) == columns(kind).keys()), None)
 
 
 def writer(file: Path | IO[bytes], record_type: type[Any]) -> pq.ParquetWriter:
@@ -67,8 +67,8 @@ def from_batch(batch: pa.RecordBatch, record_type: type[Any]) -> list[dict[str, 
     """The rows of a batch as dictionaries of record fields, not yet validated."""
     values = []
     for name, column in columns(record_type).items():
-        found = batch.column(name).to_pylist()
-        values.append([column.decode(v) for v in found] if column.decode else found)
+        cells = batch.column(name).to_pylist()
+        values.append([column.decode(v) for v in cells] if column.decode else cells)
     names = list(columns(record_type))
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
 

@@ -37,7 +37,7 @@ class Format:
     holds: tuple[type[Any], ...]
     about: str
     matches: Callable[[Path, bytes], bool]
-    """Whether a path with this head (empty for a folder) is in this format."""
+    """Returns whether a path with this head (empty for a folder) is in this format."""
     read: Callable[[Path], Iterator[Any]]
     write: Callable[[Iterable[Any], Path], int]
     """Writes atomically, returns the number of records."""
@@ -48,7 +48,7 @@ class Format:
     columns: tuple[str, ...] = ()
     """The columns in the header of a CSV file in this format."""
     says_language: bool = False
-    """Whether files in this format state the language of each record."""
+    """True if files in this format state the language of each record."""
 
 
 MODULES = {
@@ -112,15 +112,15 @@ def named(name: str) -> Format:
     if name not in MODULES and name not in plugins().parts:
         missing = f"no format {name!r}; the formats are {', '.join(names())}"
         raise ValueError(plugins().broken.get(name, missing))
-    found: Format = import_module(MODULES[name], __name__).FORMAT if name in MODULES else plugins().parts[name]
+    original: Format = import_module(MODULES[name], __name__).FORMAT if name in MODULES else plugins().parts[name]
 
     def records(path: Path) -> Iterator[Any]:
         try:
-            yield from found.read(path)
+            yield from original.read(path)
         except TakenName as error:
             raise BadInput(path, str(error), "sets with names of their own") from None
 
-    return replace(found, read=records)
+    return replace(original, read=records)
 
 
 def format_of(path: Path | str) -> Format:
@@ -131,17 +131,17 @@ def format_of(path: Path | str) -> Format:
     if not os.path.isdir(path):  # unlike Path.is_dir, no exception for a path that is too long
         with open_to_read(existing_file(path, expected), expected) as file:
             head = file.read(HEAD).removeprefix(b"\xef\xbb\xbf")
-    for start, (what, wanted) in FOREIGN.items():
+    for start, (problem, wanted) in FOREIGN.items():
         if head.startswith(start):
-            raise BadInput(path, what, wanted)
+            raise BadInput(path, problem, wanted)
     for name in chain((one for one in MODULES if one != LAST), _after()):
         candidate = named(name)
         if candidate.matches(path, head):
             return candidate
     # with half the columns of a format, the reader of that format says which one is missing
-    found = columns_of(head)
+    head_columns = columns_of(head)
     tables = [candidate for candidate in map(named, names()) if candidate.columns]
-    share = {table.name: len(found & set(table.columns)) / len(table.columns) for table in tables}
+    share = {table.name: len(head_columns & set(table.columns)) / len(table.columns) for table in tables}
     nearest = max(tables, key=lambda table: share[table.name])
     if share[nearest.name] >= 0.5:
         next(nearest.read(path))
@@ -159,9 +159,9 @@ def _unknown(head: bytes) -> tuple[str, str]:
     if not head:
         return "a folder in no known format", f"one of the formats {', '.join(names())}{plugins().hint()}"
     columns = "; ".join(f"{kind_name(kind)}: {', '.join(needed)}" for kind, needed in PLAIN.items())
-    found = f"a file in no known format that starts with {short(head[:80].decode('utf-8', 'replace'))}"
+    problem = f"a file in no known format that starts with {short(head[:80].decode('utf-8', 'replace'))}"
     expected = f"a format of docs/reference/formats.md, or a table with the columns of {columns}"
-    return found, f"{expected}{plugins().hint()}"
+    return problem, f"{expected}{plugins().hint()}"
 
 
 def read(path: Path | str, format_name: str | None = None) -> Iterator[Any]:
@@ -252,10 +252,10 @@ def _converted(
             elif not spoken:
                 raise ValueError(f"{kind_name(type(record))} have no language; leave --language out")
             else:
-                made = (
+                has_content_id = (
                     replace(record, id="").id == record.id
                 )  # the id comes from the content, which includes the language
-                yield replace(record, language=language, **({"id": ""} if made else {}))
+                yield replace(record, language=language, **({"id": ""} if has_content_id else {}))
 
     records = in_language()
     if (first := next(records, None)) is None:  # every reader refuses a file without records

@@ -44,7 +44,7 @@ def write(annotations: Iterable[Annotation], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the header has an accepted name for each of item, annotator and label."""
+    """Returns whether the header has an accepted name for each of item, annotator and label."""
     columns = csv_files.columns_of(head)
     return all(columns & set(names) for names in NAMES.values())
 
@@ -59,8 +59,8 @@ def _known(column: str, row: Row, path: Path) -> str:
     for name in NAMES[column]:
         if name in row:
             return name
-    found = f"no column {column!r} among {short(', '.join(row))}"
-    raise BadInput(path, found, f"one of {', '.join(NAMES[column])}", 1)
+    problem = f"no column {column!r} among {short(', '.join(row))}"
+    raise BadInput(path, problem, f"one of {', '.join(NAMES[column])}", 1)
 
 
 def _annotation(row: Row, named: dict[str, str]) -> Annotation:
@@ -76,8 +76,8 @@ def _annotation(row: Row, named: dict[str, str]) -> Annotation:
 
 def _row(annotation: Annotation) -> Row:
     """An Annotation as a row."""
-    known = {name: getattr(annotation, name) for name in COLUMNS}
-    return csv_files.with_others(known, annotation.extra)
+    cells = {name: getattr(annotation, name) for name in COLUMNS}
+    return csv_files.with_others(cells, annotation.extra)
 
 
 FORMAT = Format(

@@ -38,12 +38,12 @@ _CLASS = {name: one for one, names in _ALIKE.items() for name in names.split(", 
 
 def read(path: Path) -> Iterator[Question]:
     """Each question, with an id from its category and number."""
-    seen = Seen(path, EXPECTED)
+    ids = Seen(path, EXPECTED)
 
     def question_of(number: int, line: str) -> Question:
         row = Node(json_files.parse(line, path, EXPECTED, number), path, EXPECTED, line=number)
         question = _question(row, stem(path))
-        seen.add(question.id, number)
+        ids.add(question.id, number)
         return question
 
     return each(question_of, lines(path, EXPECTED))
@@ -51,10 +51,10 @@ def read(path: Path) -> Iterator[Question]:
 
 def write(questions: Iterable[Question], path: Path) -> int:
     """Write one line per question, with fields in the order of the release; returns the number of questions."""
-    seen, count = Seen(path, EXPECTED), 0
+    ids, count = Seen(path, EXPECTED), 0
     with atomic_write(path) as file:
         for count, question in enumerate(questions, start=1):
-            seen.add(question.id, count)
+            ids.add(question.id, count)
             file.write(json.dumps(_row(question), allow_nan=False).encode() + b"\n")
         if not count:
             raise ValueError(f"there is no question to write to {path}")
@@ -62,7 +62,7 @@ def write(questions: Iterable[Question], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the first line has the fields that only this family of data sets has."""
+    """Returns whether the first line has the fields that only this family of data sets has."""
     first = head.split(b"\n", 1)[0]
     return first.lstrip()[:1] == b"{" and all(mark in first for mark in _MARKS)
 
@@ -74,7 +74,7 @@ def loses(question: Question) -> Iterator[str]:
 
 def _question(row: Node, stem: str = "") -> Question:
     """A line as a Question; `stem` is the file name, which states the language of MBBQ files."""
-    category, context, asked = row.text("category"), row.text("context"), row.text("question")
+    category, context, question = row.text("category"), row.text("context"), row.text("question")
     answers, reason = _answers(row)
     label = row.child("label").value
     if type(label) is not int or label not in range(len(PLACES)):
@@ -82,7 +82,7 @@ def _question(row: Node, stem: str = "") -> Question:
     return Question(
         id=_id(row, category),
         context=context,
-        question=asked,
+        question=question,
         answers=answers,
         correct=label,
         polarity=_one_of(row, "question_polarity", POLARITIES),
@@ -90,7 +90,7 @@ def _question(row: Node, stem: str = "") -> Question:
         category=category,
         template=str(_number_or_text(row, "question_index")),
         reason=reason,
-        language=row.text("language") if row.has("language") else _language(f"{context} {asked}", stem),
+        language=row.text("language") if row.has("language") else _language(f"{context} {question}", stem),
         extra=row.others(*KNOWN),
     )
 
@@ -106,14 +106,14 @@ def _number_or_text(row: Node, name: str) -> int | str:
     value = row.child(name).value
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
         row.refuse(f"{short(value)} as {name!r}", f"a whole number or a text, in {EXPECTED}")
-    found: int | str = value
-    return found
+    result: int | str = value
+    return result
 
 
-def _one_of(row: Node, name: str, known: Sequence[Any]) -> Any:
+def _one_of(row: Node, name: str, words: Sequence[Any]) -> Any:
     """The value of a field, which must be one of the known words."""
-    if (value := row.text(name)) not in known:
-        row.refuse(f"{short(value)} as {name!r}", f"{' or '.join(known)}, in {EXPECTED}")
+    if (value := row.text(name)) not in words:
+        row.refuse(f"{short(value)} as {name!r}", f"{' or '.join(words)}, in {EXPECTED}")
     return value
 
 
@@ -156,11 +156,11 @@ def _target(infos: dict[str, list[str]], groups: Sequence[str]) -> tuple[str, st
     if not groups:
         return "", "no_stereotyped_group"
     listed, names = {group.casefold() for group in groups}, _names(groups)
-    found = [place for place, info in infos.items() if info and info[-1].casefold() in listed]
-    found = found or [place for place, info in infos.items() if _names(info) & names]
-    if len(found) == 1:
-        return found[0], ""
-    return "", "both_groups_stereotyped" if found else "no_group_stereotyped"
+    places = [place for place, info in infos.items() if info and info[-1].casefold() in listed]
+    places = places or [place for place, info in infos.items() if _names(info) & names]
+    if len(places) == 1:
+        return places[0], ""
+    return "", "both_groups_stereotyped" if places else "no_group_stereotyped"
 
 
 def _names(groups: Iterable[str]) -> set[str]:

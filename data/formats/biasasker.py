@@ -77,7 +77,7 @@ def _written(records: Iterable[Statement | Term], kind: type[Statement | Term]) 
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the columns are exactly those of statements or groups; statements never begin with a capital."""
+    """Returns whether the columns are exactly those of statements or groups; statements never begin with a capital."""
     header = head.split(b"\n", 1)[0]
     columns = csv_files.columns_of(head) - {"", header.decode("utf-8", "replace").strip()}
     if columns in (set(STATEMENTS), set(ANTONYMS)):

@@ -78,7 +78,7 @@ def write(terms: Iterable[Term], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether a file is an object of objects of lists of descriptors; BOLD's prompts do not match."""
+    """Returns whether a file is an object of objects of lists of descriptors; BOLD's prompts do not match."""
     if path.suffix.lower() == ".jsonl" or not START.match(head):
         return False
     try:
@@ -97,7 +97,7 @@ def _texts(document: Any) -> Iterator[Any]:
 
 
 def _is_descriptor(text: str) -> bool:
-    """Whether a text is a few words that can precede a noun, not a sentence or the beginning of one."""
+    """Returns whether a text is a few words that can precede a noun, not a sentence or the beginning of one."""
     return len(text.split()) <= LONGEST and text == text.strip() and text[-1:] not in tuple(".?!:,")
 
 

@@ -88,7 +88,7 @@ def _write(rows: list[Row], folder: Path, category: str) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether a CSV has TERM and a column that describes the term, or the first CSV of a folder does."""
+    """Returns whether a CSV has TERM and a column that describes the term, or the first CSV of a folder does."""
     if path.is_dir():
         first = min(path.glob("*.csv"), default=None)
         return first is not None and first.is_file() and _is_lexicon(first)
@@ -96,13 +96,13 @@ def matches(path: Path, head: bytes) -> bool:
 
 
 def _is_lexicon(path: Path) -> bool:
-    """Whether the header of a file is that of a lexicon."""
+    """Returns whether the header of a file is that of a lexicon."""
     with open_to_read(path, EXPECTED) as file:
         return _has_columns(file.readline(4096).removeprefix(b"\xef\xbb\xbf"))
 
 
 def _has_columns(head: bytes) -> bool:
-    """Whether a header has the columns of a lexicon; TERM alone would match any glossary."""
+    """Returns whether a header has the columns of a lexicon; TERM alone would match any glossary."""
     columns = csv_files.columns_of(head)
     return "TERM" in columns and bool(columns & {"POS", "GROUP", "COUNTRY_ADJ"})
 

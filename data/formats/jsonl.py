@@ -30,7 +30,7 @@ def read(path: Path) -> Iterator[Any]:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the first line is a complete JSON object, or the file's suffix is .jsonl."""
+    """Returns whether the first line is a complete JSON object, or the file's suffix is .jsonl."""
     first = head.split(b"\n", 1)[0].strip()
     return bool(head) and (path.suffix.lower() == ".jsonl" or (first[:1] == b"{" and first[-1:] == b"}"))
 

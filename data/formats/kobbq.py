@@ -39,12 +39,12 @@ POLARITIES: dict[str, Polarity] = {"bsd": "neg", "cnt": "nonneg"}
 
 def read(path: Path) -> Iterator[Question]:
     """Each question, with its `sample_id` as id; further columns, such as predictions, go to `extra`."""
-    seen = Seen(path, EXPECTED)
+    ids = Seen(path, EXPECTED)
 
     def question_of(line: int, row: Row) -> Question:
         csv_files.refuse_empty(row, NEEDED, path, EXPECTED, line)
         question = _question(row, path, line)
-        seen.add(question.id, line)
+        ids.add(question.id, line)
         return question
 
     return each(question_of, csv_files.rows(path, NEEDED, EXPECTED))
@@ -52,19 +52,19 @@ def read(path: Path) -> Iterator[Question]:
 
 def write(questions: Iterable[Question], path: Path) -> int:
     """Write the tab-separated columns of the release, and one for each further field; returns the number of rows."""
-    seen = Seen(path, EXPECTED)
+    ids = Seen(path, EXPECTED)
 
     def rows() -> Iterator[Row]:
         for line, question in enumerate(questions, start=2):
             row = _row(question)
-            seen.add(row["sample_id"], line)
+            ids.add(row["sample_id"], line)
             yield row
 
     return csv_files.write(rows(), path, COLUMNS, "\t")
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the header has the columns of a sample."""
+    """Returns whether the header has the columns of a sample."""
     return set(NEEDED) <= csv_files.columns_of(head)
 
 
@@ -107,12 +107,12 @@ def _question(row: Row, path: Path, line: int) -> Question:
 
 def _unknown(row: Row, choices: list[str], condition: Condition, path: Path, line: int) -> str:
     """The "unknown" choice: the answer of an ambiguous context, else a known wording, else the remaining choice."""
-    found = [row["answer"]] if condition == "ambig" else [choice for choice in choices if choice in UNKNOWN]
-    if not found and row["answer"] != row["biased_answer"]:
-        found = [choice for choice in choices if choice not in (row["answer"], row["biased_answer"])]
-    if len(found) != 1 or found[0] == row["biased_answer"]:
+    candidates = [row["answer"]] if condition == "ambig" else [choice for choice in choices if choice in UNKNOWN]
+    if not candidates and row["answer"] != row["biased_answer"]:
+        candidates = [choice for choice in choices if choice not in (row["answer"], row["biased_answer"])]
+    if len(candidates) != 1 or candidates[0] == row["biased_answer"]:
         raise BadInput(path, f"no unknown answer among {short(choices)}", "one of those of KoBBQ or BBQ", line)
-    return found[0]
+    return candidates[0]
 
 
 def _answer(choice: str, target: str, unknown: str) -> Answer:
@@ -127,7 +127,7 @@ def _row(question: Question) -> Row:
     if biased is None:
         raise ValueError(f"question {question.id!r} has no target ({question.reason}), which KoBBQ's file needs")
     texts = [answer.text for answer in question.answers]
-    known = {
+    cells = {
         "sample_id": _sample_id(question),
         "context": question.context,
         "question": question.question,
@@ -135,7 +135,7 @@ def _row(question: Question) -> Row:
         "biased_answer": texts[biased],
         "answer": texts[question.correct],
     }
-    return csv_files.with_others(known, question.extra)
+    return csv_files.with_others(cells, question.extra)
 
 
 def _sample_id(question: Question) -> str:

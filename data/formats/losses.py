@@ -23,8 +23,8 @@ def lost(record: Any, back: Any) -> Iterator[str]:
                     yield f"{field.name}: {key} (kept as text)" if after[key] == str(value) else f"{field.name}: {key}"
         elif isinstance(before, tuple) and len(before) == len(after) and all(map(is_dataclass, before)):
             for part, part_back in zip(before, after, strict=True):
-                yield from (f"{field.name}: {what}" for what in lost(part, part_back))
+                yield from (f"{field.name}: {loss}" for loss in lost(part, part_back))
         elif is_dataclass(before):
-            yield from (f"{field.name}: {what}" for what in lost(before, after))
+            yield from (f"{field.name}: {loss}" for loss in lost(before, after))
         else:
             yield field.name

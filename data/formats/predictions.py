@@ -30,26 +30,26 @@ def read(path: Path) -> Iterator[Score]:
     document = Node(json_files.read(path, EXPECTED, nan=True), path, EXPECTED)
     if unknown := document.others(*KINDS):
         document.refuse(f"the field {min(unknown)!r}", f"the tasks {' and '.join(KINDS)} of {EXPECTED}")
-    seen: dict[str, str] = {}
+    places: dict[str, str] = {}
     for task in document.fields():
         for entry in document.items(task):
             score = _score(entry, task)
-            if score.item in seen:
+            if score.item in places:
                 entry.refuse(
-                    f"id {score.item!r} a second time (first at {seen[score.item]})", f"{EXPECTED}, an id once"
+                    f"id {score.item!r} a second time (first at {places[score.item]})", f"{EXPECTED}, an id once"
                 )
-            seen[score.item] = entry.where
+            places[score.item] = entry.where
             yield score
-    if not seen:
+    if not places:
         document.refuse("not one score", f"at least one, in {EXPECTED}")
 
 
 def write(scores: Iterable[Score], path: Path) -> int:
     """Write one document with both tasks; an unscored item is null, which no evaluation can mistake for a number."""
     tasks: dict[str, list[Any]] = {}
-    seen = jsonl.Seen(path, EXPECTED)
+    ids = jsonl.Seen(path, EXPECTED)
     for number, score in enumerate(scores, start=1):
-        seen.add(score.item, number)
+        ids.add(score.item, number)
         if score.task not in KINDS:
             raise ValueError(
                 f"the score of {score.item!r} is of task {score.task!r}; "
@@ -63,7 +63,7 @@ def write(scores: Iterable[Score], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the first field is a task with a list."""
+    """Returns whether the first field is a task with a list."""
     return bool(_HEAD.match(head))
 
 
@@ -76,20 +76,20 @@ def _score(entry: Node, task: str) -> Score:
     """An entry of a task as a Score."""
     score = entry.number_or_none("score")
     beside = {name: entry.value[name] for name, kind in BESIDE.items() if type(entry.value.get(name)) is kind}
-    known = ("id", "score", *beside)
+    names = ("id", "score", *beside)
     if LOGARITHM in entry.value and (logarithm := entry.number_or_none(LOGARITHM)) is not None:
         if score is None or not math.isclose(score, math.exp(min(logarithm, HIGHEST)), rel_tol=1e-9):
             entry.refuse(f"the score {score} beside the {LOGARITHM} {logarithm}", "a score and its logarithm")
-        score, known = logarithm, (*known, LOGARITHM)
-    return Score(item=entry.text("id"), score=score, task=task, extra=entry.others(*known), **beside)
+        score, names = logarithm, (*names, LOGARITHM)
+    return Score(item=entry.text("id"), score=score, task=task, extra=entry.others(*names), **beside)
 
 
 def _entry(score: Score) -> dict[str, Any]:
     """A Score as an entry."""
-    known = {"id": score.item, "score": score.score} | {
+    fields = {"id": score.item, "score": score.score} | {
         name: value for name in BESIDE if (value := getattr(score, name))
     }
-    return known | {name: value for name, value in score.extra.items() if name not in known}
+    return fields | {name: value for name, value in score.extra.items() if name not in fields}
 
 
 FORMAT = Format(

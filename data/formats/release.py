@@ -32,7 +32,7 @@ def write(records: Iterable[Any], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the path is a Parquet file, or a folder with Parquet files under data/."""
+    """Returns whether the path is a Parquet file, or a folder with Parquet files under data/."""
     return head.startswith(b"PAR1") or (path.is_dir() and any((path / "data").glob("*.parquet")))
 
 

@@ -13,10 +13,10 @@ R = TypeVar("R", Pair, Statement, Term)
 
 def numbered(records: Iterable[R]) -> Iterator[R]:
     """The records; repeated ids get the suffix `-2`, `-3`, … in order."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for record in records:
-        seen[record.id] += 1
-        yield record if seen[record.id] == 1 else replace(record, id=f"{record.id}-{seen[record.id]}")
+        counts[record.id] += 1
+        yield record if counts[record.id] == 1 else replace(record, id=f"{record.id}-{counts[record.id]}")
 
 
 def lost_beside_number(record: R, back: R) -> Iterator[str]:

@@ -66,10 +66,10 @@ def _of_post(lists: dict[str, list[str]], row: Row) -> Iterator[Statement]:
 
 def _list(cell: str, name: str, path: Path, line: int) -> list[str]:
     """The texts of a JSON list; refuses an empty text."""
-    found = json_files.parse(cell, path, f"a list in JSON as {name}", line)
-    if not isinstance(found, list) or not all(isinstance(text, str) and text for text in found):
+    texts = json_files.parse(cell, path, f"a list in JSON as {name}", line)
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
         raise BadInput(path, f"{short(cell)} as {name}", "a list of texts in JSON, none of them empty", line)
-    return found
+    return texts
 
 
 def write(statements: Iterable[Statement], path: Path) -> int:
@@ -122,7 +122,7 @@ def _post_row(statements: list[Statement]) -> Row:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the header has the columns of SBIC."""
+    """Returns whether the header has the columns of SBIC."""
     return set(NEEDED) <= csv_files.columns_of(head)
 
 

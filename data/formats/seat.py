@@ -25,11 +25,11 @@ def read(path: Path) -> Iterator[AssociationTest]:
     files = _tests_in(path) if path.is_dir() else [path]
     if not files:
         raise BadInput(path, f"no file that ends in {' or '.join(SUFFIXES)}", f"a folder with {EXPECTED} a file")
-    seen: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for file in files:
-        if file.stem in seen:
-            raise BadInput(file, f"a test of the same name as {seen[file.stem].name}", "a name of its own for each")
-        seen[file.stem] = file
+        if file.stem in paths:
+            raise BadInput(file, f"a test of the same name as {paths[file.stem].name}", "a name of its own for each")
+        paths[file.stem] = file
         yield _test(Node(json_files.read(file, EXPECTED), file, EXPECTED), file.stem)
 
 
@@ -52,14 +52,14 @@ def write(tests: Iterable[AssociationTest], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the head of the file, or of the folder's first file, has targets or attributes."""
+    """Returns whether the head of the file, or of the folder's first file, has targets or attributes."""
     if path.is_dir():
         return any(is_test(file) for file in _tests_in(path)[:1])
     return head.lstrip()[:1] == b"{" and bool(_HEAD.search(head))
 
 
 def is_test(path: Path) -> bool:
-    """Whether a file looks like a test."""
+    """Returns whether a file looks like a test."""
     if path.suffix.lower() not in SUFFIXES:
         return False
     with existing_file(path, EXPECTED).open("rb") as file:
@@ -94,14 +94,14 @@ def _word_set(part: Node) -> WordSet:
 
 def _object(test: AssociationTest) -> dict[str, Any]:
     """An AssociationTest as an object."""
-    known = dict(zip(PARTS, map(_part, (test.x, test.y, test.a, test.b)), strict=True))
-    return known | {name: value for name, value in test.extra.items() if name not in known}
+    parts = dict(zip(PARTS, map(_part, (test.x, test.y, test.a, test.b)), strict=True))
+    return parts | {name: value for name, value in test.extra.items() if name not in parts}
 
 
 def _part(words: WordSet) -> dict[str, Any]:
     """A WordSet as one of the four parts."""
-    known = {"category": words.name, "examples": list(words.items)}
-    return known | {name: value for name, value in words.extra.items() if name not in known}
+    part = {"category": words.name, "examples": list(words.items)}
+    return part | {name: value for name, value in words.extra.items() if name not in part}
 
 
 FORMAT = Format(

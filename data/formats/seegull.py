@@ -61,7 +61,7 @@ STATES = Layout(("region",), "offensiveness_score", "NA", b"")
 
 def read(path: Path) -> Iterator[Association]:
     """Each association; refuses a repeated pair of identity and attribute."""
-    seen = Seen(path, EXPECTED)
+    ids = Seen(path, EXPECTED)
 
     def association_of(line: int, row: Row) -> Association:
         layout = WORLD if WORLD.mean in row else STATES
@@ -71,7 +71,7 @@ def read(path: Path) -> Iterator[Association]:
         if not _BROKEN.sub("", row["identity"]):
             raise BadInput(path, f"no name in the identity {short(row['identity'])}", EXPECTED, line)
         association = _association(row, layout, path, line)
-        seen.add(association.id, line)
+        ids.add(association.id, line)
         return association
 
     return each(association_of, csv_files.rows(path, NEEDED, EXPECTED))
@@ -103,7 +103,7 @@ def write(associations: Iterable[Association], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the header has the columns of votes and ratings."""
+    """Returns whether the header has the columns of votes and ratings."""
     return set(NEEDED) | set(RATINGS) <= csv_files.columns_of(head)
 
 
@@ -158,9 +158,9 @@ def _rating(cell: str, column: str, layout: Layout, path: Path, line: int) -> fl
 def _row(association: Association, layout: Layout) -> Row:
     """An Association as a row; a mean that the source lacks is computed from the ratings, and is 0 without ratings."""
     ratings = association.offensiveness[: len(RATINGS)]
-    given = [rating for rating in ratings if rating is not None]
+    numbers = [rating for rating in ratings if rating is not None]
     padded = [*ratings, *[None] * (len(RATINGS) - len(ratings))]
-    mean = _number(sum(given) / len(given) if given else 0)
+    mean = _number(sum(numbers) / len(numbers) if numbers else 0)
     votes = {
         f"{raters}_{answer}": str(getattr(association.votes_of(raters), field))
         for raters in layout.raters

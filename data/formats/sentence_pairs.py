@@ -34,8 +34,8 @@ class SentencePair:
         if not (self.first.strip() and self.second.strip()):
             raise ValueError("an empty sentence in a pair")
         if not self.id:
-            made = content_id("sentence pair", self.first, self.second, self.document)
-            object.__setattr__(self, "id", made)
+            new_id = content_id("sentence pair", self.first, self.second, self.document)
+            object.__setattr__(self, "id", new_id)
 
 
 class SentencePairs:
@@ -65,27 +65,27 @@ class SentencePairs:
             raise BadInput(path, f"a split on {named:,} of {len(follows):,} lines", "one on every line or on none")
         self.follows: NDArray[np.bool_] = np.frombuffer(follows, dtype=np.bool_)
         self.held_out: NDArray[np.bool_] = np.frombuffer(held_out, dtype=np.bool_)
-        self._part = np.repeat(np.arange(len(parts)), [len(found) for found in places])
+        self._part = np.repeat(np.arange(len(parts)), [len(offsets) for offsets in places])
         self._place = np.concatenate(places)
 
     def __len__(self) -> int:
         """The number of pairs."""
         return len(self.follows)
 
-    def __getitem__(self, at: int) -> SentencePair:
+    def __getitem__(self, number: int) -> SentencePair:
         """A pair by its number, from 0."""
-        file = self._files[self._part[at]]
-        file.seek(self._place[at])
-        return _pair(file.readline().decode("utf-8"), self._parts[self._part[at]], at + 1)
+        file = self._files[self._part[number]]
+        file.seek(self._place[number])
+        return _pair(file.readline().decode("utf-8"), self._parts[self._part[number]], number + 1)
 
     def indices(self, *, held_out: bool) -> NDArray[np.int64]:
         """The numbers of the training or held-out pairs; refuses a part without both answers."""
         chosen = np.flatnonzero(self.held_out == held_out)
         following = int(self.follows[chosen].sum())
         if following in (0, len(chosen)):
-            what = "held out" if held_out else "to train on"
-            found = f"{len(chosen):,} pairs {what}, of which {following:,} follow"
-            raise BadInput(self.path, found, "some that follow and some that do not")
+            role = "held out" if held_out else "to train on"
+            problem = f"{len(chosen):,} pairs {role}, of which {following:,} follow"
+            raise BadInput(self.path, problem, "some that follow and some that do not")
         return chosen
 
     def digest(self) -> str:
@@ -104,18 +104,18 @@ def _pair(line: str, path: Path, number: int) -> SentencePair:
     try:
         return jsonl.adapter(SentencePair).validate_json(line)
     except ValidationError as error:
-        found, expected = jsonl.explain(error, SentencePair)
-        raise BadInput(path, found, expected.replace("SentencePair", "a sentence pair"), number) from None
+        problem, expected = jsonl.explain(error, SentencePair)
+        raise BadInput(path, problem, expected.replace("SentencePair", "a sentence pair"), number) from None
 
 
 def _places(path: Path) -> NDArray[np.int64]:
     """The byte offset of each line that is not blank."""
     places = []
     with path.open("rb") as file:
-        at = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
-        file.seek(at)
+        offset = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
+        file.seek(offset)
         for raw in file:
             if raw.strip():
-                places.append(at)
-            at += len(raw)
+                places.append(offset)
+            offset += len(raw)
     return np.array(places, dtype=np.int64)

@@ -29,18 +29,18 @@ def write(probes: Iterable[Probe], path: Path) -> int:
 
 def _checker(path: Path) -> Callable[[int, Row], Row]:
     """A function that returns the row of a line, and refuses an empty cell or a repeated ID."""
-    seen = Seen(path, EXPECTED)
+    ids = Seen(path, EXPECTED)
 
     def check(line: int, row: Row) -> Row:
         csv_files.refuse_empty(row, COLUMNS, path, EXPECTED, line)
-        seen.add(row["ID"], line)
+        ids.add(row["ID"], line)
         return row
 
     return check
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the header has SoFa's columns."""
+    """Returns whether the header has SoFa's columns."""
     return set(COLUMNS) <= csv_files.columns_of(head)
 
 
@@ -63,8 +63,8 @@ def _probe(row: Row) -> Probe:
 
 def _row(probe: Probe) -> Row:
     """A Probe as a row."""
-    known = dict(zip(COLUMNS, (probe.id, probe.category, probe.identity, probe.stereotype, probe.text), strict=True))
-    return csv_files.with_others(known, probe.extra)
+    cells = dict(zip(COLUMNS, (probe.id, probe.category, probe.identity, probe.stereotype, probe.text), strict=True))
+    return csv_files.with_others(cells, probe.extra)
 
 
 FORMAT = Format(

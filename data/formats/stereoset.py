@@ -29,12 +29,12 @@ def read(path: Path) -> Iterator[Cat]:
         data.refuse(f"the task {min(unknown)!r}", f"the tasks {' and '.join(KINDS)} of {EXPECTED}")
     file = document.others("data")
     source = {} if file == DEFAULTS else {SOURCE: file}
-    seen: Seen = {}
+    places: Seen = {}
     tasks: list[Kind] = [kind for kind in data.fields() if kind in KINDS]
     for kind in tasks:
         for cluster in data.items(kind):
-            yield _cat(cluster, kind, source, seen)
-    if not seen:
+            yield _cat(cluster, kind, source, places)
+    if not places:
         data.refuse("not one cluster", f"at least one, in {EXPECTED}")
 
 
@@ -42,9 +42,9 @@ def write(cats: Iterable[Cat], path: Path) -> int:
     """Write one document with both tasks; it states one version, so records of different versions are refused."""
     data: dict[str, list[Any]] = {}
     file: dict[str, Any] | None = None
-    seen = jsonl.Seen(path, EXPECTED)
+    ids = jsonl.Seen(path, EXPECTED)
     for number, cat in enumerate(cats, start=1):
-        seen.add_all(cat, number)
+        ids.add_all(cat, number)
         own = _file_fields(cat)
         if file not in (None, own):
             raise ValueError(
@@ -61,7 +61,7 @@ def write(cats: Iterable[Cat], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether `data` begins with a task."""
+    """Returns whether `data` begins with a task."""
     return head.lstrip()[:1] == b"{" and bool(_HEAD.search(head))
 
 
@@ -77,7 +77,7 @@ def _file_fields(cat: Cat) -> dict[str, Any]:
     return dict(fields) if isinstance(fields, Mapping) else DEFAULTS
 
 
-def _cat(cluster: Node, kind: Kind, source: dict[str, Any], seen: Seen) -> Cat:
+def _cat(cluster: Node, kind: Kind, source: dict[str, Any], places: Seen) -> Cat:
     """A cluster as a Cat."""
     cluster.of = f"cluster {cluster.text('id')!r}"
     context = cluster.text("context")
@@ -87,9 +87,9 @@ def _cat(cluster: Node, kind: Kind, source: dict[str, Any], seen: Seen) -> Cat:
         cluster.refuse(
             f"the gold labels {', '.join(labels) or '(none)'}", f"three sentences, one {', one '.join(LABELS)}"
         )
-    _once(cluster, "cluster", seen)
+    _once(cluster, "cluster", places)
     blank = context if kind == "intrasentence" else ""
-    one, two, three = (_candidate(s, label, blank, seen) for s, label in zip(sentences, labels, strict=True))
+    one, two, three = (_candidate(s, label, blank, places) for s, label in zip(sentences, labels, strict=True))
     return Cat(
         id=cluster.text("id"),
         kind=kind,
@@ -104,26 +104,26 @@ def _cat(cluster: Node, kind: Kind, source: dict[str, Any], seen: Seen) -> Cat:
 
 def _gold(sentence: Node) -> Label:
     """The gold label of a sentence, which must be one of the three."""
-    found = sentence.text("gold_label")
-    if found not in LABELS:
-        sentence.refuse(f"the gold label {found!r}", f"one of {', '.join(LABELS)}")
-    return next(label for label in LABELS if label == found)
+    text = sentence.text("gold_label")
+    if text not in LABELS:
+        sentence.refuse(f"the gold label {text!r}", f"one of {', '.join(LABELS)}")
+    return next(label for label in LABELS if label == text)
 
 
-def _once(node: Node, what: str, seen: Seen) -> str:
+def _once(node: Node, part: str, places: Seen) -> str:
     """The id of a cluster or sentence; refuses a repeated or empty id."""
     item = node.text("id")
     if not item:
-        node.refuse("an empty id", f"an id of its own for every {what} of {EXPECTED}")
-    if (what, item) in seen:
-        node.refuse(f"id {item!r} a second time (first at {seen[what, item]})", f"{EXPECTED} with every id once")
-    seen[what, item] = node.where
+        node.refuse("an empty id", f"an id of its own for every {part} of {EXPECTED}")
+    if (part, item) in places:
+        node.refuse(f"id {item!r} a second time (first at {places[part, item]})", f"{EXPECTED} with every id once")
+    places[part, item] = node.where
     return item
 
 
-def _candidate(sentence: Node, label: Label, context: str, seen: Seen) -> Candidate:
+def _candidate(sentence: Node, label: Label, context: str, places: Seen) -> Candidate:
     """A sentence as a Candidate; its fill is found by alignment if the context has a BLANK."""
-    item, text = _once(sentence, "sentence", seen), sentence.text("sentence")
+    item, text = _once(sentence, "sentence", places), sentence.text("sentence")
     if not text.strip():
         sentence.refuse("an empty sentence", f"a sentence in {EXPECTED}")
     votes = sentence.items("labels") if sentence.has("labels") else ()
@@ -147,25 +147,25 @@ def _candidate(sentence: Node, label: Label, context: str, seen: Seen) -> Candid
 
 def _cluster(cat: Cat) -> dict[str, Any]:
     """A Cat as a cluster."""
-    known = {
+    fields = {
         "id": cat.id,
         "target": cat.target,
         "bias_type": cat.bias_type,
         "context": cat.context,
         "sentences": [_sentence(candidate) for candidate in cat.candidates],
     }
-    return known | {name: value for name, value in cat.extra.items() if name not in known}
+    return fields | {name: value for name, value in cat.extra.items() if name not in fields}
 
 
 def _sentence(candidate: Candidate) -> dict[str, Any]:
     """A Candidate as a sentence."""
-    known = {
+    fields = {
         "sentence": candidate.text,
         "id": candidate.id,
         "gold_label": candidate.label,
         "labels": [{**vote.extra, "label": vote.label, "human_id": vote.annotator} for vote in candidate.votes],
     }
-    return known | {name: value for name, value in candidate.extra.items() if name not in known}
+    return fields | {name: value for name, value in candidate.extra.items() if name not in fields}
 
 
 FORMAT = Format(

@@ -22,4 +22,4 @@ class Adjudicated:
     """One of CAUSES; empty in decisions of earlier versions."""
     reason: str
     by: str = ""
-    """Who decided; empty in decisions of earlier versions."""
+    """The person who decided; empty in decisions of earlier versions."""

@@ -36,17 +36,17 @@ def dawid_skene(
     # how often each person gave each label to each item: (person, label) by items
     size = (len(ratings.annotators) * len(ratings.labels), len(ratings.items))
     row = ratings.annotator * len(ratings.labels) + ratings.label
-    given = csr_array((np.ones(len(ratings)), (row, ratings.item)), shape=size)
+    answers = csr_array((np.ones(len(ratings)), (row, ratings.item)), shape=size)
     counts = ratings.counts()
     posterior = counts / counts.sum(axis=1, keepdims=True)
     before, converged = -np.inf, False
-    prior, confusion = _m_step(ratings, given, posterior, smoothing)
+    prior, confusion = _m_step(ratings, answers, posterior, smoothing)
     done = 0
     while done < rounds and not converged:
         done += 1
-        posterior, likelihood = _e_step(given, prior, confusion)
+        posterior, likelihood = _e_step(answers, prior, confusion)
         likelihood += smoothing * float(np.log(confusion).sum())
-        prior, confusion = _m_step(ratings, given, posterior, smoothing)
+        prior, confusion = _m_step(ratings, answers, posterior, smoothing)
         converged, before = likelihood - before < tolerance * len(ratings), likelihood
     shape = (len(ratings.annotators), len(ratings.labels), len(ratings.labels))
     return DawidSkene(
@@ -73,18 +73,18 @@ def spam_scores(confusion: Floats) -> Floats:
     return score
 
 
-def _m_step(ratings: Ratings, given: csr_array, posterior: Floats, smoothing: float) -> tuple[Floats, Floats]:
+def _m_step(ratings: Ratings, answers: csr_array, posterior: Floats, smoothing: float) -> tuple[Floats, Floats]:
     """The share of each true label, and P(given label | true label) of each person."""
     labels = len(ratings.labels)
-    expected = (given @ posterior).reshape(len(ratings.annotators), labels, labels) + smoothing
+    expected = (answers @ posterior).reshape(len(ratings.annotators), labels, labels) + smoothing
     expected = np.maximum(expected, SMALLEST)
     confusion = expected / expected.sum(axis=1, keepdims=True)
     return np.maximum(posterior.mean(axis=0), SMALLEST), confusion.reshape(-1, labels)
 
 
-def _e_step(given: csr_array, prior: Floats, confusion: Floats) -> tuple[Floats, float]:
+def _e_step(answers: csr_array, prior: Floats, confusion: Floats) -> tuple[Floats, float]:
     """P(true label | answers) of each item, and the log-likelihood of all answers."""
-    log_joint = np.log(prior) + given.T @ np.log(confusion)
+    log_joint = np.log(prior) + answers.T @ np.log(confusion)
     top = log_joint.max(axis=1, keepdims=True)
     scaled = np.exp(log_joint - top)
     total = scaled.sum(axis=1, keepdims=True)

@@ -22,8 +22,8 @@ class Estimate:
         if not 0.5 <= sure < 1:
             raise ValueError(f"sure is a posterior from 0.5 up to 1, not {sure}: below one half two labels may tie")
         best = self.posterior.argmax(axis=1)
-        known = self.posterior.max(axis=1) > sure + ROUNDING
+        mask = self.posterior.max(axis=1) > sure + ROUNDING
         return {
             item: self.ratings.labels[b] if k else None
-            for item, b, k in zip(self.ratings.items, best, known, strict=True)
+            for item, b, k in zip(self.ratings.items, best, mask, strict=True)
         }

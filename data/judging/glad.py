@@ -59,9 +59,9 @@ def glad(annotations: Iterable[Annotation] | Ratings, *, rounds: int = 100, tole
     before, converged, done = -np.inf, False, 0
     while True:
         x = theta[ratings.annotator] * np.exp(theta[people:])[ratings.item]
-        given = np.bincount(cell, x + wrong, items * labels).reshape(items, labels)
-        total = logsumexp(given, axis=1, keepdims=True)
-        posterior: Floats = np.exp(given - total)
+        log_joint = np.bincount(cell, x + wrong, items * labels).reshape(items, labels)
+        total = logsumexp(log_joint, axis=1, keepdims=True)
+        posterior: Floats = np.exp(log_joint - total)
         away = theta - EXPECTED
         likelihood = float(total.sum() + (log_expit(-x) - wrong).sum() - 0.5 * away @ away)
         converged, before = likelihood - before < tolerance * len(ratings), likelihood

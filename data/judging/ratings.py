@@ -26,12 +26,12 @@ class Ratings:
     @classmethod
     def of(cls, annotations: Iterable[Annotation]) -> "Ratings":
         """Number the items and people in order of appearance, and the labels in alphabetical order."""
-        given = list(annotations)
-        items, item = numbered(a.item for a in given)
-        annotators, annotator = numbered(a.annotator for a in given)
-        labels = tuple(sorted({a.label for a in given}))
+        rows = list(annotations)
+        items, item = numbered(a.item for a in rows)
+        annotators, annotator = numbered(a.annotator for a in rows)
+        labels = tuple(sorted({a.label for a in rows}))
         place = {label: n for n, label in enumerate(labels)}
-        label = np.array([place[a.label] for a in given], dtype=np.intp)
+        label = np.array([place[a.label] for a in rows], dtype=np.intp)
         return cls(items=items, annotators=annotators, labels=labels, item=item, annotator=annotator, label=label)
 
     def __len__(self) -> int:

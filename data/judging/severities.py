@@ -14,8 +14,8 @@ def severity_of(probe: Probe) -> float | None:
     """The mean rating of a probe; None without a rating. Refuses negative ratings, which cannot be weights."""
     held = probe.extra.get(OFFENSIVENESS)
     try:
-        found = json.loads(held) if isinstance(held, str) and held.strip() else held
-        ratings = [float(each) for each in (found if isinstance(found, list) else [found]) if each not in (None, "")]
+        value = json.loads(held) if isinstance(held, str) and held.strip() else held
+        ratings = [float(each) for each in (value if isinstance(value, list) else [value]) if each not in (None, "")]
     except (TypeError, ValueError):
         ratings = [-1.0]
     if any(not isfinite(rating) or rating < 0 for rating in ratings):

@@ -29,14 +29,14 @@ def word_alarms(sentence: str, context: str) -> list[Alarm]:
     """
     one, other = plain(sentence), plain(context)
     disclaimers = wordlist("paraphrase_words.toml")["disclaimer"]
-    told = [m[0] for p in disclaimers if (m := re.search(p, sentence, re.I)) and not re.search(p, context, re.I)]
-    found = {
+    phrases = [m[0] for p in disclaimers if (m := re.search(p, sentence, re.I)) and not re.search(p, context, re.I)]
+    alarms = {
         "negation": _turning(one, other),
         "quantifier": _of_one_alone("quantifiers", one, other),
         "hedge": _of_one_alone("hedges", one, other),
-        "disclaimer": told,
+        "disclaimer": phrases,
     }
-    return [Alarm(kind, tuple(dict.fromkeys(words))) for kind, words in found.items() if words]
+    return [Alarm(kind, tuple(dict.fromkeys(words))) for kind, words in alarms.items() if words]
 
 
 def plain(sentence: str) -> str:
@@ -53,14 +53,14 @@ def in_full(sentence: str) -> str:
 
 def _turning(one: str, other: str) -> list[str]:
     """The negations of two sentences, including antonyms and words with a negative affix, if their number is odd."""
-    found = [word for text in (one, other) for word in _negations(text)]
+    negations = [word for text in (one, other) for word in _negations(text)]
     apart = [set(one.split()) - set(other.split()), set(other.split()) - set(one.split())]
     listed = [(a, b) for pair in wordlist("meaning.toml")["antonyms"] for a, b in (pair, pair[::-1])]
     for pair in [*((a, b) for a, b in listed if a in apart[0] and b in apart[1]), *opposed(*apart)]:
-        if not {*pair} & {word for one in found for word in re.split("[ /]", one)}:
-            found.append("/".join(pair))
-    denied = _denied((apart[0] | apart[1]) - set(found))
-    return found if len(found) % 2 and len(denied) % 2 == 0 else []
+        if not {*pair} & {word for one in negations for word in re.split("[ /]", one)}:
+            negations.append("/".join(pair))
+    denied = _denied((apart[0] | apart[1]) - set(negations))
+    return negations if len(negations) % 2 and len(denied) % 2 == 0 else []
 
 
 def _negations(text: str) -> list[str]:
@@ -71,15 +71,17 @@ def _negations(text: str) -> list[str]:
         for last, one in pairwise(matches)
         if one[0] == last[0] and " and " in f"{text[last.end() : one.start()]} "
     }
-    found = [match[0].strip() for match in matches if match.start() not in joined]
-    return [word for word in found if word != "nor" or "neither" not in found]
+    negations = [match[0].strip() for match in matches if match.start() not in joined]
+    return [word for word in negations if word != "nor" or "neither" not in negations]
 
 
 def _denied(words: Iterable[str]) -> list[str]:
     """The words with a negative affix: unknown, careless."""
     lists = wordlist("meaning.toml")
-    starts, kept = tuple(lists["prefixes"]), tuple(lists["no_affix"])
-    return [w for w in words if len(w) > 5 and (w.startswith(starts) or w.endswith("less")) and not w.startswith(kept)]
+    starts, exceptions = tuple(lists["prefixes"]), tuple(lists["no_affix"])
+    return [
+        w for w in words if len(w) > 5 and (w.startswith(starts) or w.endswith("less")) and not w.startswith(exceptions)
+    ]
 
 
 def _of_one_alone(kind: str, one: str, other: str) -> list[str]:

@@ -51,8 +51,8 @@ def articles(words: str) -> tuple[Article, ...]:
     first = re.split(r"[\s\-–—/+_]", "".join(c for c in plain if not unicodedata.combining(c)), maxsplit=1)[0]
     first = re.sub(r"'s?$", "", first.rstrip('.,;:!?)]*`"”')).replace("'", "").replace(".", "")
     listed = wordlist("articles.toml")
-    for said, which in (("an", _AN), ("a", _A), ("an or a", _AN_OR_A), ("a or an", _A_OR_AN)):
-        if first in listed[said] or first.lower() in listed[said]:
+    for key, which in (("an", _AN), ("a", _A), ("an or a", _AN_OR_A), ("a or an", _A_OR_AN)):
+        if first in listed[key] or first.lower() in listed[key]:
             return which
     if not first[:1].isascii() or not first[:1].isalpha():
         return _A_OR_AN
@@ -60,7 +60,7 @@ def articles(words: str) -> tuple[Article, ...]:
 
 
 def _number_said_with_vowel(number: str) -> bool:
-    """Whether a number is pronounced eight…, eleven… or eighteen…: 8, 80, 11, 18, 11,000 and 1800, but not 110."""
+    """Returns whether a number is pronounced eight…, eleven… or eighteen…: 8, 80, 11, 18, 11,000, 1800, but not 110."""
     digits = number.replace(",", "")
     spoken = digits[: 2 if len(digits) == 4 and "," not in number else (len(digits) - 1) % 3 + 1]
     return digits.startswith("8") or spoken in ("11", "18")
@@ -68,13 +68,13 @@ def _number_said_with_vowel(number: str) -> bool:
 
 def _of_letters(word: str) -> tuple[Article, ...]:
     """The articles of initials and single letters; empty for an ordinary word."""
-    said = _LETTERS.match(word)
-    initials = (said["one"] or said["run"]).upper() if said else word.upper()
+    match = _LETTERS.match(word)
+    initials = (match["one"] or match["run"]).upper() if match else word.upper()
     spelt = _AN if initials[0] in _VOWEL_NAMES else _A
     is_word = len(initials) > 1 and _ONSET.match(initials) is not None
-    if said and re.match("Y[^AEIOU]", initials):  # YMCA, YTD: initials are never pronounced like Yvonne
+    if match and re.match("Y[^AEIOU]", initials):  # YMCA, YTD: initials are never pronounced like Yvonne
         return _A
-    if not said:
+    if not match:
         return () if is_word else _AN_OR_A if word.islower() else _A_OR_AN
     spoken = _of_sound(initials.lower())
     if not is_word or spoken == spelt:

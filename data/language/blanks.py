@@ -28,12 +28,12 @@ def slots(context: str) -> list[tuple[int, int]]:
 
 def check(context: str) -> Fault | None:
     """The fault of a context's slot, or None if there is exactly one free-standing BLANK or [BLANK]."""
-    found = slots(context)
+    places = slots(context)
     if _GLUED.search(context):
         return "glued_blank"
-    if len(found) > 1:
+    if len(places) > 1:
         return "several_blanks"
-    if found:
+    if places:
         return None
     return "malformed_blank" if BLANK in context or _MALFORMED.search(context) else "no_blank"
 
@@ -64,7 +64,7 @@ _SAID: dict[Fault, str] = {
 
 
 def starts_sentence(before: str, after: str = "") -> bool:
-    """Whether a word after `before` starts a sentence (or direct speech after a colon or comma and a quote)."""
+    """Returns whether a word after `before` starts a sentence (or direct speech after a colon or comma and a quote)."""
     if _SPEECH.search(before):
         return not after.startswith(('"', "”"))
     return bool(_SENTENCE_END.search(before)) and not _NO_END.search(before)
@@ -76,8 +76,8 @@ def fit_article(before: str, words: str) -> str:
     if not match or (match["article"][0] == "A" and not starts_sentence(before[: match.start()])):
         return before
     chosen = article(words)
-    written = chosen.capitalize() if match["article"][0] == "A" else chosen
-    return before[: match.start()] + written + match["gap"]
+    form = chosen.capitalize() if match["article"][0] == "A" else chosen
+    return before[: match.start()] + form + match["gap"]
 
 
 def fill_of(context: str, sentence: str) -> str | None:
@@ -86,8 +86,8 @@ def fill_of(context: str, sentence: str) -> str | None:
     Case, spacing, closing punctuation and the article before the BLANK may differ. A context with two BLANKs, or
     letters glued to its BLANK, has no fill: the fill would be a guess, or part of a word.
     """
-    before, found, after = " ".join(context.split()).partition(BLANK)
-    if not found or BLANK in after or before[-1:].isalnum() or after[:1].isalnum():
+    before, blank, after = " ".join(context.split()).partition(BLANK)
+    if not blank or BLANK in after or before[-1:].isalnum() or after[:1].isalnum():
         return None
     # builders adapt a or an to the fill
     other = _LAST_ARTICLE.sub(lambda match: {"a ": "an ", "an ": "a "}[match[0].lower()], before)

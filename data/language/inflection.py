@@ -37,9 +37,9 @@ def third_person(verb: str) -> str:
     """The third person singular of a bare verb (`try` -> `tries`)."""
     from lemminflect import getInflection
 
-    known = {"be": "is", "have": "has", "do": "does"}
+    exceptions = {"be": "is", "have": "has", "do": "does"}
     forms = getInflection(verb.lower(), tag="VBZ")
-    return known.get(verb.lower()) or (str(forms[0]) if forms else verb + "s")
+    return exceptions.get(verb.lower()) or (str(forms[0]) if forms else verb + "s")
 
 
 @cache
@@ -53,8 +53,8 @@ def plural_noun(phrase: str) -> str:
     # in lower case, since inflect treats a capitalised word in -y as a name (Christianitys)
     word = noun.lower()
     plural = wordlist("identities.toml")["plurals"].get(word) or _plural_of_word(word)
-    made = noun + "s" if noun.isupper() and plural == word + "s" else _cased_like(noun, plural)
-    return before + space + made + "".join(behind)
+    form = noun + "s" if noun.isupper() and plural == word + "s" else _cased_like(noun, plural)
+    return before + space + form + "".join(behind)
 
 
 def _plural_of_word(word: str) -> str:
@@ -75,9 +75,9 @@ def singular_noun(word: str) -> str | None:
 
     if word.lower() in getAllLemmas(word.lower(), upos="NOUN").get("NOUN", ()):
         return None
-    found = engine().singular_noun(word.lower())
+    singular = engine().singular_noun(word.lower())
     # inflect returns some singulars unchanged (mother-in-law)
-    return _cased_like(word, found) if found and found != word.lower() else None
+    return _cased_like(word, singular) if singular and singular != word.lower() else None
 
 
 def regular_plural(term: str) -> str:
@@ -99,23 +99,24 @@ def regular_singular(term: str) -> str:
 def singulars(word: str) -> frozenset[str]:
     """The word and all words whose plural or possessive it may be: `nurses` is nurse or nurs, `baker's` is baker."""
     plain = word.removesuffix("'s").removesuffix("'")
-    found = {plain, _IRREGULAR.get(plain, plain)}
+    forms = {plain, _IRREGULAR.get(plain, plain)}
     if len(plain) > 3 and plain.endswith("s") and not plain.endswith("ss"):
-        found.add(plain[:-1])
+        forms.add(plain[:-1])
         if plain.endswith("es"):
-            found.add(plain[:-2])
+            forms.add(plain[:-2])
         if plain.endswith("ies"):
-            found.add(plain[:-3] + "y")
+            forms.add(plain[:-3] + "y")
     if plain.endswith("men"):
-        found.add(plain[:-3] + "man")
-    return frozenset(found)
+        forms.add(plain[:-3] + "man")
+    return frozenset(forms)
 
 
 def mentions(text: str, term: str, split: Callable[[str], Sequence[str]] = words) -> bool:
-    """Whether a text contains the words of a term consecutively, in singular, plural or possessive."""
-    wanted, there = [singulars(word) for word in split(term)], [singulars(word) for word in split(text)]
+    """Returns whether a text contains the words of a term consecutively, in singular, plural or possessive."""
+    wanted, text_forms = [singulars(word) for word in split(term)], [singulars(word) for word in split(text)]
     return any(
-        all(a & b for a, b in zip(wanted, there[start:], strict=False)) for start in range(len(there) - len(wanted) + 1)
+        all(a & b for a, b in zip(wanted, text_forms[start:], strict=False))
+        for start in range(len(text_forms) - len(wanted) + 1)
     ) and bool(wanted)
 
 

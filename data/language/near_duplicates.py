@@ -116,13 +116,13 @@ def copies(
 
 def near_duplicates_between(
     texts: Sequence[str],
-    others: Sequence[str],
+    other_texts: Sequence[str],
     near: float = NEAR,
     progress: Progress = SILENT,
     languages: Sequence[str] = (),
 ) -> Iterator[NearDuplicate]:
-    """The pairs of one text in `texts` (`first`) and one in `others` (`second`); `languages` covers both lists."""
-    for pair in near_duplicates([*texts, *others], near, progress, languages=languages):
+    """The pairs of one text in `texts` (`first`) and one in `other_texts` (`second`); `languages` covers both lists."""
+    for pair in near_duplicates([*texts, *other_texts], near, progress, languages=languages):
         if pair.first < len(texts) <= pair.second:
             yield NearDuplicate(first=pair.first, second=pair.second - len(texts), similarity=pair.similarity)
 
@@ -140,12 +140,12 @@ class _Detector:
         self.said: dict[Core, list[int]] = defaultdict(list)
         self.added: set[int] = set()
         short = np.flatnonzero([a and b for a, b in zip(self.short, english, strict=True)])
-        found = near_vectors(encode([texts[place] for place in short]), ALIKE) if encode and len(short) else {}
-        self.near = {int(short[own]): [(int(short[p]), c) for p, c in others] for own, others in found.items()}
+        neighbours = near_vectors(encode([texts[place] for place in short]), ALIKE) if encode and len(short) else {}
+        self.near = {int(short[own]): [(int(short[p]), c) for p, c in matches] for own, matches in neighbours.items()}
 
     def like(self, place: int) -> Iterator[NearDuplicate]:
         """The near-duplicates of this text among the texts added so far."""
-        text, language, found = self.texts[place], self.languages[place], dict[int, float]()
+        text, language, similarities = self.texts[place], self.languages[place], dict[int, float]()
         for pair in self.letters.like(place):
             other = self.texts[pair.first]
             short = self.short[place] or self.short[pair.first]
@@ -156,14 +156,14 @@ class _Detector:
             else:
                 same = respelt(text, other) if short else same_quantity(text, other)
             if same:
-                found[pair.first] = pair.similarity
+                similarities[pair.first] = pair.similarity
         if self.short[place] and language == ENGLISH:
-            said = dict.fromkeys(self.said.get(core(text), ()), 1.0)
+            by_core = dict.fromkeys(self.said.get(core(text), ()), 1.0)
             by_vector = {first: cosine for first, cosine in self.near.get(place, ()) if first in self.added}
-            for first, similarity in (by_vector | said).items():
+            for first, similarity in (by_vector | by_core).items():
                 if same_claim(text, self.texts[first]):
-                    found[first] = max(similarity, found.get(first, 0.0))
-        for first, similarity in found.items():
+                    similarities[first] = max(similarity, similarities.get(first, 0.0))
+        for first, similarity in similarities.items():
             yield NearDuplicate(first=first, second=place, similarity=similarity)
 
     def add(self, place: int) -> None:
@@ -247,7 +247,7 @@ class _Index:
 def _bands(pieces: NDArray[np.int64], starts: NDArray[np.int64], bands: int) -> NDArray[np.int64]:
     """A number for each band of each text's sketch: equal bands share a number, -1 if no other text has the band."""
     rng, kinds = np.random.default_rng(0), int(pieces.max()) + 1
-    found = np.empty((len(starts) - 1, bands), dtype=np.int64)
+    numbers = np.empty((len(starts) - 1, bands), dtype=np.int64)
     used = 0
     for band in range(bands):
         mixed: NDArray[np.uint64] = np.zeros(len(starts) - 1, dtype=np.uint64)
@@ -257,9 +257,9 @@ def _bands(pieces: NDArray[np.int64], starts: NDArray[np.int64], bands: int) -> 
             mixed = (mixed ^ least) * np.uint64(0x9E3779B97F4A7C15)
             mixed ^= mixed >> np.uint64(29)
         _, own, texts = np.unique(mixed, return_inverse=True, return_counts=True)
-        found[:, band] = np.where(texts[own] > 1, own + used, -1)
+        numbers[:, band] = np.where(texts[own] > 1, own + used, -1)
         used += len(texts)
-    return found
+    return numbers
 
 
 def _pieces(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -292,5 +292,5 @@ def _pieces(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 def _line(text: str) -> str:
     """A text's words in lower case with a space at each end; for a text without words, the text itself."""
-    said = " ".join(words(text)) or " ".join(text.split())
-    return f" {said} ".ljust(PIECE, "\0")
+    line = " ".join(words(text)) or " ".join(text.split())
+    return f" {line} ".ljust(PIECE, "\0")

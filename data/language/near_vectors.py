@@ -23,7 +23,7 @@ def near_vectors(vectors: Vectors, alike: float, *, few: int = FEW) -> dict[int,
     Above `few` vectors, a pair is found if any tree has both in one leaf; nearly all pairs are found. The time
     grows with the number of vectors and the depth of the trees.
     """
-    found: dict[tuple[int, int], float] = {}
+    similarities: dict[tuple[int, int], float] = {}
     for places in _groups(vectors, few):
         own = vectors[places]
         for start in range(0, len(places), BLOCK):
@@ -31,9 +31,9 @@ def near_vectors(vectors: Vectors, alike: float, *, few: int = FEW) -> dict[int,
             for row, column in np.argwhere(cosines >= alike).tolist():
                 one, other = int(places[start + row]), int(places[column])
                 if other < one:
-                    found[one, other] = float(cosines[row, column])
+                    similarities[one, other] = float(cosines[row, column])
     near: dict[int, list[tuple[int, float]]] = {}
-    for (one, other), cosine in sorted(found.items()):
+    for (one, other), cosine in sorted(similarities.items()):
         near.setdefault(one, []).append((other, cosine))
     return near
 

@@ -9,8 +9,8 @@ from catsofa.data.language.wordlists import table
 
 def opposed(ours: Iterable[str], theirs: Iterable[str]) -> list[tuple[str, str]]:
     """The pairs of words, one from each text, that are opposites (arrived, left)."""
-    pairs, others = _pairs(), list(theirs)
-    return [(a, b) for a in ours for b in others if any((x, y) in pairs for x in lemmas(a) for y in lemmas(b))]
+    pairs, their_words = _pairs(), list(theirs)
+    return [(a, b) for a in ours for b in their_words if any((x, y) in pairs for x in lemmas(a) for y in lemmas(b))]
 
 
 def opposites(adjective: str) -> Sequence[str]:
@@ -23,7 +23,7 @@ def lemmas(word: str) -> frozenset[str]:
     """The dictionary forms of a word, and the word itself."""
     from lemminflect import getAllLemmas
 
-    return frozenset({word, *(lemma for found in getAllLemmas(word).values() for lemma in found)})
+    return frozenset({word, *(lemma for forms in getAllLemmas(word).values() for lemma in forms)})
 
 
 @cache
@@ -36,9 +36,9 @@ def _pairs() -> frozenset[tuple[str, str]]:
 @cache
 def _of_adjectives() -> dict[str, tuple[str, ...]]:
     """The opposites of each adjective, in the order of its senses."""
-    found = defaultdict(list)
+    by_word = defaultdict(list)
     for row in table("antonyms.csv"):
         for one, other in (("one", "other"), ("other", "one")):
             if sense := row[f"sense_{one}"]:
-                found[row[one]].append((int(sense), row[other]))
-    return {word: tuple(other for _, other in sorted(opposed)) for word, opposed in found.items()}
+                by_word[row[one]].append((int(sense), row[other]))
+    return {word: tuple(other for _, other in sorted(opposed)) for word, opposed in by_word.items()}

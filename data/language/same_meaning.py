@@ -39,12 +39,12 @@ def core(text: str, language: str = "en") -> Core:
         return Core(False, words(text) or tuple(text.split()), frozenset())
     lists, tokens = wordlist("near_duplicates.toml"), plainly(text).split()
     negated = sum(token in lists["negators"] for token in tokens) % 2 == 1
-    said = [
+    forms = [
         _form(token, last)
         for last, token, after in zip(_before(tokens), tokens, _verbs(tokens), strict=False)
         if token not in lists["negators"] and token not in lists["fillers"] and not _helps(token, after)
     ]
-    content = said or tokens or text.split()
+    content = forms or tokens or text.split()
     if _JOINS & {*tokens}:
         denied = [f"not {word}" for last, word in pairwise(tokens) if last in lists["negators"]]
         return Core(negated, (*_in_any_order(content), *sorted(denied)), _claims(plainly(text)))
@@ -60,7 +60,7 @@ def _in_any_order(content: list[str]) -> tuple[str, ...]:
 
 
 def same_claim(one: str, other: str) -> bool:
-    """Whether no difference in negation, number, modal, name, opposite, role or relation separates two texts."""
+    """Returns whether two texts differ in no negation, number, modal, name, opposite, role or relation."""
     first, second = plainly(one), plainly(other)
     apart = [set(first.split()) - set(second.split()), set(second.split()) - set(first.split())]
     if (core(one).negated != core(other).negated) != _denied(*apart):
@@ -75,7 +75,7 @@ def same_claim(one: str, other: str) -> bool:
 
 
 def same_quantity(one: str, other: str) -> bool:
-    """Whether two texts agree in negation, numbers, quantifiers (of group or time) and hedges."""
+    """Returns whether two texts agree in negation, numbers, quantifiers (of group or time) and hedges."""
     first, second = plainly(one), plainly(other)
     if _numbers(first) != _numbers(second):
         return False
@@ -83,7 +83,7 @@ def same_quantity(one: str, other: str) -> bool:
 
 
 def respelt(one: str, other: str) -> bool:
-    """Whether two texts differ only in spelling: in each differing pair, one word is in no dictionary."""
+    """Returns whether two texts differ only in spelling: in each differing pair, one word is in no dictionary."""
     first, second = plainly(one).split(), plainly(other).split()
     if first and "".join(first) == "".join(second):
         return True
@@ -98,9 +98,9 @@ def plainly(text: str) -> str:
     """A text's words, each between spaces: contractions expanded, numbers as figures, some phrases replaced."""
     lists = wordlist("near_duplicates.toml")
     text = re.sub(r"(?<=\d) ?%", " percent", text.replace("-", ""))
-    text = _MONEY.sub(lambda found: f"{found[2]} {_CURRENCIES[found[1]]}", text)
-    said = _rewritten().sub(lambda found: lists["rewritten"][found[0] + " "].rstrip(), in_full(text))
-    return " ".join(["", *(lists["numbers"].get(word, word) for word in said.split()), ""])
+    text = _MONEY.sub(lambda match: f"{match[2]} {_CURRENCIES[match[1]]}", text)
+    result = _rewritten().sub(lambda match: lists["rewritten"][match[0] + " "].rstrip(), in_full(text))
+    return " ".join(["", *(lists["numbers"].get(word, word) for word in result.split()), ""])
 
 
 @cache
@@ -112,22 +112,22 @@ def _rewritten() -> re.Pattern[str]:
 
 def _before(tokens: list[str]) -> list[str]:
     """The token before each token; after `and` or `or`, the token before the first joined word."""
-    found = ["", *tokens[:-1]]
-    for at, token in enumerate(tokens[:-1]):
-        if at and token in _JOINS:
-            found[at + 1] = found[at - 1]
-    return found
+    previous = ["", *tokens[:-1]]
+    for place, token in enumerate(tokens[:-1]):
+        if place and token in _JOINS:
+            previous[place + 1] = previous[place - 1]
+    return previous
 
 
 def _verbs(tokens: list[str]) -> list[str]:
     """For each token, the next token that is not an adverb of frequency."""
     frequency = wordlist("meaning.toml")["quantifiers"]
     skipped = {*frequency["all"], *frequency["often"], *frequency["some"]}
-    return [next((token for token in tokens[at + 1 :] if token not in skipped), "") for at in range(len(tokens))]
+    return [next((token for token in tokens[place + 1 :] if token not in skipped), "") for place in range(len(tokens))]
 
 
 def _helps(token: str, after: str) -> bool:
-    """Whether a form of be or do is only an auxiliary of the next verb (do not sing, are singing)."""
+    """Returns whether a form of be or do is only an auxiliary of the next verb (do not sing, are singing)."""
     return token in _DO if after == "not" else token in _BE and after.endswith("ing")
 
 
@@ -160,7 +160,7 @@ def _parts_of_speech(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=100_000)
 def _is_participle(word: str) -> bool:
-    """Whether a word is a past form of a verb, by its ending and the dictionary."""
+    """Returns whether a word is a past form of a verb, by its ending and the dictionary."""
     from lemminflect import getAllLemmas
 
     verbs = getAllLemmas(word, upos="VERB").get("VERB", ())
@@ -169,11 +169,11 @@ def _is_participle(word: str) -> bool:
 
 def _claims(spoken: str) -> frozenset[str]:
     """The classes of modals, degrees and tenses whose words occur in a text."""
-    found = set()
+    classes = set()
     for name, modals in wordlist("near_duplicates.toml")["modals"].items():
         if any(f" {word} " in spoken for word in modals):
-            found.add(name)
-    return frozenset(found)
+            classes.add(name)
+    return frozenset(classes)
 
 
 def _numbers(spoken: str) -> list[str]:
@@ -182,7 +182,7 @@ def _numbers(spoken: str) -> list[str]:
 
 
 def _denied(ours: set[str], theirs: set[str]) -> bool:
-    """Whether one text has a word of the other text with a negative prefix (honest, dishonest)."""
+    """Returns whether one text has a word of the other text with a negative prefix (honest, dishonest)."""
     prefixes = wordlist("meaning.toml")["prefixes"]
     return any(
         prefix + word in own for own, other in ((ours, theirs), (theirs, ours)) for word in other for prefix in prefixes
@@ -190,28 +190,28 @@ def _denied(ours: set[str], theirs: set[str]) -> bool:
 
 
 def _adds(one: Core, other: Core) -> bool:
-    """Whether the content of one core strictly includes the content of the other (with salt)."""
+    """Returns whether the content of one core strictly includes the content of the other (with salt)."""
     return set(one.content) > set(other.content)
 
 
 def _opposed(ours: set[str], theirs: set[str]) -> bool:
-    """Whether a word of one text is the opposite of a word of the other."""
+    """Returns whether a word of one text is the opposite of a word of the other."""
     pairs = wordlist("near_duplicates.toml")["opposites"]["pairs"]
     return any((a in ours and b in theirs) or (b in ours and a in theirs) for a, b in pairs)
 
 
 def _other_names(ours: set[str], theirs: set[str]) -> bool:
-    """Whether only one text has a name: a word that no dictionary has, or the name of a people."""
-    for own, others in ((ours, theirs), (theirs, ours)):
+    """Returns whether only one text has a name: a word that no dictionary has, or the name of a people."""
+    for own, other_words in ((ours, theirs), (theirs, ours)):
         for word in own:
             people = same_group(word)
-            if len(people) > 1 and not set(people) & others:
+            if len(people) > 1 and not set(people) & other_words:
                 return True
             if (
                 word.isalpha()
                 and word not in _function()
                 and not _lemmas(word)
-                and not any(_spelt_alike(word, other) for other in others)
+                and not any(_spelt_alike(word, other) for other in other_words)
             ):
                 return True
     return False
@@ -221,37 +221,37 @@ def _other_names(ours: set[str], theirs: set[str]) -> bool:
 def _function() -> frozenset[str]:
     """Function words, which the dictionary lacks."""
     lists = wordlist("meaning.toml")["grammar"]
-    kept = ("portions", "determiners", "openers", "between", "prepositions", "pronouns", "function")
-    return frozenset(word for name in kept for word in lists[name]).union(
+    sections = ("portions", "determiners", "openers", "between", "prepositions", "pronouns", "function")
+    return frozenset(word for name in sections for word in lists[name]).union(
         *wordlist("near_duplicates.toml")["modals"].values()
     )
 
 
 def _spelt_alike(one: str, other: str) -> bool:
-    """Whether two words share most of their letters in order."""
+    """Returns whether two words share most of their letters in order."""
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= SPELT_ALIKE
 
 
 def _relates_otherwise(ours: set[str], theirs: set[str]) -> bool:
-    """Whether prepositions differ (steal from, steal for), or only one text has a first or second person."""
+    """Returns whether prepositions differ (steal from, steal for), or only one text has a first or second person."""
     lists = wordlist("near_duplicates.toml")["relations"]
     verbs = {"like", "given", "compared", "following", "according", "regarding", "concerning"}
-    known = {
+    prepositions = {
         *wordlist("meaning.toml")["grammar"]["prepositions"],
         *(word for row in lists["rows"] for word in row),
     } - verbs
-    for own, others in ((ours, theirs), (theirs, ours)):
-        for word in own & known:
+    for own, other_words in ((ours, theirs), (theirs, ours)):
+        for word in own & prepositions:
             near = {word, *(one for row in lists["rows"] if word in row for one in row)}
-            if not near & others and (word not in lists["alone"] or known & others):
+            if not near & other_words and (word not in lists["alone"] or prepositions & other_words):
                 return True
     return any(bool(ours & {*row}) != bool(theirs & {*row}) for row in lists["persons"])
 
 
 def _other_order(one: list[str], other: list[str]) -> bool:
-    """Whether the same words have another order; parts may swap, and adverbs may move (every day drink tea)."""
+    """Returns whether the same words have another order; parts may swap, and adverbs may move (every day drink tea)."""
     one, other = ([word for word in words if not _is_adverb(word)] for words in (one, other))
-    turns = (other[at:] + other[:at] for at in range(len(other)))
+    turns = (other[start:] + other[:start] for start in range(len(other)))
     joined = _JOINS & {*one} and not {"than", "but", "while"} & {*one}
     joined = joined and core(" ".join(one)).content == core(" ".join(other)).content
     return sorted(one) == sorted(other) and one != other and not joined and one not in turns
@@ -259,12 +259,12 @@ def _other_order(one: list[str], other: list[str]) -> bool:
 
 @lru_cache(maxsize=100_000)
 def _is_adverb(word: str) -> bool:
-    """Whether a word is only an adverb in the dictionary."""
+    """Returns whether a word is only an adverb in the dictionary."""
     return word == "only" or (word not in _function() and _parts_of_speech(word) == {"ADV"})
 
 
 def _other_roles(first: str, second: str) -> bool:
-    """Whether a verb is active in one text and passive in the other (chase, are chased)."""
+    """Returns whether a verb is active in one text and passive in the other (chase, are chased)."""
     one, other = first.split(), second.split()
     return any(
         _suffered(a) & (_done(b) - _suffered(b)) and not _EASY.search(f"{first}{second}")

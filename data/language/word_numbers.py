@@ -33,12 +33,12 @@ def read_zipf(path: Path | str) -> dict[str, float]:
     values: dict[str, float] = {}
     whole = True
     for number, word, value in _rows(path, ZIPF):
-        read = _number(value)
-        if read is None or not 0 <= read <= HIGHEST:
-            kind = "; word counts belong to --word-counts" if read is not None and read > HIGHEST else ""
+        zipf = _number(value)
+        if zipf is None or not 0 <= zipf <= HIGHEST:
+            kind = "; word counts belong to --word-counts" if zipf is not None and zipf > HIGHEST else ""
             raise BadInput(path, f"{short(value)} as a Zipf value", ZIPF + kind, number)
         whole = whole and value.isdecimal()
-        values[word.lower()] = read
+        values[word.lower()] = zipf
     if whole and len(values) >= FEW:
         raise BadInput(path, f"{len(values):,} whole numbers, which are counts", f"{ZIPF}, with decimals")
     return values
@@ -51,8 +51,8 @@ def corpus_lines(path: Path | str) -> Iterator[str]:
         count, numbered = count + 1, numbered + bool(_NUMBERED.match(line))
         yield line
     if numbered > count / 2:
-        found = f"{numbered:,} of {count:,} lines that are a word, a tab and a number"
-        raise BadInput(path, found, f"{CORPUS}; word counts belong to --word-counts, Zipf values to --zipf")
+        problem = f"{numbered:,} of {count:,} lines that are a word, a tab and a number"
+        raise BadInput(path, problem, f"{CORPUS}; word counts belong to --word-counts, Zipf values to --zipf")
 
 
 def _rows(path: Path | str, expected: str) -> Iterator[tuple[int, str, str]]:

@@ -24,13 +24,13 @@ def codes() -> dict[str, str]:
 
 def find(name: str) -> Language:
     """The language with this code or folder; an unknown language is an error, and never treated as English."""
-    known = codes()
-    if name in known:
-        return _installed(name, known[name])
+    places = codes()
+    if name in places:
+        return _installed(name, places[name])
     if Path(name, FACTS).exists():
         return Language(Path(name))
-    found = f"the folder {name!r} has no {FACTS}" if Path(name).is_dir() else f"no language {name!r}"
-    raise ValueError(f"{found}; there are {', '.join(sorted(known))}, or name the folder of another language")
+    problem = f"the folder {name!r} has no {FACTS}" if Path(name).is_dir() else f"no language {name!r}"
+    raise ValueError(f"{problem}; there are {', '.join(sorted(places))}, or name the folder of another language")
 
 
 @cache

@@ -58,7 +58,7 @@ class Language:
 
     @property
     def spaces(self) -> bool:
-        """Whether the language puts spaces between words."""
+        """True if the language puts spaces between words."""
         return bool(self.facts["spaces"])
 
     def path(self, name: str, needed_for: str) -> Path:
@@ -74,8 +74,8 @@ class Language:
                 f"language {self.code!r} has no [{section}] in language.toml, which this command needs; "
                 f"see docs/languages.md"
             )
-        found: dict[str, Any] = self.facts[section]
-        return found
+        section_facts: dict[str, Any] = self.facts[section]
+        return section_facts
 
     @cached_property
     def word_sets(self) -> dict[str, Any]:
@@ -110,9 +110,9 @@ class Language:
             }
         except (re.error, KeyError, TypeError) as error:
             pattern = f"the pattern {error.pattern!r}" if isinstance(error, re.error) else "a rule"
-            found = f"{pattern} that cannot be read ({error})"
+            problem = f"{pattern} that cannot be read ({error})"
             raise BadInput(
-                self.folder / "rules.toml", found, 'rules with `if = "pattern"` and `put = "form"`'
+                self.folder / "rules.toml", problem, 'rules with `if = "pattern"` and `put = "form"`'
             ) from None
 
     def rows(self, name: str, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -123,8 +123,8 @@ class Language:
     @cached_property
     def _exceptions(self) -> dict[tuple[str, str, str], str]:
         """The form of a word by function, word and features."""
-        found = self.rows("exceptions.csv", ("function", "word", "features", "form"))
-        return {(row["function"], row["word"], row["features"]): row["form"] for _, row in found}
+        rows = self.rows("exceptions.csv", ("function", "word", "features", "form"))
+        return {(row["function"], row["word"], row["features"]): row["form"] for _, row in rows}
 
     @cached_property
     def nouns(self) -> tuple[Noun, ...]:
@@ -142,33 +142,33 @@ class Language:
     @cached_property
     def by_form(self) -> dict[str, list[Noun]]:
         """The nouns, indexed by each form in lower case."""
-        found: dict[str, list[Noun]] = {}
+        nouns: dict[str, list[Noun]] = {}
         for noun in self.nouns:
             for form in dict.fromkeys(map(str.lower, (noun.term, *noun.forms.values()))):
                 if form:
-                    found.setdefault(form, []).append(noun)
-        return found
+                    nouns.setdefault(form, []).append(noun)
+        return nouns
 
     @cached_property
     def words(self) -> dict[str, list[Word]]:
         """The words that are not for people, by dictionary form."""
-        found: dict[str, list[Word]] = {}
+        by_word: dict[str, list[Word]] = {}
         for _, row in self.rows("words.csv", ("word", "pos", "gender")):
-            found.setdefault(row["word"], []).append(Word(row["word"], row["pos"], row["gender"]))
-        return found
+            by_word.setdefault(row["word"], []).append(Word(row["word"], row["pos"], row["gender"]))
+        return by_word
 
     @cached_property
     def adjectives(self) -> dict[str, str]:
         """Maps each form of each known adjective to its dictionary form."""
-        known = [word for word, readings in self.words.items() if any(each.pos == "adjective" for each in readings)]
-        made = {
+        words = [word for word, readings in self.words.items() if any(each.pos == "adjective" for each in readings)]
+        forms = {
             form: word
-            for word in known
+            for word in words
             for gender in self.genders
             for number in self.numbers
             if isinstance(form := self.agree(word, gender, number), str)
         }
-        return made | {word: word for word in known}
+        return forms | {word: word for word in words}
 
     def form(self, function: str, word: str, features: str = "") -> str | Refusal:
         """The form of a word by the exceptions, else by the first matching rule; no form, or `!`, is a Refusal."""
@@ -190,32 +190,32 @@ class Language:
 
     def noun(self, word: str) -> Noun | Refusal:
         """The noun for people that has this form."""
-        found = self.by_form.get(word.lower())
-        return found[0] if found else Refusal("no_gender" if self.genders else "unknown_noun", word)
+        nouns = self.by_form.get(word.lower())
+        return nouns[0] if nouns else Refusal("no_gender" if self.genders else "unknown_noun", word)
 
     def thing(self, word: str) -> Noun | Refusal:
         """A noun for a thing, with the gender from the table and the plural by rule."""
-        found = next((each for each in self.words.get(word, ()) if each.pos in ("noun", "thing")), None)
-        if found is None:
+        entry = next((each for each in self.words.get(word, ()) if each.pos in ("noun", "thing")), None)
+        if entry is None:
             return Refusal("unknown_noun", word)
         plural = self.plural(word) if self.numbers else word
         if isinstance(plural, Refusal):
             return plural
-        return Noun(word, {f"{found.gender}_sg": word, f"{found.gender}_pl": plural} if found.gender else {"": word})
+        return Noun(word, {f"{entry.gender}_sg": word, f"{entry.gender}_pl": plural} if entry.gender else {"": word})
 
     def plural(self, noun: str, gender: str = "") -> str | Refusal:
         """The plural of a noun or adjective; a noun for people has its plural from the table."""
-        for known in self.by_form.get(noun.lower(), ()):
-            for one in (gender,) if gender else known.genders:
-                if noun.lower() in (known.form(one, "sg").lower(), known.term.lower()) and known.form(one, "pl"):
-                    return known.form(one, "pl")
+        for entry in self.by_form.get(noun.lower(), ()):
+            for one in (gender,) if gender else entry.genders:
+                if noun.lower() in (entry.form(one, "sg").lower(), entry.term.lower()) and entry.form(one, "pl"):
+                    return entry.form(one, "pl")
         return self.form("plural", noun)
 
     def feminine(self, word: str) -> str | Refusal:
         """The feminine of an adjective by rule, or of a noun for people from the table only."""
-        known = self.by_form.get(word.lower())
-        if known:
-            return known[0].forms.get("f_sg") or Refusal("no_feminine", word)
+        nouns = self.by_form.get(word.lower())
+        if nouns:
+            return nouns[0].forms.get("f_sg") or Refusal("no_feminine", word)
         return self.form("feminine", word)
 
     def article(self, word: str, gender: str, number: str, case: str = "") -> str | Refusal:
@@ -224,16 +224,16 @@ class Language:
         cells = dict(
             zip(self.tables["columns"], table[case or (self.cases[0] if self.cases else "forms")], strict=True)
         )
-        found = cells.get(f"{gender}_{number}", cells.get(number))
-        return Refusal("no_article", word) if found is None else found.strip("-")
+        form = cells.get(f"{gender}_{number}", cells.get(number))
+        return Refusal("no_article", word) if form is None else form.strip("-")
 
     def agree(self, adjective: str, gender: str, number: str, case: str = "", after: str = "none") -> str | Refusal:
         """An adjective in agreement, by the table of endings if there is one (`after` is the kind of determiner)."""
         words = adjective.split(" ")
         if len(words) > 1:
-            made = [self._agree_in_phrase(words, place, gender, number) for place in range(len(words))]
-            refused = [one for one in made if isinstance(one, Refusal)]
-            return refused[0] if refused else " ".join(map(str, made))
+            parts = [self._agree_in_phrase(words, place, gender, number) for place in range(len(words))]
+            refused = [one for one in parts if isinstance(one, Refusal)]
+            return refused[0] if refused else " ".join(map(str, parts))
         if fixed := self._exceptions.get(("agree", adjective, "")):
             return fixed
         if "endings" in self.tables:
@@ -271,8 +271,8 @@ class Language:
         first, space, rest = verb.partition(" ")
         if number != "pl" or not self.numbers:
             return verb
-        made = self.form("finite", first, "pl")
-        return made if isinstance(made, Refusal) else made + space + rest
+        form = self.form("finite", first, "pl")
+        return form if isinstance(form, Refusal) else form + space + rest
 
     def join(self, words: list[str]) -> str:
         """Words joined to one phrase, with contraction and elision; without spaces if the language has none."""
@@ -293,5 +293,5 @@ class Language:
         if not case or case == self.cases[0]:
             return form
         features = " ".join(filter(None, (noun.kind, gender if number == "sg" else "", number, case)))
-        made = self.form(f"case {features}", form)
-        return form if isinstance(made, Refusal) else made
+        case_form = self.form(f"case {features}", form)
+        return form if isinstance(case_form, Refusal) else case_form

@@ -23,7 +23,7 @@ class Slot:
 
     words: str
     target: bool
-    """Whether the slot contains the target; if not, the words only agree with the target."""
+    """True if the slot contains the target; if not, the words only agree with the target."""
     which: int = 0
     number: str = ""
     gender: str = ""
@@ -45,9 +45,9 @@ def parse(template: str) -> tuple[str | Slot, ...]:
     """The texts and slots of a template in order; raises a ValueError for a malformed slot."""
     pieces: list[str | Slot] = []
     end = 0
-    for found in _SLOT.finditer(template):
-        pieces += [template[end : found.start()], _slot(found[1], template)]
-        end = found.end()
+    for match in _SLOT.finditer(template):
+        pieces += [template[end : match.start()], _slot(match[1], template)]
+        end = match.end()
     pieces.append(template[end:])
     if re.search(r"[{}]", "".join(piece for piece in pieces if isinstance(piece, str))):
         raise ValueError(f"{template!r} has a brace without its partner")
@@ -91,8 +91,8 @@ def faults(template: str, language: Language) -> Iterator[str]:
         if (slot.gender or (slot.choices and slot.number)) and not language.genders:
             yield f"{template!r} chooses by gender, and the language has none"
         if slot.case and slot.case not in language.cases:
-            known = ", ".join(language.cases) or "none"
-            yield f"{template!r} asks for the case {slot.case!r}; the language has {known}"
+            cases = ", ".join(language.cases) or "none"
+            yield f"{template!r} asks for the case {slot.case!r}; the language has {cases}"
 
 
 def render(
@@ -101,30 +101,30 @@ def render(
     """A template filled with nouns, each in one of its genders, with the BLANK filled or left open."""
     pieces = parse(template)
     first = next((piece.number for piece in pieces if isinstance(piece, Slot) and piece.target), "sg")
-    made = ""
+    text = ""
     for piece in pieces:
         if isinstance(piece, str):
-            made += piece.replace(BLANK, (fill or Fill()).words) if fill and BLANK in piece else piece
+            text += piece.replace(BLANK, (fill or Fill()).words) if fill and BLANK in piece else piece
             continue
         if piece.choices and not piece.number:
-            made += piece.choices[first == "pl"]
+            text += piece.choices[first == "pl"]
             continue
         gender = piece.gender or genders[piece.which]
         words = _put(piece, language, nouns[piece.which], gender, fill or Fill())
         if isinstance(words, Refusal):
             return words
-        made += words[:1].upper() + words[1:] if _START.search(made) else words
-    return made if made[:1].isupper() else made[:1].upper() + made[1:]
+        text += words[:1].upper() + words[1:] if _START.search(text) else words
+    return text if text[:1].isupper() else text[:1].upper() + text[1:]
 
 
 def variants(
     template: str, language: Language, noun: Noun, fill: Fill | None = None
 ) -> Iterator[tuple[str, str | Refusal]]:
     """The distinct texts of a template about one noun in its genders, each with its genders (`mf`)."""
-    made = {gender: render(template, language, [noun], [gender], fill) for gender in noun.genders}
-    same = len(set(made.values())) == 1
-    for gender, text in made.items():
-        yield ("".join(made) if same else gender), text
+    texts = {gender: render(template, language, [noun], [gender], fill) for gender in noun.genders}
+    same = len(set(texts.values())) == 1
+    for gender, text in texts.items():
+        yield ("".join(texts) if same else gender), text
         if same:
             return
 
@@ -133,7 +133,7 @@ def _put(slot: Slot, language: Language, noun: Noun, gender: str, fill: Fill) ->
     """The text of one slot."""
     if slot.choices:
         return slot.choices[gender == "f"]
-    made: list[str] = []
+    parts: list[str] = []
     after = "none"
     for word in slot.words.split():
         piece: str | Refusal
@@ -150,13 +150,13 @@ def _put(slot: Slot, language: Language, noun: Noun, gender: str, fill: Fill) ->
             piece = language.agree(word, gender, slot.number, slot.case, after)
         if isinstance(piece, Refusal):
             return piece
-        made.append(piece)
+        parts.append(piece)
     if slot.target:
         form = language.decline(noun, gender, slot.number, slot.case, after)
         if isinstance(form, Refusal):
             return form
-        made.append(form)
-    return language.join(made)
+        parts.append(form)
+    return language.join(parts)
 
 
 def filled(
@@ -168,8 +168,8 @@ def filled(
     if fill.part == "verb":
         return language.finite(fill.words, number)
     if fill.part == "noun":
-        known = language.noun(fill.words)
-        if isinstance(known, Refusal):
-            return known
-        return language.decline(known, "m" if gender == "n" else gender, number)
+        noun = language.noun(fill.words)
+        if isinstance(noun, Refusal):
+            return noun
+        return language.decline(noun, "m" if gender == "n" else gender, number)
     return language.agree(fill.words, gender, number, case, after)

@@ -21,14 +21,14 @@ UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 
 def language_of(record: Any) -> str:
     """The code of a record's language without its region (es of es-MX); probes have theirs in `extra`."""
-    said = getattr(record, "language", "") or getattr(record, "extra", {}).get("language", "")
-    return re.split("[-_]", str(said or ENGLISH).lower())[0]
+    code = getattr(record, "language", "") or getattr(record, "extra", {}).get("language", "")
+    return re.split("[-_]", str(code or ENGLISH).lower())[0]
 
 
 def most_spoken(records: Iterable[Any]) -> str:
     """The most frequent language of the records; English if there are none."""
-    found = Counter(map(language_of, records)).most_common(1)
-    return found[0][0] if found else ENGLISH
+    ranking = Counter(map(language_of, records)).most_common(1)
+    return ranking[0][0] if ranking else ENGLISH
 
 
 def said_of_near_duplicates(records: Iterable[Any]) -> list[str]:
@@ -55,7 +55,7 @@ def meaning_of(code: str) -> Mapping[str, Any]:
 
 
 def spaced(code: str) -> bool:
-    """Whether a language puts spaces between words."""
+    """Returns whether a language puts spaces between words."""
     language = known(code)
     return language.spaces if language else code not in UNSPACED
 
@@ -83,27 +83,27 @@ def names_of(term: str, code: str) -> frozenset[str]:
     A place also has the names of its people, as in English.
     """
     language = known(code)
-    found = {term.lower()}
+    forms = {term.lower()}
     for noun in _nouns(term, language) if language else ():
-        found |= {noun.place.lower(), *_forms(noun, language)} if language else set()
-    return frozenset(found - {""})
+        forms |= {noun.place.lower(), *_forms(noun, language)} if language else set()
+    return frozenset(forms - {""})
 
 
 def in_tables(term: str, code: str) -> bool:
-    """Whether the tables of a language contain a group's name."""
+    """Returns whether the tables of a language contain a group's name."""
     language = known(code)
     return language is not None and bool(list(_nouns(term, language)))
 
 
 def names(text: str, term: str, code: str) -> bool:
-    """Whether a text names a group: in English in singular, plural or possessive, otherwise in a form of the tables."""
+    """Returns whether a text names a group: English in singular, plural or possessive, else in a form of the tables."""
     if code == ENGLISH:
         # "an elderly person" names "the elderly"
         return any(mentions(text, re.sub("^the (?=[a-z])", "", name)) for name in same_group(term))
     if not spaced(code):
         return any(name in text.lower() for name in names_of(term, code))
-    said = f" {' '.join(tokens(text, code))} "
-    return any(f" {' '.join(tokens(name, code))} " in said for name in names_of(term, code))
+    padded = f" {' '.join(tokens(text, code))} "
+    return any(f" {' '.join(tokens(name, code))} " in padded for name in names_of(term, code))
 
 
 def cells_of(word: str, code: str) -> frozenset[str]:
@@ -118,18 +118,18 @@ def cells_of(word: str, code: str) -> frozenset[str]:
 @lru_cache(maxsize=100_000)
 def groups(text: str, code: str) -> tuple[Noun, ...]:
     """The nouns for groups in a text, in any form, preferring longer names; not general words (people) or traits."""
-    language, spelt, found, at = known(code), tokens(text, code), list[Noun](), 0
+    language, spelt, nouns, start = known(code), tokens(text, code), list[Noun](), 0
     glue, longest = (" ", 4) if spaced(code) else ("", 8)
-    while language and at < len(spelt):
-        forms = ((length, glue.join(spelt[at : at + length])) for length in range(longest, 0, -1))
+    while language and start < len(spelt):
+        forms = ((length, glue.join(spelt[start : start + length])) for length in range(longest, 0, -1))
         length, named = next(((n, language.by_form[form]) for n, form in forms if form in language.by_form), (1, []))
-        found += [noun for noun in named if noun.category not in ("people", "trait")]
-        at += length
-    return tuple(found)
+        nouns += [noun for noun in named if noun.category not in ("people", "trait")]
+        start += length
+    return tuple(nouns)
 
 
 def set_apart(one: str, other: str, code: str) -> bool:
-    """Whether two texts differ in a figure, or in a negation, quantity or word for people of the folder's lists."""
+    """Returns whether two texts differ in a figure, or in a negation, quantity or word for people in the folder."""
     return _claims(one, code) != _claims(other, code)
 
 
@@ -139,11 +139,11 @@ def _claims(text: str, code: str) -> tuple[Any, ...]:
     figures, language = tuple(sorted(re.findall(r"\d+", text))), known(code)
     if language is None:
         return (figures,)
-    lists, said = meaning_of(code), text.lower()
-    found = listed(text, [*lists.get("negations", ()), *lists.get("quantities", ())], code)
-    negations = [word for word in found if word in lists["negations"]]
-    quantities = [word for word in found if word not in negations]
-    spelt = tokens(text, code) if spaced(code) else [form for form in language.by_form if form in said]
+    lists, lower_text = meaning_of(code), text.lower()
+    hits = listed(text, [*lists.get("negations", ()), *lists.get("quantities", ())], code)
+    negations = [word for word in hits if word in lists["negations"]]
+    quantities = [word for word in hits if word not in negations]
+    spelt = tokens(text, code) if spaced(code) else [form for form in language.by_form if form in lower_text]
     people = {(noun.term, _genders(noun, form)) for form in spelt for noun in language.by_form.get(form, ())}
     people |= {(base, gender) for form in spelt if (shown := _shown(language).get(form)) for base, gender in [shown]}
     return figures, len(negations) % 2, frozenset(quantities), frozenset(people)
@@ -154,34 +154,34 @@ def _shown(language: Language) -> dict[str, tuple[str, frozenset[str]]]:
     """The forms of adjectives and articles that show one gender, with their word; empty with a table of endings."""
     if "endings" in language.tables or len(language.genders) < 2:
         return {}
-    found = {}
+    readings = {}
     for word, table in language.tables.get("articles", {}).items():
         forms = list(zip(language.tables["columns"], table["forms"], strict=True))
         for form in {form.strip("-") for _, form in forms} - {""}:
             genders = frozenset(cell[0] for cell, one in forms if one.strip("-") == form)
             if len(genders) == 1:
-                found[form] = (word, genders)
+                readings[form] = (word, genders)
     for form, base in language.adjectives.items():
         cells = [(gender, number) for gender in language.genders for number in language.numbers]
         genders = frozenset(gender for gender, number in cells if language.agree(base, gender, number) == form)
         if len(genders) == 1:
-            found[form] = (base, genders)
-    return found
+            readings[form] = (base, genders)
+    return readings
 
 
 def listed(text: str, wanted: Sequence[str], code: str) -> list[str]:
     """The words of a list that occur in a text, repeated by frequency, longer words first."""
-    said = f" {' '.join(tokens(text, code))} " if spaced(code) else text.lower()
-    found = []
+    rest = f" {' '.join(tokens(text, code))} " if spaced(code) else text.lower()
+    hits = []
     for word in sorted(wanted, key=len, reverse=True):
         spelt = f" {word} " if spaced(code) else word
-        found += [word] * said.count(spelt)
-        said = said.replace(spelt, "  ")
-    return found
+        hits += [word] * rest.count(spelt)
+        rest = rest.replace(spelt, "  ")
+    return hits
 
 
 def agree(one: str, other: str, code: str) -> bool:
-    """Whether two words differ only in agreement: both determiners or pronouns, or forms of one adjective or verb."""
+    """Returns whether two words differ only in agreement: both determiners or pronouns, or one adjective or verb."""
     language = known(code)
     if language is None or code == ENGLISH:
         return False
@@ -205,9 +205,9 @@ def _inflected(word: str, language: Language) -> frozenset[str]:
     lemma = language.form("lemma", word)
     base = language.adjectives.get(word, lemma if isinstance(lemma, str) else word)
     feminine = language.form("feminine", base)
-    made = [base, feminine, language.finite(base, "pl")]
-    made += [language.form("plural", each) for each in (base, feminine) if isinstance(each, str)]
-    return frozenset({word, *(each for each in made if isinstance(each, str))})
+    forms = [base, feminine, language.finite(base, "pl")]
+    forms += [language.form("plural", each) for each in (base, feminine) if isinstance(each, str)]
+    return frozenset({word, *(each for each in forms if isinstance(each, str))})
 
 
 def _nouns(term: str, language: Language) -> Iterator[Noun]:
@@ -222,9 +222,9 @@ def _forms(noun: Noun, language: Language) -> Iterator[str]:
     for gender in noun.genders:
         for number in language.numbers:
             for case in language.cases:
-                made = language.decline(noun, gender, number, case)
-                if isinstance(made, str):
-                    yield made.lower()
+                case_form = language.decline(noun, gender, number, case)
+                if isinstance(case_form, str):
+                    yield case_form.lower()
 
 
 def _genders(noun: Noun, form: str) -> frozenset[str]:

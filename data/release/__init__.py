@@ -77,12 +77,12 @@ def write_release(
         text = card(facts, kind_name(record_type), splits)
         (filling / "README.md").write_text(text, encoding="utf-8")
         also(filling)
-        others = {
+        digests = {
             file.name: sha256_of(file)
             for name in ("stereoset-*.json", croissant.FILE, JUDGEMENTS)
             for file in filling.glob(name)
         }
-        write_list(filling, {split.file: split.sha256 for split in splits} | others)
+        write_list(filling, {split.file: split.sha256 for split in splits} | digests)
     return Release(folder=Path(folder), splits=tuple(splits))
 
 
@@ -131,7 +131,7 @@ class _Ids:
 
 
 def has_card(folder: Path) -> bool:
-    """Whether the README.md of a folder is a dataset card that catsofa wrote."""
+    """Returns whether the README.md of a folder is a dataset card that catsofa wrote."""
     readme = folder / "README.md"
     return readme.is_file() and b'- "catsofa"' in readme.read_bytes()
 
@@ -146,10 +146,10 @@ def canary_of(place: Path) -> Canary | None:
 
 
 def holds_records(file: Path) -> bool:
-    """Whether catsofa wrote a Parquet file: the columns are those of a record type, without metadata of `datasets`."""
+    """Returns whether catsofa wrote a Parquet file: columns of a record type, without metadata of `datasets`."""
     try:
-        found = pq.read_schema(file)
-        return b"huggingface" not in (found.metadata or {}) and bool(parquet_columns.record_type_of(found.names))
+        schema = pq.read_schema(file)
+        return b"huggingface" not in (schema.metadata or {}) and bool(parquet_columns.record_type_of(schema.names))
     except (pa.ArrowException, ValueError, OSError):
         return False
 
@@ -173,9 +173,9 @@ def read_release(folder: Path | str) -> dict[str, Iterator[Any]]:
     for file in files:
         splits.setdefault(SHARD.sub("", file.stem), []).append(file)
     for name, shards in splits.items():
-        if wanted := {int(said[1]) for file in shards if (said := SHARD.search(file.stem))} - {len(shards)}:
-            found = f"{len(shards)} of the {max(wanted)} files of split {name!r}"
-            raise BadInput(folder, found, "all of them; run what makes them again, or fetch them again")
+        if wanted := {int(match[1]) for file in shards if (match := SHARD.search(file.stem))} - {len(shards)}:
+            problem = f"{len(shards)} of the {max(wanted)} files of split {name!r}"
+            raise BadInput(folder, problem, "all of them; run what makes them again, or fetch them again")
     ids = _Ids()
     return {name: chain.from_iterable(_records(file, ids) for file in shards) for name, shards in splits.items()}
 
@@ -203,8 +203,8 @@ def _records(path: Path, ids: "_Ids") -> Iterator[Any]:
                 try:
                     record = validate(row)
                 except ValidationError as error:
-                    found, expected = explain(error, record_type)
-                    raise BadInput(path, found, expected, number) from None
+                    problem, expected = explain(error, record_type)
+                    raise BadInput(path, problem, expected, number) from None
                 ids.add(record, path, number)
                 yield record
             before += len(rows)
@@ -241,8 +241,8 @@ def _rows(batch: pa.RecordBatch, record_type: type[Any], path: Path, before: int
     try:
         return parquet_columns.from_batch(batch, record_type)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        what = f"rows that are no {kind_name(record_type)} ({_first_line(error)})"
-        raise BadInput(path, what, EXPECTED, before + 1) from None
+        problem = f"rows that are no {kind_name(record_type)} ({_first_line(error)})"
+        raise BadInput(path, problem, EXPECTED, before + 1) from None
 
 
 def _first_line(error: BaseException) -> str:

@@ -56,7 +56,7 @@ TYPES = {"string": "sc:Text", "int64": "sc:Integer", "double": "sc:Float"}
 def write(folder: Path, facts: CardFacts, kind: type[Any], splits: Sequence[Split], canary: str) -> None:
     """Write the metadata beside the card, one record set per split; without a date, same data give same bytes."""
     about = f"{facts.summary} " if facts.summary else ""
-    found = {
+    metadata = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
@@ -89,7 +89,7 @@ def write(folder: Path, facts: CardFacts, kind: type[Any], splits: Sequence[Spli
             for split in splits
         ],
     }
-    json_files.write(found, folder / FILE)
+    json_files.write(metadata, folder / FILE)
 
 
 def _fields(kind: type[Any], split: Split) -> Iterator[Mapping[str, Any]]:

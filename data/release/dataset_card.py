@@ -96,5 +96,5 @@ def canary(splits: Sequence[Split]) -> str:
 
 def canary_on(text: str) -> Canary | None:
     """The canary of a card, or None."""
-    found = re.search(r"^[ \t]*(.*\bcanary GUID (\S+))[ \t]*$", text, re.MULTILINE)
-    return Canary(*found.groups()) if found else None
+    match = re.search(r"^[ \t]*(.*\bcanary GUID (\S+))[ \t]*$", text, re.MULTILINE)
+    return Canary(*match.groups()) if match else None

@@ -47,12 +47,12 @@ def _run(runner: asyncio.Runner, work: Callable[[], Coroutine[Any, Any, T]]) -> 
     usual = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
     if threading.current_thread() is not threading.main_thread():
         usual = {}
-    loop, asked, tasks = runner.get_loop(), list[int](), list[asyncio.Task[T]]()
+    loop, interrupts, tasks = runner.get_loop(), list[int](), list[asyncio.Task[T]]()
 
     def cancel(number: int, frame: FrameType | None) -> None:
-        if asked:
+        if interrupts:
             usual[signal.Signals(number)](number, frame)
-        asked.append(number)
+        interrupts.append(number)
         for task in tasks:
             task.cancel()
         loop.call_soon_threadsafe(lambda: None)  # wakes a loop that waits for the network
@@ -61,14 +61,14 @@ def _run(runner: asyncio.Runner, work: Callable[[], Coroutine[Any, Any, T]]) -> 
         for number in usual:
             signal.signal(number, cancel)
         tasks.append(loop.create_task(work()))
-        if asked:
+        if interrupts:
             tasks[0].cancel()
         return loop.run_until_complete(tasks[0])
     finally:
         for number, handler in usual.items():
             signal.signal(number, handler)
-        if asked:
-            usual[signal.Signals(asked[0])](asked[0], None)
+        if interrupts:
+            usual[signal.Signals(interrupts[0])](interrupts[0], None)
 
 
 async def as_they_end(

@@ -72,10 +72,10 @@ class Workers(Closing, Generic[About, Stretch, Result]):
             ray = stack.enter_context(_connected(self._cluster))
             gpus = int(ray.cluster_resources().get("GPU", 0))
             number = self._cluster.workers or gpus or int(ray.cluster_resources().get("CPU", 1))
-            made = ray.remote(_Worker).options(
+            worker_class = ray.remote(_Worker).options(
                 num_cpus=1, num_gpus=min(1, gpus / number), max_restarts=-1, max_task_retries=DEATHS
             )
-            actors = [made.remote(self._start) for _ in range(number)]
+            actors = [worker_class.remote(self._start) for _ in range(number)]
             stack.callback(lambda: [ray.kill(actor) for actor in actors])
             self._coming = {actor.about.remote(): actor for actor in actors}
             self._welcome(PATIENCE)
@@ -142,11 +142,11 @@ class _Worker:
 
     def about(self) -> Any:
         """The description that `start` returned."""
-        return self._try(lambda made: made[0])
+        return self._try(lambda pair: pair[0])
 
     def do(self, stretch: Any) -> Any:
         """The result of a stretch."""
-        return self._try(lambda made: made[1](stretch))
+        return self._try(lambda pair: pair[1](stretch))
 
     def _try(self, use: Callable[[tuple[Any, Callable[[Any], Any]]], Any]) -> Any:
         """The result of `use`, or a ValueError as `_Refused`, since not every error class can be pickled."""
@@ -163,7 +163,7 @@ def _result(reference: Any) -> Any:
     from ray.exceptions import RayActorError, RayTaskError
 
     try:
-        found = ray.get(reference)
+        result = ray.get(reference)
     except RayActorError:
         raise ValueError(
             f"workers died {DEATHS + 1} times over one stretch, most likely for want of memory: "
@@ -171,9 +171,9 @@ def _result(reference: Any) -> Any:
         ) from None
     except RayTaskError as error:
         raise error.cause from None
-    if isinstance(found, _Refused):
-        raise ValueError(found.said)
-    return found
+    if isinstance(result, _Refused):
+        raise ValueError(result.said)
+    return result
 
 
 @contextmanager
@@ -204,16 +204,16 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
 
 def _begin(ray: Any, options: Mapping[str, Any], attempts: int) -> None:
     """Connect to or start a cluster; retried, since Ray's half minute per node is short on a busy machine."""
-    for left in range(attempts, 0, -1):
+    for tries_left in range(attempts, 0, -1):
         try:
             ray.init(**options)
             return
         except Exception as error:  # noqa: BLE001 - Ray raises this very class if a node does not start in time
             ray.shutdown()
-            if left == 1:
-                said = next(iter(str(error).splitlines()), type(error).__name__)
+            if tries_left == 1:
+                message = next(iter(str(error).splitlines()), type(error).__name__)
                 raise ValueError(
-                    f"no Ray cluster at {options['address']} ({said}); run the same command again when it is up"
+                    f"no Ray cluster at {options['address']} ({message}); run the same command again when it is up"
                 ) from None
 
 

@@ -38,7 +38,7 @@ def complete(
     store: ReplyStore,
     *,
     batch: bool = False,
-    status: Callable[[str], None] = lambda said: None,
+    status: Callable[[str], None] = lambda message: None,
 ) -> Iterator[Answer[Any, dict[str, Any]]]:
     """Each request as it ends, or after its batch has ended; requests with a stored reply are not sent."""
     if not batch:
@@ -117,7 +117,7 @@ class _Batches:
             return
         create = self._client.with_options(max_retries=0).batches.create
         try:  # no retry: if the reply is lost, the next run looks for the batch first
-            made = create(
+            created = create(
                 input_file_id=file.id,
                 endpoint="/v1/chat/completions",
                 completion_window="24h",
@@ -130,8 +130,8 @@ class _Batches:
             ):  # with these, the batch may have been created
                 self._free(tag)
             raise
-        self._store.batch(tag, state=SUBMITTED, id=made.id)
-        self._status(f"batch {made.id}: {len(part):,} requests sent; a run that is stopped goes on with it")
+        self._store.batch(tag, state=SUBMITTED, id=created.id)
+        self._status(f"batch {created.id}: {len(part):,} requests sent; a run that is stopped goes on with it")
 
     def _free(self, tag: str) -> None:
         """Note that a batch was never created."""
@@ -147,10 +147,10 @@ class _Batches:
                     f"found a batch that was sent to {batch['at'] or 'the default address'}, whose replies are not "
                     "here; expected the same --base-url, or another --out"
                 )
-        for made in self._client.batches.list(limit=100) if lost else ():
-            tag = (made.metadata or {}).get("catsofa", "")
+        for listed in self._client.batches.list(limit=100) if lost else ():
+            tag = (listed.metadata or {}).get("catsofa", "")
             if lost.pop(tag, None):
-                self._store.batch(tag, state=SUBMITTED, id=made.id)
+                self._store.batch(tag, state=SUBMITTED, id=listed.id)
         for tag in lost:
             self._free(tag)
 
@@ -166,25 +166,25 @@ class _Batches:
         batch = self._ended(self._store.batches[tag]["id"])
         done = batch.status == "completed"
         missing = Fault(reason=f"batch_{batch.status}", again=done or batch.status == "expired", paid=done)
-        left = {key: missing for key in self._store.batches[tag]["keys"] if key not in self._store.replies}
+        faults = {key: missing for key in self._store.batches[tag]["keys"] if key not in self._store.replies}
         for line in self._result_lines(batch):
             key = str(line.get("custom_id"))
-            if key in left:
+            if key in faults:
                 reply = self._read(key, line, terms)
                 if isinstance(reply, Fault):
-                    left[key] = reply
+                    faults[key] = reply
                 else:
-                    del left[key]
+                    del faults[key]
                     self._store.answered(key, reply)
-        self.faults |= left
-        for key, fault in left.items():
+        self.faults |= faults
+        for key, fault in faults.items():
             self._store.failed(fault, key)
         self._store.batch(tag, state=COLLECTED)
-        if fatal := next((fault for fault in left.values() if fault.fatal), None):
+        if fatal := next((fault for fault in faults.values() if fault.fatal), None):
             raise ServerRefuses(self._endpoint.hide(fatal.said))
         if batch.status == "failed":
-            said = batch.errors.data if batch.errors else None
-            why = " ".join(str(said[0].message).split())[:300] if said else "it gave no reason"
+            errors = batch.errors.data if batch.errors else None
+            why = " ".join(str(errors[0].message).split())[:300] if errors else "it gave no reason"
             raise ServerRefuses(f"the batch {batch.id} was turned down: {why}")
 
     def _ended(self, name: str) -> "Batch":
@@ -192,11 +192,11 @@ class _Batches:
         before = ""
         while (batch := self._client.batches.retrieve(name)).status not in ENDED:
             counts = batch.request_counts
-            said = f"batch {name}: {batch.status}"
-            said += f", {counts.completed:,} of {counts.total:,} done" if counts else ""
-            if said != before:
-                self._status(said)
-            before = said
+            message = f"batch {name}: {batch.status}"
+            message += f", {counts.completed:,} of {counts.total:,} done" if counts else ""
+            if message != before:
+                self._status(message)
+            before = message
             time.sleep(POLL)
         return batch
 
@@ -205,9 +205,9 @@ class _Batches:
         for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
             for line in self._client.files.content(file_id).content.split(b"\n"):
                 with suppress(ValueError):
-                    found = json.loads(line)
-                    if isinstance(found, dict):
-                        yield found
+                    value = json.loads(line)
+                    if isinstance(value, dict):
+                        yield value
 
     def _read(self, key: str, line: dict[str, Any], terms: Parameters) -> dict[str, Any] | Fault:
         """The reply of a line, or the reason why there is none."""
@@ -225,14 +225,14 @@ class _Batches:
             code = failed.get("code") or "batch_error"
             again, why = code != "batch_cancelled", str(failed.get("message", ""))[:300]
             return Fault(reason=str(code), said=why, again=again, paid="body" in response)
-        said = body.get("error", body) if isinstance(body, dict) else body
+        server_error = body.get("error", body) if isinstance(body, dict) else body
         if key in self._requests:
             before, parameters = str(self._store.parameters.known), self._store.parameters
-            again = parameters.learn(terms.accepted(self._requests[key].body), status, said)
+            again = parameters.learn(terms.accepted(self._requests[key].body), status, server_error)
             if str(parameters.known) != before:
                 self._store.learnt()
             if again:
-                return Fault(reason=f"http_{status}", said=str(said)[:300], again=True)
+                return Fault(reason=f"http_{status}", said=str(server_error)[:300], again=True)
         # an error means the same as for a request that is sent alone
         fault = fault_of(Refusal(status, json.dumps(body), {}))
         return filtered(fault.said) if fault.reason == CONTENT_FILTER else fault
@@ -277,5 +277,5 @@ def _in_our_words(endpoint: Endpoint, store: ReplyStore) -> Iterator[None]:
             ) from None
         raise ServerRefuses("this server has no Batch API (HTTP 404); run the command without --batch") from None
     except OpenAIError as error:
-        said = endpoint.hide(" ".join(str(error).split())[:300])
-        raise ServerRefuses(f"the Batch API failed: {said}; run the same command again to go on") from None
+        message = endpoint.hide(" ".join(str(error).split())[:300])
+        raise ServerRefuses(f"the Batch API failed: {message}; run the same command again to go on") from None

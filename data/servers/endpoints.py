@@ -41,7 +41,7 @@ class ServerRefuses(ValueError):
 
 
 def is_local(base_url: str) -> bool:
-    """Whether an address is on this machine."""
+    """Returns whether an address is on this machine."""
     return urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
@@ -111,15 +111,15 @@ class Fault:
     reason: str
     said: str = ""
     again: bool = False
-    """Whether a retry can help."""
+    """True if a retry can help."""
     wait: float | None = None
     """The wait in seconds that the server asks for."""
     everyone: bool = False
-    """Whether the wait applies to all requests."""
+    """True if the wait applies to all requests."""
     paid: bool = False
-    """Whether the server may charge for the attempt."""
+    """True if the server may charge for the attempt."""
     fatal: bool = False
-    """Whether no request of this run can succeed."""
+    """True if no request of this run can succeed."""
 
 
 def fault_of(error: Exception) -> Fault:
@@ -128,28 +128,28 @@ def fault_of(error: Exception) -> Fault:
 
     match error:
         case Refusal(status=status):
-            said = f"HTTP {status}: {_message(error.body, error.message)}"
+            message = f"HTTP {status}: {_message(error.body, error.message)}"
             code = error.body.get("code") if isinstance(error.body, dict) else None
-            if status < 500 and FILTERED.search(f"{code} {said}"):
-                return Fault(reason=CONTENT_FILTER, said=said)
+            if status < 500 and FILTERED.search(f"{code} {message}"):
+                return Fault(reason=CONTENT_FILTER, said=message)
             if status in (401, 403) or code == "insufficient_quota":
-                return Fault(reason=f"http_{status}", said=f"the server does not let us in: {said}", fatal=True)
-            if code == "model_not_found" or (status in (400, 404, 422) and UNKNOWN_MODEL.search(said)):
-                return Fault(reason=f"http_{status}", said=f"the server does not know the model: {said}", fatal=True)
+                return Fault(reason=f"http_{status}", said=f"the server does not let us in: {message}", fatal=True)
+            if code == "model_not_found" or (status in (400, 404, 422) and UNKNOWN_MODEL.search(message)):
+                return Fault(reason=f"http_{status}", said=f"the server does not know the model: {message}", fatal=True)
             wait = retry_after(error.headers)
             again = status in (408, 409, 425, 429) or status >= 500
             if error.headers.get("x-should-retry") == "false" or (wait or 0) > LONGEST_WAIT:
                 again = False
             return Fault(
-                reason=f"http_{status}", said=said, again=again, wait=wait if again else None, everyone=status == 429
+                reason=f"http_{status}", said=message, again=again, wait=wait if again else None, everyone=status == 429
             )
         case TimeoutError():
             return Fault(reason="timeout", said="no whole reply in time", again=True, paid=True)
         case ClientConnectorError():
             return Fault(reason=UNREACHABLE, said=str(error), again=True)
         case ClientError():
-            said = str(error) or type(error).__name__
-            return Fault(reason="connection_lost", said=said, again=True, paid=True)
+            message = str(error) or type(error).__name__
+            return Fault(reason="connection_lost", said=message, again=True, paid=True)
         case ValueError():
             return Fault(reason="broken_reply", said=str(error), again=True, paid=True)
         case _:
@@ -175,8 +175,8 @@ def retry_after(headers: Any, now: datetime | None = None) -> float | None:
 
 def _message(body: object, otherwise: str) -> str:
     """The message in an error's JSON, cut to 300 characters."""
-    said = body.get("message") if isinstance(body, dict) else None
-    return " ".join(str(said or otherwise).split())[:300]
+    message = body.get("message") if isinstance(body, dict) else None
+    return " ".join(str(message or otherwise).split())[:300]
 
 
 class Pace:

@@ -60,10 +60,10 @@ class Ledger(ReplyStore):
         if not self.tokens.prompt:
             return None
         most, dollars = "at most " if self.uncounted else "", self.spent if priced else None
-        said = f"{most}{self.tokens.prompt:,} tokens read and {self.tokens.completion:,} written"
-        said += f", {self.spent_in_dollars}" if dollars else ""
+        sentence = f"{most}{self.tokens.prompt:,} tokens read and {self.tokens.completion:,} written"
+        sentence += f", {self.spent_in_dollars}" if dollars else ""
         counts = {"prompt_tokens": self.tokens.prompt, "completion_tokens": self.tokens.completion, "dollars": dollars}
-        return {**counts, "uncounted": self.uncounted, "sentence": said}
+        return {**counts, "uncounted": self.uncounted, "sentence": sentence}
 
     def most(self, prompt: str, model: str, *, batch: bool = False) -> float:
         """The maximum cost in dollars of a request with this prompt."""
@@ -105,17 +105,17 @@ class Ledger(ReplyStore):
         self._note(*({"key": about, "reply": {"request": key, "reason": fault.reason}} for key in keys))
 
     def _is_over(self, dollars: float) -> bool:
-        """Whether an amount exceeds the limit by more than a rounding error."""
+        """Returns whether an amount exceeds the limit by more than a rounding error."""
         return self._limit is not None and dollars > self._limit + 1e-9
 
     def _attempts(self, requests: Sequence[Any], *, batch: bool) -> dict[str, Sent]:
         """One attempt for each request."""
-        found = {}
+        attempts = {}
         for request in requests:
             prompt = "".join(str(message["content"]) for message in request.body["messages"])
             most = Tokens(most_prompt_tokens(prompt), self._most_written)
-            found[request.key] = Sent(str(request.body.get("model", "")), batch, most)
-        return found
+            attempts[request.key] = Sent(str(request.body.get("model", "")), batch, most)
+        return attempts
 
     def _with(self, attempts: Mapping[str, Sent]) -> float:
         """The maximum total cost in dollars, including these attempts."""

@@ -76,9 +76,9 @@ class Parameters:
                 if half < FEWEST_TOKENS:  # this prompt is too long, which says nothing about other requests
                     del self._most[name]
                 return half >= FEWEST_TOKENS
-            asked = name if name not in self._renamed.values() else ""
-            self._renamed |= {asked: LIMITS[name]} if asked else {}
-            return bool(asked)
+            own_name = name if name not in self._renamed.values() else ""
+            self._renamed |= {own_name: LIMITS[name]} if own_name else {}
+            return bool(own_name)
         if name.endswith("logprobs") and sent.get("top_logprobs", 0) > FEWEST_ALTERNATIVES and _TOO_MUCH.search(text):
             self._most["top_logprobs"] = FEWEST_ALTERNATIVES
             return True
@@ -95,10 +95,10 @@ class Parameters:
         effort = {"effort": self._effort} if self._effort else {}
         return {"renamed": self._renamed, "most": self._most, **effort}
 
-    def remember(self, known: Mapping[str, Any]) -> None:
+    def remember(self, state: Mapping[str, Any]) -> None:
         """Restore what an earlier run learnt."""
-        self._renamed, self._most = dict(known["renamed"]), dict(known["most"])
-        self._effort = str(known.get("effort", ""))
+        self._renamed, self._most = dict(state["renamed"]), dict(state["most"])
+        self._effort = str(state.get("effort", ""))
 
     def sentences(self) -> list[str]:
         """One sentence for each learnt change."""
@@ -126,5 +126,5 @@ def _places(error: Any) -> Iterator[str]:
 
 def _text(error: Any) -> str:
     """The message of an error, or the whole JSON if there is no message."""
-    said = error.get("message") if isinstance(error, Mapping) else None
-    return said if isinstance(said, str) else str(error)
+    message = error.get("message") if isinstance(error, Mapping) else None
+    return message if isinstance(message, str) else str(error)

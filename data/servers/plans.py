@@ -31,7 +31,7 @@ class Plan:
     seconds: float | None = None
     """Time in seconds at the rate so far."""
     batch: bool = False
-    """Whether requests are sent and priced as a batch."""
+    """True if requests are sent and priced as a batch."""
     under_way: int = 0
     """Further requests in batches that are not collected."""
 
@@ -41,16 +41,16 @@ class Plan:
         most = unknown if self.most_cost is None else "for nothing"
         if self.most_cost:
             most = f"at most {in_dollars(self.most_cost)}{' at the price of a batch' if self.batch else ''}"
-        said = (
+        sentence = (
             f"{self.requests:,} requests, about {self.prompt_tokens:,} tokens to read and at most "
             f"{self.most_tokens:,} to write, {most}"
         )
         if self.tokens is not None:
             cost = f", about {in_dollars(self.cost)}" if self.cost else ""
-            said += f"; expected: about {self.tokens:,} tokens to write{cost}"
+            sentence += f"; expected: about {self.tokens:,} tokens to write{cost}"
         if self.seconds is not None:
-            said += f", about {duration(self.seconds)}"
-        return said + (f"; {self.under_way:,} more are in a batch that was sent" if self.under_way else "")
+            sentence += f", about {duration(self.seconds)}"
+        return sentence + (f"; {self.under_way:,} more are in a batch that was sent" if self.under_way else "")
 
 
 def duration(seconds: float) -> str:
@@ -71,18 +71,18 @@ def plan(
 ) -> Plan:
     """The plan for requests whose replies have at most `most_written` tokens; `seconds` is the time per request."""
     requests = list(coming)
-    read = [prompt_tokens(len(one.prompt)) for one in requests]
+    prompt_lengths = [prompt_tokens(len(one.prompt)) for one in requests]
     prices = {model: price(model) for model in {one.model for one in requests}}
     most, cost = 0.0, 0.0
-    for one, tokens in zip(requests, read, strict=True):
-        known = prices[one.model] or FREE
-        dearest = known.most(Tokens(most_prompt_tokens(one.prompt), most_written))
-        most += dearest * known.batch if batch else dearest
-        cost += known.cost(tokens, one.tokens or 0.0, batch=batch)
+    for one, tokens in zip(requests, prompt_lengths, strict=True):
+        model_price = prices[one.model] or FREE
+        dearest = model_price.most(Tokens(most_prompt_tokens(one.prompt), most_written))
+        most += dearest * model_price.batch if batch else dearest
+        cost += model_price.cost(tokens, one.tokens or 0.0, batch=batch)
     priced, expected = None not in prices.values(), all(one.tokens is not None for one in requests)
     return Plan(
         requests=len(requests),
-        prompt_tokens=sum(read),
+        prompt_tokens=sum(prompt_lengths),
         most_tokens=len(requests) * most_written,
         most_cost=most if priced else None,
         tokens=round(sum(one.tokens or 0.0 for one in requests)) if expected else None,

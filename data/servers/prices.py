@@ -38,9 +38,9 @@ class Price:
         self, prompt: float, completion: float, *, cached: float = 0, reasoning: float = 0, batch: bool = False
     ) -> float:
         """Dollars for tokens read and written; `cached` and `reasoning` are parts of these."""
-        read = (prompt - cached) * self.prompt + cached * (self.prompt if self.cached is None else self.cached)
+        prompt_cost = (prompt - cached) * self.prompt + cached * (self.prompt if self.cached is None else self.cached)
         thought = reasoning * (self.completion if self.reasoning is None else self.reasoning)
-        plain = (read + (completion - reasoning) * self.completion + thought) / 1e6
+        plain = (prompt_cost + (completion - reasoning) * self.completion + thought) / 1e6
         return plain * self.batch if batch else plain
 
     def cost_of(self, tokens: "Tokens") -> float:
@@ -75,11 +75,11 @@ def tokens_of(usage: Any) -> Tokens | None:
     if not prompt or completion is None:
         return None
     details = [counts.get(f"{one}_tokens_details") or counts.get(f"{other}_tokens_details") for one, other in NAMES]
-    read, written = (detail if isinstance(detail, Mapping) else {} for detail in details)
-    reasoning = _count(written, "reasoning_tokens") or 0
+    prompt_details, completion_details = (detail if isinstance(detail, Mapping) else {} for detail in details)
+    reasoning = _count(completion_details, "reasoning_tokens") or 0
     beside = max((_count(counts, "total_tokens") or 0) - prompt - completion, 0)
     completion += beside or (reasoning if reasoning > completion else 0)
-    cached = min(_count(read, "cached_tokens") or 0, prompt)
+    cached = min(_count(prompt_details, "cached_tokens") or 0, prompt)
     return Tokens(prompt, completion, cached, min(max(reasoning, beside), completion))
 
 
@@ -129,10 +129,10 @@ def price_of(model: str, base_url: str | None, table: Path | str | None = None) 
 def _read(table: Path | str) -> dict[str, Price]:
     """The prices of the models in a price table."""
     path = Path(table)
-    found = toml_files.read(path, EXPECTED)
+    document = toml_files.read(path, EXPECTED)
     try:
-        batch = _dollars(found.get("batch", 0.5))
-        models = {name: _price(entry, batch) for name, entry in found.get("models", {}).items()}
+        batch = _dollars(document.get("batch", 0.5))
+        models = {name: _price(entry, batch) for name, entry in document.get("models", {}).items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(path, f"an entry without a number ({error})", EXPECTED) from None
     except (ValueError, OverflowError) as error:
@@ -146,8 +146,8 @@ def _price(entry: Mapping[str, Any], batch: float) -> Price:
     """One entry of a table; an unknown field is an error, since a misspelt price would be silently ignored."""
     if unknown := entry.keys() - {"prompt", "completion", "cached", "reasoning", "batch"}:
         raise ValueError(f"unknown field {min(unknown)!r}")
-    given = {name: _dollars(value) for name, value in entry.items()}
-    return Price(**{"prompt": given.pop("prompt"), "completion": given.pop("completion"), "batch": batch} | given)
+    dollars = {name: _dollars(value) for name, value in entry.items()}
+    return Price(**{"prompt": dollars.pop("prompt"), "completion": dollars.pop("completion"), "batch": batch} | dollars)
 
 
 def _dollars(value: Any) -> float:

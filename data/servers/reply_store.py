@@ -75,8 +75,8 @@ class ReplyStore(Closing):
 
     def _note(self, *lines: dict[str, Any], sync: bool = True) -> None:
         """Write lines, synced now or with later ones, and remember them as written."""
-        for written in self._log.append(*lines, sync=sync) if self._log else lines:
-            self._remember(written)
+        for line in self._log.append(*lines, sync=sync) if self._log else lines:
+            self._remember(line)
 
     def _remember(self, line: Mapping[str, Any]) -> None:
         """Keep the content of a line in memory."""

@@ -65,10 +65,10 @@ def completion(body: Any) -> dict[str, Any]:
     return {name: body[name] for name in KEPT if name in body}
 
 
-def filtered(said: str) -> dict[str, Any]:
+def filtered(text: str) -> dict[str, Any]:
     """A completion that represents the error of a content filter."""
     message = {"content": None}
-    return {"choices": [{"finish_reason": CONTENT_FILTER, "message": message}], "said": said}
+    return {"choices": [{"finish_reason": CONTENT_FILTER, "message": message}], "said": text}
 
 
 def fetch(
@@ -110,7 +110,7 @@ class _Pool:
         self._pace = Pace(endpoint.per_minute, endpoint.concurrency)
         self._failed_in_a_row = 0
         self._reached = False
-        """Whether the server was reachable for any request."""
+        """True if the server was reachable for any request."""
         self._written = self._on_disk = 0
         """The number of replies stored, and the number of those synced to disk."""
         self._syncing: asyncio.Task[None] | None = None
@@ -200,10 +200,10 @@ class _Pool:
 
     async def _sync(self) -> None:
         """Sync the written replies, while other requests continue."""
-        written = self._written
+        count = self._written
         try:
             await asyncio.to_thread(self._store.sync)
-            self._on_disk = written
+            self._on_disk = count
         finally:
             self._syncing = None
 

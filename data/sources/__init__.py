@@ -34,8 +34,8 @@ def find_checked(source: Source) -> Path | None:
 def path(name: str) -> Path:
     """The checked local path of a source; if it is missing, the error says how to get it."""
     source = named(name)
-    if found := find_checked(source):
-        return prepared(source, found)
+    if file := find_checked(source):
+        return prepared(source, file)
     raise ValueError(f"{name} is not on this machine: run 'catsofa data fetch {name}', or {how_to_bring(source)}")
 
 

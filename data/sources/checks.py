@@ -18,7 +18,7 @@ class FileCheck:
     found: str
     expected: str
     published: bool
-    """Whether the expected checksum is published; otherwise it comes from the first download."""
+    """True if the expected checksum is published; otherwise it comes from the first download."""
 
     @property
     def state(self) -> State:
@@ -44,8 +44,8 @@ def expected_of(target: Path, file: SourceFile) -> str:
 def check_file(target: Path, file: SourceFile) -> FileCheck:
     """Check one file against its expected checksum; a file without a known checksum is not read."""
     expected = expected_of(target, file)
-    found = checked_sha256_of(target, expected) if expected else ""
-    return FileCheck(path=target, found=found, expected=expected, published=bool(file.sha256))
+    digest = checked_sha256_of(target, expected) if expected else ""
+    return FileCheck(path=target, found=digest, expected=expected, published=bool(file.sha256))
 
 
 def check_source(source: Source, root: Path) -> list[FileCheck]:
@@ -55,9 +55,9 @@ def check_source(source: Source, root: Path) -> list[FileCheck]:
 
 def state_of(checks: list[FileCheck]) -> State:
     """The worst state of a source's files."""
-    found = {check.state for check in checks}
+    states = {check.state for check in checks}
     order: tuple[State, ...] = ("wrong checksum", "no published checksum", "verified")
-    return next(state for state in order if state in found)
+    return next(state for state in order if state in states)
 
 
 def refuse_wrong(source: Source, root: Path) -> None:

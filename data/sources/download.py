@@ -93,25 +93,25 @@ def download(
         wanted.target.parent.mkdir(parents=True, exist_ok=True)
         return _download(wanted, progress, wait)
     except OSError as error:
-        found = f"a place that cannot be written ({error.strerror or error})"
-        raise BadInput(target, found, "a folder you may write to, with room for the file") from None
+        problem = f"a place that cannot be written ({error.strerror or error})"
+        raise BadInput(target, problem, "a folder you may write to, with room for the file") from None
 
 
 def _download(wanted: _Wanted, progress: Progress | None, wait: Callable[[float], None]) -> str:
     """Fetch the file, verify its checksum, and move it into place."""
     url, sha256, resumed = wanted.url, wanted.sha256, wanted.there() > 0
-    found = _bring(wanted, progress, wait)
-    if sha256 and found != sha256 and resumed:
+    digest = _bring(wanted, progress, wait)
+    if sha256 and digest != sha256 and resumed:
         wanted.forget()  # the part left by an earlier run may be at fault
-        found = _bring(wanted, progress, wait)
-    if sha256 and found != sha256:
+        digest = _bring(wanted, progress, wait)
+    if sha256 and digest != sha256:
         wanted.forget()
-        raise ValueError(f"{url} has SHA-256 {found} and not {sha256}: it is not the released file and was not kept")
+        raise ValueError(f"{url} has SHA-256 {digest} and not {sha256}: it is not the released file and was not kept")
     with wanted.partial.open("rb") as file:
         os.fsync(file.fileno())
     os.replace(wanted.partial, wanted.target)
     wanted.forget()
-    return found
+    return digest
 
 
 def _bring(wanted: _Wanted, progress: Progress | None, wait: Callable[[float], None]) -> str:

@@ -28,7 +28,7 @@ class FetchedFile:
     how: str
     """`downloaded`, `copied`, `unpacked`, or `there` if the file existed before."""
     published: bool
-    """Whether the checksum was compared with a published one; otherwise it comes from the first download."""
+    """True if the checksum was compared with a published one; otherwise it comes from the first download."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,17 +40,17 @@ class Fetched:
     files: tuple[FetchedFile, ...]
 
 
-def fetch(name: str, given: Path | str | None = None, progress: Progress | None = None) -> Fetched:
-    """Fetch a source into the data folder, from the network or a `given` file or folder; existing files are kept.
+def fetch(name: str, origin: Path | str | None = None, progress: Progress | None = None) -> Fetched:
+    """Fetch a source into the data folder, from the network or from a file or folder `origin`; keeps existing files.
 
     Concurrent calls are safe: the second waits, and then uses the files of the first.
     """
     source, root = named(name), home()
     with _alone(root, source):
         if source.archive:
-            files = [_member(source, file, root, Path(given) if given else None, progress) for file in source.files]
+            files = [_member(source, file, root, Path(origin) if origin else None, progress) for file in source.files]
         else:
-            files = [_file(source, file, root, Path(given) if given else None, progress) for file in source.files]
+            files = [_file(source, file, root, Path(origin) if origin else None, progress) for file in source.files]
     return Fetched(name=name, path=source.below(root), files=tuple(files))
 
 
@@ -64,15 +64,15 @@ def _alone(root: Path, source: Source) -> Iterator[None]:
         (root / ".locks").mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except OSError as error:
-        found = f"a folder that cannot be written ({error.strerror or error})"
-        raise BadInput(root, found, "a data folder you may write to; CATSOFA_DATA names another") from None
+        problem = f"a folder that cannot be written ({error.strerror or error})"
+        raise BadInput(root, problem, "a data folder you may write to; CATSOFA_DATA names another") from None
     try:
         yield
     finally:
         lock.release()
 
 
-def _file(source: Source, file: SourceFile, root: Path, given: Path | None, progress: Progress | None) -> FetchedFile:
+def _file(source: Source, file: SourceFile, root: Path, origin: Path | None, progress: Progress | None) -> FetchedFile:
     """Fetch one file unless it exists, and check its checksum."""
     target = root / source.folder / file.name
     if target.exists():
@@ -81,13 +81,13 @@ def _file(source: Source, file: SourceFile, root: Path, given: Path | None, prog
             raise ValueError(wrong(source.name, check))
         return FetchedFile(path=target, sha256=check.found or sha256_of(target), how="there", published=check.published)
     expected = expected_of(target, file)
-    if given:
-        found, how = _copy(given / file.name if given.is_dir() else given, target, expected, file), "copied"
+    if origin:
+        digest, how = _copy(origin / file.name if origin.is_dir() else origin, target, expected, file), "copied"
     else:
-        found, how = _from_net(source, file, target, expected, progress), "downloaded"
+        digest, how = _from_net(source, file, target, expected, progress), "downloaded"
     if not file.sha256:
-        _remember(target, found)
-    return FetchedFile(path=target, sha256=found, how=how, published=bool(file.sha256))
+        _remember(target, digest)
+    return FetchedFile(path=target, sha256=digest, how=how, published=bool(file.sha256))
 
 
 def _from_net(source: Source, file: SourceFile, target: Path, expected: str, progress: Progress | None) -> str:
@@ -101,34 +101,36 @@ def _from_net(source: Source, file: SourceFile, target: Path, expected: str, pro
         raise ValueError(f"{source.name} is not on this machine and {error}: {how_to_bring(source)}") from None
 
 
-def _copy(given: Path, target: Path, expected: str, file: SourceFile) -> str:
+def _copy(origin: Path, target: Path, expected: str, file: SourceFile) -> str:
     """Copy a local file; refuses a file that is not the released one."""
-    existing_file(given, f"the released {file.name}")
-    found, size = sha256_of(given), given.stat().st_size
-    if (expected and found != expected) or (not expected and file.bytes not in (None, size)):
+    existing_file(origin, f"the released {file.name}")
+    digest, size = sha256_of(origin), origin.stat().st_size
+    if (expected and digest != expected) or (not expected and file.bytes not in (None, size)):
         wanted = f"SHA-256 {expected}" if expected else f"{file.bytes:,} bytes"
-        raise BadInput(given, f"{size:,} bytes with SHA-256 {found}", f"the released {file.name} ({wanted})")
-    with given.open("rb") as original, atomic_write(target) as copy:
+        raise BadInput(origin, f"{size:,} bytes with SHA-256 {digest}", f"the released {file.name} ({wanted})")
+    with origin.open("rb") as original, atomic_write(target) as copy:
         shutil.copyfileobj(original, copy)
-    return found
+    return digest
 
 
-def _member(source: Source, file: SourceFile, root: Path, given: Path | None, progress: Progress | None) -> FetchedFile:
+def _member(
+    source: Source, file: SourceFile, root: Path, origin: Path | None, progress: Progress | None
+) -> FetchedFile:
     """Fetch one member of an archive: fetch and unpack the archive, or copy the given member."""
     assert source.archive is not None
     target = root / source.folder / file.name
-    if target.exists() or (given and not _is_archive(given, source.archive)):
-        return _file(source, file, root, given, progress)
-    archive = _file(source, source.archive, root, given, progress)
+    if target.exists() or (origin and not _is_archive(origin, source.archive)):
+        return _file(source, file, root, origin, progress)
+    archive = _file(source, source.archive, root, origin, progress)
     _unpack(archive.path, file, target)
-    found = sha256_of(target)
-    _remember(target, found)
-    return FetchedFile(path=target, sha256=found, how="unpacked", published=True)
+    digest = sha256_of(target)
+    _remember(target, digest)
+    return FetchedFile(path=target, sha256=digest, how="unpacked", published=True)
 
 
-def _is_archive(given: Path, archive: SourceFile) -> bool:
-    """Whether the given path is the archive, or a folder with the archive, and not a member."""
-    return (given / archive.name).is_file() if given.is_dir() else given.is_file() and tarfile.is_tarfile(given)
+def _is_archive(origin: Path, archive: SourceFile) -> bool:
+    """Returns whether the given path is the archive, or a folder with the archive, and not a member."""
+    return (origin / archive.name).is_file() if origin.is_dir() else origin.is_file() and tarfile.is_tarfile(origin)
 
 
 def _unpack(archive: Path, file: SourceFile, target: Path) -> None:

@@ -21,10 +21,10 @@ def path_of(address: str) -> Path:
 
     Without a network, the copy from an earlier use is taken.
     """
-    found = _ADDRESS.fullmatch(address)
-    if not found:
+    match = _ADDRESS.fullmatch(address)
+    if not match:
         raise BadInput(address, "no address of a data set", EXPECTED)
-    repo, revision, file = found.groups()
+    repo, revision, file = match.groups()
     from huggingface_hub import HfApi, hf_hub_download, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -43,15 +43,15 @@ def path_of(address: str) -> Path:
             found_there = f"the hub's answer {response.status_code} to {repo}"
             expected = "a public data set; look at owner, name and revision, and at HF_TOKEN for a private one"
             raise BadInput(address, found_there, expected) from None
-        said = "HF_HUB_OFFLINE is set" if "Offline" in type(error).__name__ else f"the hub gives no answer ({error})"
+        reason = "HF_HUB_OFFLINE is set" if "Offline" in type(error).__name__ else f"the hub gives no answer ({error})"
     try:
         folder = Path(snapshot_download(**where, local_files_only=True))
     except (client_error, OSError, ValueError):
         raise BadInput(
-            address, f"nothing of it on this machine, and {said}", "a connection, or the path of a file that you have"
+            address, f"nothing of it on this machine, and {reason}", "a connection, or the path of a file that you have"
         ) from None
-    here = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    wanted = _wanted(address, file, here)
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    wanted = _wanted(address, file, names)
     return folder / wanted[0] if len(wanted) == 1 else folder
 
 

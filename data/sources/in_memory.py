@@ -19,8 +19,8 @@ def records_in(data: Iterable[Any]) -> list[Any]:
     if isinstance(data, Iterator):
         raise BadInput(kind, "an iterator, which can be read only once", "a list of records: list(…) keeps them")
     if isinstance(data, Mapping):
-        found = f"the splits {', '.join(map(str, data))}" if data else "an empty mapping"
-        raise BadInput(kind, found, f"one of them, as data['test']: {EXPECTED}")
+        problem = f"the splits {', '.join(map(str, data))}" if data else "an empty mapping"
+        raise BadInput(kind, problem, f"one of them, as data['test']: {EXPECTED}")
     rows: list[Any]
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
         if twice := [name for name, count in Counter(data.columns).items() if count > 1]:

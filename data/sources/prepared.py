@@ -29,14 +29,14 @@ def prepared(source: Source, file: Path) -> Path:
     recipe = f"# catsofa {version('catsofa')}, from {source.encoding or 'utf-8'}\n{sha256_of(file)}  {file.name}\n"
     for place in places:
         note = note_of(place)
-        there = place.is_file() and note.is_file()
-        if there and note.read_bytes() == f"{recipe}{sha256_of(place)}  {name}\n".encode():
+        is_made = place.is_file() and note.is_file()
+        if is_made and note.read_bytes() == f"{recipe}{sha256_of(place)}  {name}\n".encode():
             return place
     with in_utf8(file, source.encoding or "utf-8") as (copy, _), copy.open(encoding="utf-8-sig", newline="") as text:
         head, *rows = list(csv.reader(text))
     out = io.StringIO(newline="")
-    written = csv.writer(out, lineterminator="\n")
-    written.writerows([[*head, LANGUAGE], *([*row, source.language] for row in rows if row)])
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerows([[*head, LANGUAGE], *([*row, source.language] for row in rows if row)])
     content = out.getvalue().encode()
     try:
         return _write(places[0], content, recipe)

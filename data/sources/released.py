@@ -73,7 +73,7 @@ class Source:
         return folder / self.files[0].name if len(self.files) == 1 else folder
 
     def is_whole_in(self, root: Path) -> bool:
-        """Whether a data folder holds every file of the set."""
+        """Returns whether a data folder holds every file of the set."""
         return all((root / self.folder / file.name).is_file() for file in self.files)
 
 
@@ -135,9 +135,9 @@ def folders() -> list[Path]:
     """The data folders to search, in order."""
     from platformdirs import user_cache_path
 
-    asked = os.environ.get("CATSOFA_DATA")
+    setting = os.environ.get("CATSOFA_DATA")
     cached = user_cache_path("catsofa", appauthor=False) / "data"
-    return [Path(asked).expanduser(), cached] if asked else [cached]
+    return [Path(setting).expanduser(), cached] if setting else [cached]
 
 
 def find(source: Source) -> Path | None:

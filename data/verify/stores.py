@@ -26,7 +26,7 @@ MAKE_SHARDS = "run the same `catsofa build probes` again, or fetch the folder ag
 
 
 def is_shards(folder: Path) -> bool:
-    """Whether a folder has the manifest of probe shards, which begins differently from that of a run."""
+    """Returns whether a folder has the manifest of probe shards, which begins differently from that of a run."""
     place = folder / MANIFEST
     if not place.is_file():
         return False
@@ -43,7 +43,7 @@ def check_release(folder: Path) -> Verdict | None:
     if (folder / MANIFEST).exists() or not _is_written(folder) or (_sharded(folder) and not has_card(folder)):
         return None
     expected = {"README.md": "the card of the release", LIST: "the checksums of the release"}
-    missing = [Fault(folder / name, _missing(what, FETCH_AGAIN)) for name, what in expected.items()
+    missing = [Fault(folder / name, _missing(part, FETCH_AGAIN)) for name, part in expected.items()
                if not (folder / name).is_file()]  # fmt: skip
     return _check_list(folder, "release", read_list(folder), FETCH_AGAIN, missing)
 
@@ -58,27 +58,27 @@ def check_shards(folder: Path) -> Verdict | None:
     if not is_shards(folder):
         return None
     log = LogReader(folder / MANIFEST, "the manifest of a folder of probes in shards")
-    made = [str(line["shard"]) for line in log.read() if {"shard", "sha256"} <= line.keys()]
+    shards = [str(line["shard"]) for line in log.read() if {"shard", "sha256"} <= line.keys()]
     if not log.checked and not (folder / LIST).is_file():
         old = f"{MANIFEST} of an earlier version, without checksums"
         return Verdict(path=folder, kind="probe shards", unchecked=(old,))
     digests = read_list(folder) or {}
-    wanted = max((int(said[1]) for name in made if (said := SHARD.search(Path(name).stem))), default=0)
+    wanted = max((int(match[1]) for name in shards if (match := SHARD.search(Path(name).stem))), default=0)
     faults, unchecked = [], []
     if not (folder / LIST).is_file():
-        if made and len(set(made)) == wanted:
+        if shards and len(set(shards)) == wanted:
             faults.append(Fault(folder / LIST, _missing("the checksums of the shards", MAKE_SHARDS)))
         else:
-            unchecked.append(f"the shards that are not made yet ({len(set(made)):,} of {wanted or 'unknown'} are)")
+            unchecked.append(f"the shards that are not made yet ({len(set(shards)):,} of {wanted or 'unknown'} are)")
             # the manifest names a shard before its file exists
-            if made and not (folder / made[-1]).exists():
-                digests.pop(made[-1])
+            if shards and not (folder / shards[-1]).exists():
+                digests.pop(shards[-1])
     verdict = _check_list(folder, "probe shards", digests, MAKE_SHARDS, faults)
     return replace(verdict, checked=(MANIFEST, *verdict.checked), unchecked=tuple(unchecked))
 
 
 def _is_written(folder: Path) -> bool:
-    """Whether catsofa wrote the Parquet files of a folder, by its card, its list or the columns of its first file."""
+    """Returns whether catsofa wrote a folder's Parquet files, by its card, its list or its first file's columns."""
     from catsofa.data.release import has_card, holds_records
 
     listed = any(name.endswith(".parquet") for name in _listed(folder))
@@ -86,7 +86,7 @@ def _is_written(folder: Path) -> bool:
 
 
 def _sharded(folder: Path) -> bool:
-    """Whether a Parquet file of a folder, or of its list, has the name of a numbered shard."""
+    """Returns whether a Parquet file of a folder, or of its list, has the name of a numbered shard."""
     names = [*(file.name for file in (folder / "data").glob("*.parquet")), *_listed(folder)]
     return any(SHARD.search(Path(name).stem) for name in names)
 
@@ -98,9 +98,9 @@ def _listed(folder: Path) -> Mapping[str, str]:
     return {}
 
 
-def _missing(what: str, remedy: str) -> str:
+def _missing(part: str, remedy: str) -> str:
     """The error for a missing part that catsofa always writes."""
-    return f"found no such file; expected {what}, which catsofa always writes: {remedy}"
+    return f"found no such file; expected {part}, which catsofa always writes: {remedy}"
 
 
 def _check_list(

@@ -29,7 +29,7 @@ class Verdict:
 
     @property
     def right(self) -> bool:
-        """Whether there are no faults."""
+        """True if there are no faults."""
         return not self.faults
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Choices of chat models: what is asked, how replies are read, and what they say about preference and position."""
+"""Choices of chat models: prompts, how replies are read, and estimates of preference and position effect."""

@@ -1,4 +1,4 @@
-"""How a model is asked for choices, and how the probabilities of labels are read as those of options."""
+"""Options for asking a model, and the probabilities of options from those of their labels."""
 
 __all__ = ["Asking"]
 
@@ -9,38 +9,38 @@ from typing import Any, Literal
 from catsofa.scoring.choosing.requests import Labels, Request, options_of
 
 ANSWER_TOKENS, REASONING_TOKENS = 256, 2048
-"""The tokens that an answer, and the reasoning before it, may have where nobody says otherwise."""
+"""Default token budgets of an answer, and of the reasoning before it."""
 ROUNDING = 0.01
-"""How far above 1 the probabilities of all options may be by rounding."""
+"""Tolerance for a sum of probabilities above 1, which rounding can cause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """Budgets of tokens, and sampling."""
+    """Token budgets and sampling."""
 
     temperature: float = 0.0
-    """Temperature of sampling; 0 takes the most probable reply."""
+    """Sampling temperature; 0 takes the most probable reply."""
     sampled: bool = False
-    """Whether replies are written even where the model gives the probabilities of the labels."""
+    """True to generate replies even if the model gives the probabilities of the labels."""
     answer_tokens: int = ANSWER_TOKENS
-    """Tokens that an answer may have."""
+    """Token budget of an answer."""
     reasoning_tokens: int = REASONING_TOKENS
-    """Tokens that the reasoning before an answer may have."""
+    """Token budget of the reasoning before an answer."""
     batch: bool = False
-    """Whether a server is asked in batches."""
+    """True to send requests to a server in batches."""
 
     def __post_init__(self) -> None:
-        """Refuse budgets without room, and a temperature below 0."""
+        """Raises ValueError for budgets without room for an answer, and for a temperature below 0 or from 100."""
         if self.answer_tokens < 1 or self.reasoning_tokens < 0 or not 0 <= self.temperature < 100:
             raise ValueError("found a negative number; expected tokens and a temperature from 0 up, and room to answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """Every option of `choose` on which a reply depends, beside the model and the data."""
+    """Every option of `choose` on which a reply depends, besides the model and the data."""
 
     templates: tuple[str, ...] = ()
-    """Bundled templates or files; none stands for the first bundled one for the kind of items."""
+    """Bundled templates or files; empty for the first bundled template for the kind of items."""
     labels: Labels = "letters"
     neutral: bool = False
     orders: Literal["all", "balanced"] = "all"
@@ -51,7 +51,7 @@ class Way:
     reasoning_tokens: int = REASONING_TOKENS
 
     def asking(self, *, batch: bool = False) -> Asking:
-        """Budgets and sampling; a ValueError for samples that cannot differ."""
+        """Returns budgets and sampling; raises ValueError for several samples at temperature 0, which cannot differ."""
         if (self.samples or 1) > 1 and not self.temperature:
             raise ValueError(f"{self.samples} samples at temperature 0 are the same reply; set --temperature above 0")
         return Asking(
@@ -63,37 +63,37 @@ class Way:
         )
 
     def requests(self) -> dict[str, Any]:
-        """How the requests about an item are made, beside their templates."""
+        """Returns the options that build the requests about an item, besides the templates."""
         balanced, samples = self.orders == "balanced", self.samples or 1
         return {"labels": self.labels, "neutral": self.neutral, "balanced": balanced, "samples": samples}
 
 
 def probabilities(request: Request, tokens: Iterable[tuple[str, float]]) -> dict[str, float] | None:
-    """The probability of each option, from tokens that may be the first of an answer; None if none of them is a label.
+    """Returns each option's probability, from tokens that may begin an answer; None if none of them is a label.
 
-    Numbers with a sum above 1 are no probabilities, and count for nothing. A label may have space or a mark around it.
-    Yes and no count in any case, letters only as they were shown.
+    Numbers with a sum above 1 are not probabilities, and also give None. A label can have spaces or marks around it.
+    Yes and no match in any case, letters only as they were shown.
     """
     fold = str.casefold if len(request.order) == 1 else str
     places = {
         fold(answer): option
         for answer, option in zip(request.answers, options_of(request.order, request.neutral), strict=True)
     }
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for token, probability in tokens:
         option = places.get(fold(bare(token)))
         if option:
-            found[option] = found.get(option, 0.0) + probability
-    if not 0 < sum(found.values()) <= 1 + ROUNDING:
+            shares[option] = shares.get(option, 0.0) + probability
+    if not 0 < sum(shares.values()) <= 1 + ROUNDING:
         return None
-    return {option: found.get(option, 0.0) for option in places.values()}
+    return {option: shares.get(option, 0.0) for option in places.values()}
 
 
 def bare(token: str) -> str:
-    """A token without the space and the marks around it."""
+    """Returns a token without the spaces and marks around it."""
     return token.strip(" \n\t*_`\"'()[]{}#>.,:\\$▁Ġ")
 
 
-def total(found: Mapping[str, float] | None) -> float:
-    """The probability of all labels together."""
-    return sum(found.values()) if found else 0.0
+def total(shares: Mapping[str, float] | None) -> float:
+    """Returns the total probability of all labels; 0 if they have none."""
+    return sum(shares.values()) if shares else 0.0

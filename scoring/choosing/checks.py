@@ -13,23 +13,23 @@ from catsofa.scoring.choosing.replies import ASKED, EXPECTED, RECEIVED, REPLIES
 
 OLD = "whether lines are missing, for an earlier version did not keep of how many its report was made"
 SEALED = {RUN: RUN_EXPECTED, REPORT: "a report"}
-"""The files that are whole JSON documents."""
+"""Files that are one JSON document with a checksum, and what they contain."""
 
 
 def check_choices(path: Path) -> Verdict | None:
-    """The verdict on a run of choices, of which every part must be there, or on one file of it; None for others."""
+    """Returns the verdict on a run of choices, which must be complete, or on one of its files; None for other paths."""
     if path.is_file() and path.stat().st_size and any((path.parent / name).is_file() for name in (RUN, ASKED)):
         return _check_file(path)
     if not (path / RUN).is_file():
         return None
-    found, faults = [], []
+    verdicts, faults = [], []
     for name in (RUN, REPORT, REPLIES, RECEIVED):
         if not (path / name).is_file():
-            if name != RECEIVED:  # recorded replies were received by somebody else
+            if name != RECEIVED:  # a run on recorded replies received none itself
                 faults.append(Fault(path / name, f"found no such file; expected a part of the run: {REMEDY}"))
             continue
         try:
-            found.append(_check_file(path / name))
+            verdicts.append(_check_file(path / name))
         except BadInput as error:
             faults.append(Fault(error.path, error.complaint))
     unchecked = []
@@ -37,15 +37,15 @@ def check_choices(path: Path) -> Verdict | None:
         unchecked += [] if MADE_FROM in read_report(path) else [OLD]
     except BadInput as error:
         faults += [] if error.path in [fault.path for fault in faults] else [Fault(error.path, error.complaint)]
-    checked = tuple(f"{each.path.name}: {part}" for each in found if each for part in each.checked)
+    checked = tuple(f"{each.path.name}: {part}" for each in verdicts if each for part in each.checked)
     return Verdict(path=path, kind="choices", checked=checked, unchecked=tuple(unchecked), faults=tuple(faults))
 
 
 def _check_file(path: Path) -> Verdict | None:
-    """The verdict on what was received, on the replies with their outcomes, on the report, or on what was asked."""
+    """Returns the verdict on one file: received replies, replies with outcomes, report or questions; else None."""
     if path.name == RECEIVED and (path.parent / ASKED).is_file():
-        asked = json_files.Node(json_files.read(path.parent / ASKED, "who was asked"), path, "who was asked").fields()
-        server = str(asked.get("at") or asked.get("digest") or "")
+        fields = json_files.Node(json_files.read(path.parent / ASKED, "who was asked"), path, "who was asked").fields()
+        server = str(fields.get("at") or fields.get("digest") or "")
         return check_log(LogReader(path, RECEIVED_EXPECTED, bound_to=server), "received replies")
     if path.name == REPLIES:
         return check_log(LogReader(path, EXPECTED), "replies")

@@ -1,4 +1,4 @@
-"""Records to choose from: their options, and the domain, group and cluster that they count in."""
+"""Records as choices: their options, and the domain, group and cluster of each."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,52 +11,52 @@ from catsofa.data.questions import PLACES
 from catsofa.data.records import LABELS, AssociationTest, Cat, Pair, Probe, Question
 
 STEREOTYPE, ANTI, UNRELATED, NEUTRAL = "stereotype", "anti-stereotype", "unrelated", "neutral"
-"""The options by name; `neutral` is offered beside the sentences of a record."""
+"""Names of options; `neutral` is offered besides the sentences of a record."""
 QUESTIONS = "questions"
-"""The kind of items that are questions with answers of their own."""
+"""Kind of items: questions with their own answers."""
 PROBES = "probes"
-"""The kind of items that are statements about identities, each asked as it is and denied."""
+"""Kind of items: statements about identities, each asked in its own form and denied."""
 WHICH = "probes-which"
-"""The kind of items that are predicates of probes, each given to one of two identities."""
+"""Kind of items: predicates of probes, each to assign to one of two identities."""
 WORDS = "words"
-"""The kind of items that are words of an association test, each given to one of two targets."""
+"""Kind of items: words of an association test, each to assign to one of two targets."""
 DECISIONS = "words-decision"
-"""The kind of items that are decisions about who of two targets gets which of two attributes."""
+"""Kind of items: decisions about which of two targets gets which of two attributes."""
 OFFERING = "CATs, CrowS-Pairs, questions, probes or association tests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A record as a choice: its options, and the sets that it counts in."""
+    """A record as a choice: its options, and the sets in which it counts."""
 
     id: str
     """Id of the record."""
     texts: Mapping[str, tuple[str, ...]]
-    """Each option's sentence, then other texts that name it, such as the words in a BLANK."""
+    """Each option's sentence, then other texts that name the option, such as the words in a BLANK."""
     context: str = ""
-    """The text before the sentences; empty if there is none."""
+    """Text before the sentences; empty if none."""
     about: str = ""
-    """What the options answer, such as a question; empty if they are sentences that are compared."""
+    """What the options answer, such as a question; empty if the options are sentences to compare."""
     other: str = ""
-    """What the option gets that is not chosen; empty if it gets nothing."""
+    """What the option that is not chosen gets; empty if nothing."""
     domain: str = ""
-    """The domain, such as gender."""
+    """Domain, such as gender."""
     group: str = ""
-    """The target group; empty if the record names none."""
+    """Target group; empty if the record names none."""
     unit: str = ""
-    """What intervals resample, where it is neither the target group nor the record."""
+    """Unit that intervals resample, if it is neither the target group nor the record."""
     kind: str = ""
-    """What the items of a run are, in the name of its protocol; empty for sentences."""
+    """Kind of the items, as in the name of the protocol; empty for sentences."""
     outcomes: Mapping[str, str] = field(default_factory=dict)
-    """The outcome of choosing each option, where options have other names than outcomes."""
+    """Outcome of choosing each option, if options have other names than outcomes."""
     open: bool = True
-    """Whether the context leaves the choice open; a choice that the context makes is no preference."""
+    """True if the context leaves the choice open; a choice that the context determines is not a preference."""
     record: Any = None
-    """The record, where estimates need more of it than its options."""
+    """The record, if estimates need more than its options."""
 
     @property
     def cluster(self) -> str:
-        """The unit that intervals resample: the target group of CATs, the template of questions, or the record."""
+        """Unit that intervals resample: the target group of CATs, the template of questions, or the record."""
         return self.unit or self.group or self.id
 
     @property
@@ -67,17 +67,17 @@ class Item:
         one, other = sorted(name for name, outcome in self.outcomes.items() if outcome != NEUTRAL)
         return (other, one) if self.outcomes[other] == STEREOTYPE else (one, other)
 
-    def outcome(self, said: str) -> str:
-        """The outcome of choosing an option; what is no option is an outcome already."""
-        return self.outcomes.get(said, said.replace("-", "_"))
+    def outcome(self, answer: str) -> str:
+        """Returns the outcome of choosing an option; other values are outcomes already."""
+        return self.outcomes.get(answer, answer.replace("-", "_"))
 
-    def chosen(self, said: str) -> str:
-        """The option that was chosen, where options have other names than outcomes; empty for none."""
-        return said if said in self.outcomes else next((n for n, o in self.outcomes.items() if o == said), "")
+    def chosen(self, answer: str) -> str:
+        """Returns the chosen option, if options have other names than outcomes; empty for none."""
+        return answer if answer in self.outcomes else next((n for n, o in self.outcomes.items() if o == answer), "")
 
 
 def items_from(records: Iterable[Any], *, second: bool = False) -> Iterator[Item]:
-    """Records as choices; `second` asks the other question about probes or association tests, and none about others."""
+    """Yields records as choices; `second` asks the other question about probes or tests, and skips other records."""
     identities: dict[tuple[str, str], list[Probe]] = defaultdict(list)
     for record in records:
         if isinstance(record, AssociationTest):
@@ -91,7 +91,7 @@ def items_from(records: Iterable[Any], *, second: bool = False) -> Iterator[Item
 
 
 def _attributes(test: AssociationTest) -> Iterator[Item]:
-    """An item for each attribute of a test, with one target of X and one of Y that are drawn by its name."""
+    """Yields an item for each attribute of a test, with one target of X and one of Y that its name draws."""
     for side, words in (("A", test.a), ("B", test.b)):
         for number, word in enumerate(words.items):
             name = f"{test.id}:{side}{number}"
@@ -99,7 +99,7 @@ def _attributes(test: AssociationTest) -> Iterator[Item]:
 
 
 def _decisions(test: AssociationTest) -> Iterator[Item]:
-    """Two items for each pair of an attribute of A and one of B: who gets the one, and who gets the other."""
+    """Yields two items for each pair of an attribute of A and one of B: who gets the first, and who gets the second."""
     first = test.a.items
     second = [word for _, word in sorted((hex_digest(f"{test.id}\0{n}"), word) for n, word in enumerate(test.b.items))]
     for number in range(max(len(first), len(second))):
@@ -113,7 +113,7 @@ def _decisions(test: AssociationTest) -> Iterator[Item]:
 
 
 def _of_attribute(test: AssociationTest, name: str, side: str, *, draw: str, **how: Any) -> Item:
-    """The choice between a target of X and one of Y; X is the stereotype for words of A, and Y for those of B."""
+    """Returns the choice between a target of X and one of Y; X is the stereotype for A's words, and Y for B's."""
     number = int(hex_digest(draw), 16)
     one, other = (targets.items[number % len(targets.items)] for targets in (test.x, test.y))
     if one == other:
@@ -124,7 +124,10 @@ def _of_attribute(test: AssociationTest, name: str, side: str, *, draw: str, **h
 
 
 def _rivals(probes: Iterable[Probe]) -> Iterator[Item]:
-    """Pairs of the identities of one predicate: each beside the next in a ring that hashes draw, so in two pairs."""
+    """Yields pairs of identities of one predicate, which are neighbours in a ring ordered by hash.
+
+    Each identity is in two pairs; two identities make one pair.
+    """
     by_name = {probe.identity: probe for probe in probes}
     ring = sorted(by_name.values(), key=lambda probe: hex_digest(f"{probe.stereotype}\0{probe.identity}"))
     for one, other in zip(ring[: len(ring) if len(ring) > 2 else len(ring) - 1], [*ring[1:], ring[0]], strict=False):
@@ -140,27 +143,30 @@ def _rivals(probes: Iterable[Probe]) -> Iterator[Item]:
 
 
 def item_of(record: Any) -> Item:
-    """A record as a choice; a ValueError for a record without options, or for options with equal texts but for case."""
+    """Returns a record as a choice.
+
+    Raises ValueError for a record without options, or for options whose texts differ only in case.
+    """
     if isinstance(record, Cat):
         texts: dict[str, tuple[str, ...]] = {n: _texts(record[n].text, record[n].fill) for n in LABELS}
         context = record.context if record.kind == "intersentence" else ""
-        made = Item(id=record.id, texts=texts, context=context, domain=record.bias_type, group=record.target)
+        item = Item(id=record.id, texts=texts, context=context, domain=record.bias_type, group=record.target)
     elif isinstance(record, Pair):
         texts = {STEREOTYPE: (record.more,), ANTI: (record.less,)}
-        made = Item(id=record.id, texts=texts, domain=record.bias_type)
+        item = Item(id=record.id, texts=texts, domain=record.bias_type)
     elif isinstance(record, Question):
-        made = _of_question(record)
+        item = _of_question(record)
     elif isinstance(record, Probe):
-        made = _of_probe(record)
+        item = _of_probe(record)
     else:
         raise ValueError(f"found a record of {type(record).__name__}; expected {OFFERING}, which offer options")
-    if len({forms[0].strip().casefold() for forms in made.texts.values()}) < len(made.texts):
-        raise ValueError(f"the options of item {made.id} have equal texts; correct or remove the item")
-    return made
+    if len({forms[0].strip().casefold() for forms in item.texts.values()}) < len(item.texts):
+        raise ValueError(f"the options of item {item.id} have equal texts; correct or remove the item")
+    return item
 
 
 def _of_question(record: Question) -> Item:
-    """A question: its answers in an order drawn by its id, each with the outcome that its role makes it."""
+    """Returns a question as an item: its answers in an order drawn by its id, each with the outcome of its role."""
     places = sorted(PLACES, key=lambda place: hex_digest(f"{record.id}\0{place}"))
     outcomes = dict.fromkeys(places, "unrelated" if record.reason else "anti_stereotype")
     outcomes[PLACES[record.unknown]] = NEUTRAL
@@ -182,13 +188,13 @@ def _of_question(record: Question) -> Item:
 
 
 def _of_probe(record: Probe) -> Item:
-    """A probe: its statement, and the denial of it; a model that says yes to both has a position effect of 1.
+    """Returns a probe as an item: its statement and the denial; yes to both gives a position effect of 1.
 
-    The denial is that of its language; a language without one is refused.
+    The denial is in the probe's language; a language without a denial raises ValueError.
     """
-    said, language = record.text.strip().rstrip(".。"), language_of(record)
-    stated = f"{said[0].upper()}{said[1:]}{'.' if spaced(language) else '。'}"
-    denied = f"It is not true that {said}."
+    statement, language = record.text.strip().rstrip(".。"), language_of(record)
+    stated = f"{statement[0].upper()}{statement[1:]}{'.' if spaced(language) else '。'}"
+    denied = f"It is not true that {statement}."
     if language != ENGLISH:
         if not (denial := meaning_of(language).get("denial", "")):
             raise ValueError(
@@ -207,5 +213,5 @@ def _of_probe(record: Probe) -> Item:
 
 
 def _texts(sentence: str, fill: str | None) -> tuple[str, ...]:
-    """The sentence of a candidate, and the words it puts into the BLANK."""
+    """Returns a candidate's sentence, and the words that it puts into the BLANK."""
     return (sentence, fill) if fill else (sentence,)

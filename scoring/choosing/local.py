@@ -1,4 +1,4 @@
-"""Chat models in this process: the probabilities of the labels by one forward, or replies that are written."""
+"""Chat models in this process: label probabilities from one forward pass, or generated replies."""
 
 __all__ = ["LocalChat"]
 
@@ -21,11 +21,11 @@ from catsofa.scoring.models.model import Model
 from catsofa.scoring.signature import model_label
 
 CHUNK = 64
-"""Requests that are asked together and stored together."""
+"""Number of requests that are asked and stored together."""
 WRITTEN = 8
-"""Replies that are written together."""
+"""Number of replies that are generated together."""
 LEAST_ROOM = 8
-"""Tokens that a prompt must leave for an answer."""
+"""Number of tokens that a prompt must leave for an answer."""
 
 
 class LocalChat:
@@ -37,45 +37,45 @@ class LocalChat:
         model = model.as_it_is()
         self.asking, self._backend, self._model = asking, Backend(model, batch_tokens), model
         self.thinks = knows_thinking(model) and asking.reasoning_tokens > 0
-        """Whether the model reasons before it answers."""
+        """True if the model reasons before it answers."""
         ends = model.module.generation_config.eos_token_id
         self._ends = {*(ends if isinstance(ends, list) else [ends]), model.tokenizer.eos_token_id} - {None}
-        """The tokens that end a reply."""
+        """Tokens that end a reply."""
 
     @property
     def label(self) -> str:
-        """The model in a signature."""
+        """Label of the model in a signature."""
         return model_label(self._model.name, self._model.digest)
 
     @property
     def server(self) -> str:
-        """The model to which stored replies are bound."""
+        """Digest of the model, to which stored replies are bound."""
         return self._model.digest
 
     def identity(self) -> dict[str, Any]:
-        """What a reply depends on besides its prompt."""
+        """Returns what a reply depends on, besides its prompt."""
         return {name: value for name, value in self._model.identity().items() if name != "model"}
 
     def hide(self, text: str) -> str:
-        """The text, which holds no key."""
+        """Returns the text unchanged, because it contains no key."""
         return text
 
     def replies(self, requests: Iterable[Request], store: ReplyStore) -> Iterator[Reply]:
-        """The reply to each request, in order; what the store holds is not asked again."""
+        """Yields the reply to each request, in order; stored replies are used as they are."""
         for _, numbered in groupby(enumerate(requests), key=lambda pair: pair[0] // CHUNK):
             chunk = [request for _, request in numbered]
             keyed = {self.key(request): request for request in chunk}
             new = {key: request for key, request in keyed.items() if key not in store.replies}
-            if list(new) == list(keyed)[-len(new) :]:  # also what a kill cut as it was stored: all of it is computed
-                new = keyed  # again, since numbers round by their neighbours
-            for key, found in zip(new, self._answers(list(new.values())), strict=True):
+            if list(new) == list(keyed)[-len(new) :]:  # a run may have been killed while storing the chunk: compute all
+                new = keyed  # of it again, because rounding depends on the other rows
+            for key, fields in zip(new, self._answers(list(new.values())), strict=True):
                 if key not in store.replies:
-                    store.answered(key, found)
+                    store.answered(key, fields)
             for request in chunk:
                 yield reply_to(request, **store.replies[self.key(request)])
 
     def key(self, request: Request) -> str:
-        """A hash of what the reply depends on."""
+        """Returns a hash of what the reply depends on."""
         asking = self.asking
         how = [asking.temperature, asking.sampled, asking.answer_tokens, asking.reasoning_tokens]
         return json_digest(
@@ -83,55 +83,55 @@ class LocalChat:
         )
 
     def _answers(self, requests: Sequence[Request]) -> list[dict[str, Any]]:
-        """What the model says to each request, as the fields of a reply; nothing to a prompt that is too long."""
+        """Returns the fields of each reply; a prompt that is too long has an error and no reply."""
         begun = [prompt_text(self._model, request.prompt, thinking=self.thinks) for request in requests]
-        found: list[dict[str, Any]] = [self._too_long(text) for text in begun]
-        left = [at for at, reply in enumerate(found) if not reply]
+        results: list[dict[str, Any]] = [self._too_long(text) for text in begun]
+        remaining = [n for n, reply in enumerate(results) if not reply]
         if self.thinks:
-            thoughts = self._thoughts([begun[at] for at in left], [requests[at] for at in left])
-            for at, thought in zip(left, thoughts, strict=True):
-                begun[at] += thought
-                found[at] = {"reply": "", "finish_reason": "length", "reasoning": thought}
-            left = [at for at in left if THINK_END in found[at]["reasoning"]]
-        asked = [at for at in left if requests[at].answers and not self.asking.sampled]
-        for at, answer in zip(asked, self._labels([(requests[at], begun[at]) for at in asked]), strict=True):
-            found[at] |= answer
-        written = [at for at in left if at not in asked]
-        texts = self._write([begun[at] for at in written], self.asking.answer_tokens, [requests[at] for at in written])
-        for at, (text, ended) in zip(written, texts, strict=True):
-            found[at] |= {"reply": text, "finish_reason": "stop" if ended else "length"}
-        return found
+            thoughts = self._thoughts([begun[n] for n in remaining], [requests[n] for n in remaining])
+            for n, thought in zip(remaining, thoughts, strict=True):
+                begun[n] += thought
+                results[n] = {"reply": "", "finish_reason": "length", "reasoning": thought}
+            remaining = [n for n in remaining if THINK_END in results[n]["reasoning"]]
+        labelled = [n for n in remaining if requests[n].answers and not self.asking.sampled]
+        for n, answer in zip(labelled, self._labels([(requests[n], begun[n]) for n in labelled]), strict=True):
+            results[n] |= answer
+        generated = [n for n in remaining if n not in labelled]
+        texts = self._write([begun[n] for n in generated], self.asking.answer_tokens, [requests[n] for n in generated])
+        for n, (text, ended) in zip(generated, texts, strict=True):
+            results[n] |= {"reply": text, "finish_reason": "stop" if ended else "length"}
+        return results
 
     def _too_long(self, prompt: str) -> dict[str, Any]:
-        """Why a prompt has no reply, if the model cannot read it with an answer; else nothing."""
+        """Returns an error if the prompt leaves no room for an answer, else nothing."""
         count, limit = len(ids_of(self._model, prompt)), self._backend.reader.limit
-        said = f"the prompt has {count:,} tokens, and {self._model.name} reads at most {limit:,}"
-        return {"reply": None, "error": said} if count + LEAST_ROOM > limit else {}
+        problem = f"the prompt has {count:,} tokens, and {self._model.name} reads at most {limit:,}"
+        return {"reply": None, "error": problem} if count + LEAST_ROOM > limit else {}
 
-    def _labels(self, asked: Sequence[tuple[Request, str]]) -> list[dict[str, Any]]:
-        """The probability of each label where the answer begins, with and without a space before it."""
+    def _labels(self, pairs: Sequence[tuple[Request, str]]) -> list[dict[str, Any]]:
+        """Returns the probability of each label where the answer begins, with and without a space before it."""
         questions: list[Continuation] = []
         owners: list[tuple[int, str]] = []
-        for at, (request, text) in enumerate(asked):
+        for index, (request, text) in enumerate(pairs):
             prompt = ids_of(self._model, text)
             for ids, label in self._continued(prompt, request.answers).items():
                 questions.append(Continuation(prompt + ids, len(prompt)))
-                owners.append((at, label))
+                owners.append((index, label))
         answers = engine.ask(self._backend, questions)
-        labels: list[list[tuple[str, float]]] = [[] for _ in asked]
-        for (at, label), values in zip(owners, answers, strict=True):
-            labels[at].append((label, float(np.exp(values.sum()))))
+        labels: list[list[tuple[str, float]]] = [[] for _ in pairs]
+        for (index, label), values in zip(owners, answers, strict=True):
+            labels[index].append((label, float(np.exp(values.sum()))))
         return [
             {
                 "reply": max(each, key=lambda pair: pair[1])[0],
                 "finish_reason": "stop",
                 "probabilities": probabilities(request, each),
             }
-            for (request, _), each in zip(asked, labels, strict=True)
+            for (request, _), each in zip(pairs, labels, strict=True)
         ]
 
     def _continued(self, prompt: Ids, labels: Sequence[str]) -> dict[Ids, str]:
-        """The tokens of each label, in the ways that the tokenizer writes it where an answer begins."""
+        """Returns the tokens of each label, in all ways that the tokenizer writes it where an answer begins."""
         ways: dict[Ids, str] = {}
         for label in labels:
             for text in (label, f" {label}"):
@@ -144,7 +144,7 @@ class LocalChat:
         return ways
 
     def _thoughts(self, prompts: Sequence[str], requests: Sequence[Request]) -> list[str]:
-        """The reasoning after each prompt, with its end where that came within the budget."""
+        """Returns the reasoning after each prompt, with its end marker if it ended within the budget."""
         return [
             text if THINK_END not in text else f"{text.partition(THINK_END)[0]}{THINK_END}\n\n"
             for text, _ in self._write(prompts, self.asking.reasoning_tokens, requests, until=THINK_END)
@@ -153,20 +153,20 @@ class LocalChat:
     def _write(
         self, texts: Sequence[str], most: int, requests: Sequence[Request], until: str | None = None
     ) -> list[tuple[str, bool]]:
-        """What the model writes after each text, and whether it ended by itself."""
-        written: list[tuple[str, bool]] = []
+        """Returns the text that the model writes after each prompt, and True if the text ended by itself."""
+        outputs: list[tuple[str, bool]] = []
         for low in range(0, len(texts), WRITTEN):
             rows = [ids_of(self._model, text) for text in texts[low : low + WRITTEN]]
             seeds = [json_digest([self.key(request), until], 15) for request in requests[low : low + WRITTEN]]
-            written += self._generate(rows, most, [int(seed, 16) for seed in seeds], until)
-        return written
+            outputs += self._generate(rows, most, [int(seed, 16) for seed in seeds], until)
+        return outputs
 
     def _generate(
         self, rows: Sequence[Ids], most: int, seeds: Sequence[int], until: str | None
     ) -> list[tuple[str, bool]]:
-        """What follows each row, padded on the left; greedy at temperature 0, else drawn with the seed of each row.
+        """Generates after each row, padded on the left: greedy at temperature 0, else sampled with the row's seed.
 
-        The settings of the model's own `generation_config` do not count, but for the tokens that end a reply.
+        The model's own `generation_config` is ignored, except for its tokens that end a reply.
         """
         import torch
         from transformers import GenerationConfig
@@ -184,20 +184,20 @@ class LocalChat:
         own, module.generation_config = module.generation_config, GenerationConfig(do_sample=False, **settings)
         try:
             with torch.inference_mode():
-                made = module.generate(ids, attention_mask=mask, generation_config=module.generation_config, **how)
+                generated = module.generate(ids, attention_mask=mask, generation_config=module.generation_config, **how)
         finally:
             module.generation_config = own
-        return [self._read(row.tolist(), room) for row in made[:, longest:]]
+        return [self._read(row.tolist(), room) for row in generated[:, longest:]]
 
     def _read(self, ids: list[int], most: int) -> tuple[str, bool]:
-        """The text of written tokens up to the end that the model set, and whether it set one."""
-        length = next((at for at, token in enumerate(ids) if token in self._ends), len(ids))
+        """Returns the text of generated tokens up to the end token, and True if the model ended the text."""
+        length = next((index for index, token in enumerate(ids) if token in self._ends), len(ids))
         text = self._model.tokenizer.decode(ids[:length], skip_special_tokens=True)
         return text, length < len(ids) or length < most
 
 
 def _drawing(seeds: Sequence[int], temperature: float) -> Callable[[Any, Any], Any]:
-    """Draws the next token of each row by a random number of that row alone, whatever rows stand beside it."""
+    """Returns a function that draws each row's next token by random numbers of that row alone."""
     import torch
 
     rows = [np.random.default_rng(seed) for seed in seeds]

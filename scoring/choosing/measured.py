@@ -1,4 +1,4 @@
-"""From replies to a report: joined to the records by id, read, estimated and signed."""
+"""Builds reports from replies: joins replies to records by id, reads them, computes estimates and signs them."""
 
 __all__ = ["report_on"]
 
@@ -55,11 +55,11 @@ from catsofa.scoring.signature import Signature, data_label, hashes_in, predicti
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 RUN, REPORT = CHOICES, "report.json"
-"""The files of a run's folder that say what was asked, and what came of it."""
+"""Files of a run's folder: what was asked, and the report."""
 MADE_FROM = "made_from"
-"""The field of a report for the sums of the files that it was made from; earlier versions did not write it."""
+"""Field of a report for the checksums of its source files; earlier versions did not write it."""
 ON = "on"
-"""The field of a report for the place of its data; earlier versions did not write it."""
+"""Field of a report for the location of its data; earlier versions did not write it."""
 REMEDY = "the file as it was written: restore it, or rerun the command, which asks only for replies that are missing"
 ASKED = "what a run of choices asked"
 
@@ -67,26 +67,26 @@ ASKED = "what a run of choices asked"
 def report_on(
     replies: Path | str, on: Path | str, *, out: Path | str | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> ChoiceReport:
-    """The report on recorded replies; with `out`, the replies with their outcomes and the report are kept there."""
+    """Returns the report on recorded replies; with `out`, stores replies with their outcomes and the report there."""
     data = open_data(on)
     known, unknown_ids, items = replies_on(replies, data)
     place = Path(replies).with_name(RUN)
-    asked = asked_in(place) if Path(replies).name == REPLIES and place.is_file() else {}
-    if asked and place.with_name(REPORT).is_file():
+    run = asked_in(place) if Path(replies).name == REPLIES and place.is_file() else {}
+    if run and place.with_name(REPORT).is_file():
         read_report(place.parent)
-    subset, answered = str(asked.get("subset", "")), {reply.item for reply in known}
+    subset, answered = str(run.get("subset", "")), {reply.item for reply in known}
     if subset == data_label(subset.rpartition("@")[0], json_digest(sorted(answered))):
         items = {item: items[item] for item in answered}
-    else:  # another sample than the run's, or none
+    else:  # another sample than the run's, or no sample
         subset = ""
     return measure(
-        known, items, data, str(asked.get("model") or predictions_label(replies)), out=out, unknown_ids=unknown_ids,
-        resamples=resamples, seed=seed, how=asked.get("how"), subset=subset,
+        known, items, data, str(run.get("model") or predictions_label(replies)), out=out, unknown_ids=unknown_ids,
+        resamples=resamples, seed=seed, how=run.get("how"), subset=subset,
     )  # fmt: skip
 
 
 def replies_on(path: Path | str, data: Data) -> tuple[list[Reply], int, dict[str, Item]]:
-    """The replies of a file about items of the data, how many are about others, and all items of their question."""
+    """Returns a file's replies about items of the data, the number of others, and all items of their question."""
     items = items_of(data)
     if next(iter(items.values())).kind in (PROBES, WORDS):
         items |= {item.id: item for item in items_from(data.records(), second=True)}
@@ -98,19 +98,19 @@ def replies_on(path: Path | str, data: Data) -> tuple[list[Reply], int, dict[str
 
 
 def items_of(data: Data, *, second: bool = False) -> dict[str, Item]:
-    """The records of a data set as choices, by id; `second` asks the other question about probes or tests."""
-    found = {item.id: item for item in items_from(data.records(), second=second)}
-    if not found and second:
+    """Returns the records of a data set as choices, by id; `second` asks the other question about probes or tests."""
+    by_id = {item.id: item for item in items_from(data.records(), second=second)}
+    if not by_id and second:
         raise BadInput(data.on or data.label, "no statement about two identities", "a statement about each of them")
-    if not found:
+    if not by_id:
         raise BadInput(data.on or data.label, "no records", OFFERING)
-    return found
+    return by_id
 
 
 def _checked(
     numbered: Iterable[tuple[int, Reply]], items: Mapping[str, Item], path: Path | str
 ) -> tuple[list[Reply], int]:
-    """The replies about items of the data, and how many are about others; an order of other options is refused."""
+    """Returns replies about items of the data, and the number of others; refuses misfit orders and probabilities."""
     known, unknown_ids = [], 0
     for number, reply in numbered:
         item = items.get(reply.item)
@@ -130,23 +130,23 @@ def _checked(
                 raise BadInput(path, f"probabilities of item {item.id} {fault}", expected, number)
         known.append(reply)
     if not known:
-        found = f"{quantity(unknown_ids, 'reply').replace('replys', 'replies')}, none about an item of the data"
-        raise BadInput(path, found, "replies whose `item` is the id of a record of --on")
+        problem = f"{quantity(unknown_ids, 'reply').replace('replys', 'replies')}, none about an item of the data"
+        raise BadInput(path, problem, "replies whose `item` is the id of a record of --on")
     return known, unknown_ids
 
 
-def unfit_probabilities(found: Mapping[str, float], options: Sequence[str]) -> str:
-    """What is wrong with the probabilities of these options; empty if nothing is."""
-    if sorted(found) != sorted(options):
-        return f"of {', '.join(found) or 'no option'}"
-    if not all(isfinite(value) and value >= 0 for value in found.values()):
+def unfit_probabilities(probabilities: Mapping[str, float], options: Sequence[str]) -> str:
+    """Returns what is wrong with the probabilities of these options; empty if nothing is."""
+    if sorted(probabilities) != sorted(options):
+        return f"of {', '.join(probabilities) or 'no option'}"
+    if not all(isfinite(value) and value >= 0 for value in probabilities.values()):
         return "that are below 0 or no numbers"
-    whole = sum(found.values())
+    whole = sum(probabilities.values())
     return "" if 0 < whole <= 1 + ROUNDING else f"with the total {whole:g}"
 
 
 def missing(replies: Iterable[Reply]) -> int:
-    """Requests without a reply, about items with other replies: where others have more orders of a template."""
+    """Counts missing replies: an item with a reply should have every sample and as many orders as the fullest item."""
     orders: dict[str, Counter[tuple[str, int]]] = defaultdict(Counter)
     samples: dict[str, set[int]] = defaultdict(set)
     items = set()
@@ -174,11 +174,10 @@ def measure(
     told: Iterable[str] = (),
     cost: Mapping[str, Any] | None = None,
 ) -> ChoiceReport:
-    """Read replies, estimate, and sign; with `out`, keep them in the folder of a run.
+    """Reads replies, estimates, and signs; with `out`, stores them in the folder of a run.
 
     `how` holds further options that the replies depend on, with the labels of templates as its `wordings`; `subset`
-    names the records that were asked about; `told` are warnings from asking, and `cost` what it
-    cost.
+    names the records that were asked about; `told` holds warnings from asking, and `cost` what it cost.
     """
     if len({reply.neutral for reply in replies}) > 1:
         raise ValueError("found replies with and without a neutral option; measure them apart: they are two protocols")
@@ -187,21 +186,21 @@ def measure(
     signature = _signature(replies, kind, data, model, resamples, seed, how or {})
     signature = replace(signature, subset=subset or data.subset)
     rows = rows_of(outcomes, items)
-    found = results(rows, resamples=resamples, seed=seed)
+    values = results(rows, resamples=resamples, seed=seed)
     drawn: dict[str, Any] = {"resamples": resamples, "seed": seed}
     if kind == QUESTIONS:
-        found = replace(found, further={"answers": answers(outcomes, items, rows, **drawn)})
+        values = replace(values, further={"answers": answers(outcomes, items, rows, **drawn)})
     if kind == WORDS:
-        found = replace(found, further={"associations": associations(rows, ASSOCIATION, **drawn)})
+        values = replace(values, further={"associations": associations(rows, ASSOCIATION, **drawn)})
     if kind == DECISIONS:
-        found = replace(found, further={"decisions": associations(rows, DECISION, **drawn)})
+        values = replace(values, further={"decisions": associations(rows, DECISION, **drawn)})
     if kind == PROBES:
-        found = replace(found, further={"identities": identities(rows, **drawn)})
+        values = replace(values, further={"identities": identities(rows, **drawn)})
     if kind == WHICH:
-        found = between_identities(found, rows, [items[reply.item].texts[ANTI][0] for reply in replies], **drawn)
-    unasked = len(items) - found.overall.items
+        values = between_identities(values, rows, [items[reply.item].texts[ANTI][0] for reply in replies], **drawn)
+    unasked = len(items) - values.overall.items
     report = ChoiceReport(
-        results=found,
+        results=values,
         signature=signature,
         unknown_ids=unknown_ids,
         unasked=unasked,
@@ -210,7 +209,7 @@ def measure(
             *told,
             *_about(unknown_ids, unasked, missing(replies)),
             *_asked_in_english(replies, data),
-            *warnings_of(found),
+            *warnings_of(values),
         ),
         cost=cost,
         each=tuple(each(outcomes, items)),
@@ -221,14 +220,14 @@ def measure(
 
 
 def with_outcome(reply: Reply, item: Item) -> Reply:
-    """A reply with its outcome, the option that it names, and the sets that it counts in."""
-    said, given = said_in(reply, item)
-    outcome, chosen = item.outcome(said), item.chosen(said)
-    return replace(reply, probabilities=given, outcome=outcome, chosen=chosen, domain=item.domain, group=item.group)
+    """Returns a reply with its outcome, the option that it names, and the sets in which it counts."""
+    answer, shares = said_in(reply, item)
+    outcome, chosen = item.outcome(answer), item.chosen(answer)
+    return replace(reply, probabilities=shares, outcome=outcome, chosen=chosen, domain=item.domain, group=item.group)
 
 
 def _about(unknown_ids: int, unasked: int, missed: int) -> Iterator[str]:
-    """Says how many replies are about unknown items, and how many items and requests have no reply."""
+    """Yields warnings about replies to unknown items, and about items and requests without a reply."""
     if unknown_ids:
         yield f"replies about items that are not in the data: {unknown_ids:,}; they are left out"
     if unasked:
@@ -238,13 +237,13 @@ def _about(unknown_ids: int, unasked: int, missed: int) -> Iterator[str]:
 
 
 def _asked_in_english(replies: Sequence[Reply], data: Data) -> Iterator[str]:
-    """Says which bundled templates ask in English about records in another language."""
+    """Yields a warning if bundled templates ask in English about records in another language."""
     names = sorted({reply.template for reply in replies} & set(templates.BUNDLED))
     languages = Counter(map(language_of, data.records()))
-    others = ", ".join(f"{code} {count:,}" for code, count in languages.items() if code != ENGLISH)
-    if names and others:
+    foreign = ", ".join(f"{code} {count:,}" for code, count in languages.items() if code != ENGLISH)
+    if names and foreign:
         yield (
-            f"the templates {', '.join(names)} ask in English about records in another language ({others}); "
+            f"the templates {', '.join(names)} ask in English about records in another language ({foreign}); "
             "--templates FILE asks in theirs"
         )
 
@@ -252,10 +251,10 @@ def _asked_in_english(replies: Sequence[Reply], data: Data) -> Iterator[str]:
 def _signature(
     replies: Sequence[Reply], kind: str, data: Data, model: str, resamples: int, seed: int, how: Mapping[str, Any]
 ) -> Signature:
-    """Everything that the numbers depend on; the hash of the options covers wordings, labels, orders and samples."""
+    """Returns the signature; the hash of the options covers wordings, labels, orders and samples."""
     three = Counter((one.item, one.template, one.sample) for one in replies if len({*one.order} - {NEUTRAL}) > 2)
     balanced = {"orders_of_three": max(three.values())} if three and max(three.values()) < ORDERS_OF_THREE else {}
-    asked = {
+    options = {
         **asked_of_each(replies, how),
         **balanced,
         "probabilities": any(reply.probabilities for reply in replies),
@@ -265,7 +264,7 @@ def _signature(
         data=data.name,
         model=model,
         protocol="-".join([PROTOCOL, *([kind] if kind else []), *(["neutral"] if replies[0].neutral else [])]),
-        options=json_digest(asked, DIGITS),
+        options=json_digest(options, DIGITS),
         dtype=str(how.get("dtype", "")),
         seed=seed,
         resamples=resamples,
@@ -274,7 +273,7 @@ def _signature(
 
 
 def asked_of_each(replies: Sequence[Reply], how: Mapping[str, Any]) -> dict[str, Any]:
-    """How each item was asked about, whatever the model: the wordings, labels, options and samples."""
+    """Returns how each item was asked about, whatever the model: wordings, labels, options and samples."""
     wordings = {name: templates.bundled(name).label for name in templates.BUNDLED} | how.get("wordings", {})
     return {
         "templates": [wordings.get(name, name) for name in sorted({reply.template for reply in replies})],
@@ -287,25 +286,25 @@ def asked_of_each(replies: Sequence[Reply], how: Mapping[str, Any]) -> dict[str,
 def keep(
     replies: Sequence[Reply], report: ChoiceReport, folder: Path, how: Mapping[str, Any], on: str | None = None
 ) -> None:
-    """Write the folder of a run: what was asked and how, every reply with its outcome, and the report.
+    """Writes the folder of a run: what was asked and how, every reply with its outcome, and the report.
 
-    The report of the folder also says where its data lie (`on`).
+    The report in the folder also contains the location of its data (`on`).
     """
     signed = report.signature
-    asked: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "data": signed.data,
         "model": signed.model,
         "protocol": signed.protocol,
         "options": signed.options,
     }
-    asked |= {name: value for name, value in (("subset", signed.subset), ("how", dict(how))) if value}
+    facts |= {name: value for name, value in (("subset", signed.subset), ("how", dict(how))) if value}
     place = folder / RUN
     if place.exists():
-        refuse_difference(folder, "run", asked_in(place), asked)
+        refuse_difference(folder, "run", asked_in(place), facts)
     folder.mkdir(parents=True, exist_ok=True)
-    json_files.write(json_files.sealed(asked), place)
-    with RunReplies(folder) as kept:
-        kept.add(*replies)
+    json_files.write(json_files.sealed(facts), place)
+    with RunReplies(folder) as stored:
+        stored.add(*replies)
     parts = (folder / name for name in (RUN, WHO, RECEIVED, REPLIES))
     made_from = {path.name: sum_of_lines(path) for path in parts if path.is_file()}
     content = {**json_files.finite(report.to_dict()), ON: on, MADE_FROM: made_from}
@@ -313,7 +312,7 @@ def keep(
 
 
 def read_report(folder: Path) -> dict[str, Any]:
-    """The report of a run, held against its checksum and against the files that it was made from."""
+    """Reads the report of a run, and checks it against its checksum and its source files."""
     place = folder / REPORT
     report = json_files.Node(json_files.read(place, "a report"), place, "a report").fields()
     json_files.check_seal(report, place, REMEDY)
@@ -324,27 +323,27 @@ def read_report(folder: Path) -> dict[str, Any]:
 
 
 def asked_in(place: Path) -> dict[str, Any]:
-    """What a run asked, without the checksum, which must fit."""
+    """Reads what a run asked, checks its checksum, and returns it without the checksum."""
     document = json_files.Node(json_files.read(place, ASKED), place, ASKED).fields()
     json_files.check_seal(document, place, "restore the file, or measure into another --out")
     return {name: value for name, value in document.items() if name != FIELD}
 
 
 class Kept(NamedTuple):
-    """The folder of a run, read: its replies have their outcomes."""
+    """Content of a run's folder; its replies have their outcomes."""
 
     report: Mapping[str, Any]
     asked: Mapping[str, Any]
     replies: list[Reply]
     items: dict[str, Item]
-    """Every item of its question, asked about or not."""
+    """Every item of the run's question, with or without a reply."""
 
 
 def kept_in(run: Path, data: Data, *, again: bool = True) -> Kept:
-    """The report and the replies of a run, whose data these must be; read `again`, or with the outcomes it has kept."""
-    report, asked = read_report(run), asked_in(run / RUN)
-    if hashes_in(asked["data"]) != hashes_in(data.name):
-        raise BadInput(run, f"choices from other data ({asked['data']}) than {data.name}", "--on with the run's data")
+    """Returns the content of a run on these data; `again` reads the replies again instead of using stored outcomes."""
+    report, facts = read_report(run), asked_in(run / RUN)
+    if hashes_in(facts["data"]) != hashes_in(data.name):
+        raise BadInput(run, f"choices from other data ({facts['data']}) than {data.name}", "--on with the run's data")
     replies, _, items = replies_on(run / REPLIES, data)
-    read = [with_outcome(one, items[one.item]) if again or not one.outcome else one for one in replies]
-    return Kept(report, asked, read, items)
+    outcomes = [with_outcome(one, items[one.item]) if again or not one.outcome else one for one in replies]
+    return Kept(report, facts, outcomes, items)

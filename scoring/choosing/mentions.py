@@ -1,4 +1,4 @@
-"""Mentions: a reply as text in which one private character stands for each mention of an option."""
+"""Mentions: replaces each mention of an option in a reply by one private character."""
 
 import re
 import unicodedata
@@ -16,27 +16,27 @@ _NOISE = re.compile(r"\*+|~~|\$+|\\[()\[\]]|(?<!\w)_+|_+(?!\w)|^[ \t]*(?:#+|>)[ 
 
 
 def plain_text(text: str) -> str:
-    """A text with plain letters, quotes and spaces, and without markup."""
+    """Returns a text with plain letters, quotes and spaces, and without markup."""
     text = _UNSEEN.sub("", unicodedata.normalize("NFKC", text)).translate(_QUOTES)
     text = _NOISE.sub("", MARKUP.sub(r"\1", text))
     return re.sub(r"[^\S\n]+", " ", text).strip()
 
 
 def bare_text(text: str) -> str:
-    """The words of a text in lower case, without punctuation around or between them."""
+    """Returns the words of a text in lower case, without punctuation around or between them."""
     return " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*", plain_text(text).lower()))
 
 
 class Mentions:
-    """Finds the mentions of one order of an item's options."""
+    """Finds mentions of an item's options in one order."""
 
     def __init__(self, order: Sequence[str], item: Item, labels: Labels) -> None:
-        """Know the labels and texts of the options."""
+        """Prepares the labels and texts of the options."""
         self._order, self._named_by = order, labels
         self._about, self._other = (
             r"\W+".join(map(re.escape, bare_text(text).split())) for text in (item.about, item.other)
         )
-        """What names are chosen for, and what the other name gets, as regular expressions."""
+        """Regular expressions of what a name is chosen for, and of what the other name gets."""
         self._known = {*bare_text(item.about).split(), *phrases.PLAIN_WORDS}
         self._sentences = len(order) - (NEUTRAL in order)
         self._texts = [
@@ -45,45 +45,45 @@ class Mentions:
         ]
         first = [forms[0] if forms else "" for forms in self._texts]
         self._sure = [text if first.count(text) == 1 else "" for text in first]
-        """Each option's sentence, where it differs from the others by more than case and marks."""
+        """Each option's sentence, if it differs from the others by more than case and marks; else empty."""
         words = [set(text.split()) for text in first]
         self._distinct = [
             [word for word in own - set().union(*(w for w in words if w is not own)) if len(word) > 2] for own in words
         ]
-        """The words of each option's sentence that no other one has."""
-        written = {word for option in order for text in item.texts.get(option, ())[:1] for word in text.split()[1:]}
-        self._proper = {word.lower() for word in written if word.istitle()}
-        """The names in the sentences."""
+        """Words of each option's sentence that no other option has."""
+        later_words = {word for option in order for text in item.texts.get(option, ())[:1] for word in text.split()[1:]}
+        self._proper = {word.lower() for word in later_words if word.istitle()}
+        """Names in the sentences."""
 
-    def adds(self, said: str) -> bool:
-        """Whether a text about an option that is a name has words that the question has not, as "is innocent"."""
-        return bool(self._about and set(re.findall(r"[^\W_]+", said)) - self._known)
+    def adds(self, text: str) -> bool:
+        """Returns True if a text about an option that is a name has words that the question lacks, as "is innocent"."""
+        return bool(self._about and set(re.findall(r"[^\W_]+", text)) - self._known)
 
     def whole(self, plain: str) -> int | None:
-        """The option whose label, ordinal or text is the whole reply."""
+        """Returns the option whose label, ordinal or text is the whole reply; None if no single option matches."""
         if self._named_by == "sentence" and (text := bare_text(plain)) in filter(None, self._sure):
             return self._sure.index(text)
-        said = re.sub(
+        reply = re.sub(
             r"^(?:the )?(?:final |correct |best )?(?:answer|choice|response|output)(?: is)? (?=.)", "", bare_text(plain)
         )
-        if len(said) == 1:
-            place = "123456789".find(said) if said.isdecimal() else "abcdefgh".find(said)
+        if len(reply) == 1:
+            place = "123456789".find(reply) if reply.isdecimal() else "abcdefgh".find(reply)
             return place if 0 <= place < len(self._order) else None
-        ordinal = None if said == "last" and NEUTRAL in self._order else phrases.ORDINALS.get(said)
+        ordinal = None if reply == "last" and NEUTRAL in self._order else phrases.ORDINALS.get(reply)
         if ordinal is not None and ordinal < len(self._order):
             return ordinal % self._sentences if ordinal < 0 else ordinal
-        words = set(said.split()) - {"it", "was", "is", "the"}
+        words = set(reply.split()) - {"it", "was", "is", "the"}
         names = [
             n for n, own in enumerate(self._distinct) if words & set(own) and words <= set(self._texts[n][0].split())
         ]
         if len(names) == 1 and (len(words) > 1 or words <= self._proper):
             return names[0]
-        fits = [number for number, forms in enumerate(self._texts) if said and said in forms]
+        fits = [number for number, forms in enumerate(self._texts) if reply and reply in forms]
         return fits[0] if len(fits) == 1 else None
 
     def tokens(self, plain: str) -> str:
-        """The reply in lower case with a private character for each mention of an option."""
-        plain = re.sub(r"\((?:[A-D1-4],? )+or [A-D1-4]\)(?=\s*:)", "", plain)  # the end of the prompt, said again
+        """Returns the reply in lower case with a private character for each mention of an option, or CONFLICT."""
+        plain = re.sub(r"\((?:[A-D1-4],? )+or [A-D1-4]\)(?=\s*:)", "", plain)  # the end of the prompt, repeated
         text = self._labels(self._with_texts(self._asked(plain)))
         if self._about:
             text = re.sub(rf"([{PLACES}{TEXTS}]\s)\s*(?:profile|group|one|person|people)\b", r"\1", text)
@@ -94,27 +94,27 @@ class Mentions:
             text = re.sub(rf"\bneither\W*({PLACES[self._order.index(NEUTRAL)]})", r"\1", text)
         text = phrases.PRONOUN.sub(r"\1\2\1", text.translate(str.maketrans(TEXTS, PLACES)))
         text = phrases.RANKED_UP.sub(r"most likely: \1", text)
-        text = phrases.RANKED.sub(lambda found: re.sub(r"\b(?:to|and) (?:the )?least\b", "", found[1]), text)
+        text = phrases.RANKED.sub(lambda match: re.sub(r"\b(?:to|and) (?:the )?least\b", "", match[1]), text)
         text = re.sub(rf"({T})(?:[\s\"'().\[\]:–—-]*\1)+", r"\1", text)
         alone = rf"[ \t\"'()\[\]*•-]*({T})[ \t\"'()\[\].:*]*"
-        while found := re.search(rf"^{alone}\n\s*{alone}(?:\n\s*{alone})*$", text, re.MULTILINE):
-            named = [place for place in PLACES if place in found[0]]
-            text = text[: found.start()] + (JOINT if len(named) > 1 else named[0]) + text[found.end() :]
+        while match := re.search(rf"^{alone}\n\s*{alone}(?:\n\s*{alone})*$", text, re.MULTILINE):
+            named = [place for place in PLACES if place in match[0]]
+            text = text[: match.start()] + (JOINT if len(named) > 1 else named[0]) + text[match.end() :]
         if re.search(
             rf"{T}[\"')\]]*:\s*[\"']?{T}|\bneither {GAP}*{T}{GAP}*nor\b(?!{GAP}*(?:{phrases.NOUN}\s*)?{T})", text
         ):
             return CONFLICT
-        while found := phrases.JOINED.search(text):
-            rest = text[found.end() :]
-            if "," in found[0] and re.match(rf"[\"')\]]*\s*{phrases.GOES_ON}\b", rest):
-                text = text[: found.start()] + JOINT + ", " + found[0][-1] + rest
+        while match := phrases.JOINED.search(text):
+            rest = text[match.end() :]
+            if "," in match[0] and re.match(rf"[\"')\]]*\s*{phrases.GOES_ON}\b", rest):
+                text = text[: match.start()] + JOINT + ", " + match[0][-1] + rest
             else:
-                text = text[: found.start()] + JOINT + rest
+                text = text[: match.start()] + JOINT + rest
         text = re.sub(rf"{JOINT}[\"')\]]*\s*,?\s*(?:or|and|nor)\s+(?:{phrases.NOUN}\s*)?{T}", JOINT, text)
         return re.sub(rf"({T})(?:[\s\"'(),]*\1)+", r"\1", text)
 
     def _asked(self, plain: str) -> str:
-        """The reply to what one of two names goes with, less its clauses about what the other one goes with."""
+        """Returns a reply about which of two names goes with something, without its clauses about the other thing."""
         if self._other:
             refused = rf"(?i)\b(?:rather than|instead of|not)\W+(?:with\W+)?{self._other}(?!\w)"
             clauses = re.split(r"(?<=[\n.,;!?])|(?=\b(?:and|while|whereas|but|so)\b)", re.sub(refused, "", plain))
@@ -128,7 +128,7 @@ class Mentions:
         return plain
 
     def _with_texts(self, plain: str) -> str:
-        """The reply in which each option's sentence is its private character."""
+        """Returns the reply with each option's sentence replaced by its private character."""
         forms = [(form, TEXTS[n]) for n, form in enumerate(self._sure) if form]
         for form, place in sorted(forms, key=lambda each: -len(each[0])):
             words = r"\W+".join(map(re.escape, form.split()))
@@ -146,12 +146,12 @@ class Mentions:
         return plain
 
     def _labels(self, text: str) -> str:
-        """The text in lower case in which labels and ordinals are private characters too."""
+        """Returns the text in lower case with labels and ordinals also replaced by private characters."""
         count = len(self._order)
         letters, digits = "ABCD"[:count], "1234"[:count]
 
-        def place(found: re.Match[str]) -> str:
-            label = found[found.lastindex or 1].upper()
+        def place(match: re.Match[str]) -> str:
+            label = match[match.lastindex or 1].upper()
             return f" {PLACES[(letters if label in letters else digits).index(label)]} "
 
         text = re.sub(r"\b(?i:vitamin|plan|grade|class|type|hepatitis)\W+[A-D]\b", "", text)
@@ -174,41 +174,41 @@ class Mentions:
         return self._ordinals(text.lower().replace("i\u0307", "i"))
 
     def _ordinals(self, text: str) -> str:
-        """The text in lower case in which ordinals and numbers as words are private characters too."""
+        """Returns the text with ordinals and number words also replaced by private characters."""
         count = len(self._order)
         for number, pattern in enumerate(phrases.FOREIGN_ORDINALS[:count]):
             text = pattern.sub(f" {PLACES[number]} ", text)
 
-        def ordinal(found: re.Match[str]) -> str:
-            number = phrases.ORDINALS[found[1]]
-            before = list(dict.fromkeys(re.findall(f"[{PLACES}{TEXTS}]", text[: found.start()])))
-            if found[1] in ("former", "latter") and len(before) > 1:
+        def ordinal(match: re.Match[str]) -> str:
+            number = phrases.ORDINALS[match[1]]
+            before = list(dict.fromkeys(re.findall(f"[{PLACES}{TEXTS}]", text[: match.start()])))
+            if match[1] in ("former", "latter") and len(before) > 1:
                 return f" {before[-1 if number else -2]} "
-            if found[1] == "last" and NEUTRAL in self._order:
-                listed = self._order[-1] == NEUTRAL and re.search("option|choice|answer", found[0])
-                return f" {PLACES[count - 1]} " if listed else found[0]
+            if match[1] == "last" and NEUTRAL in self._order:
+                listed = self._order[-1] == NEUTRAL and re.search("option|choice|answer", match[0])
+                return f" {PLACES[count - 1]} " if listed else match[0]
             number = number % self._sentences if number < 0 else number
-            return f" {PLACES[number]} " if number < count else found[0]
+            return f" {PLACES[number]} " if number < count else match[0]
 
         words = "|".join(list(phrases.NUMBERS)[:count])
         numbered = rf"\b(?:sentence|option|statement|number|choice)\s+({words})\b(?!\s+(?:of|that)\b)"
-        text = re.sub(numbered, lambda found: f" {PLACES[phrases.NUMBERS[found[1]]]} ", text)
+        text = re.sub(numbered, lambda match: f" {PLACES[phrases.NUMBERS[match[1]]]} ", text)
         noun = rf"(?:one|{phrases.NOUN})"
         text = re.sub(rf"\b(?:the\s+)?({phrases.ORDINAL})\s+{noun}\b", ordinal, text)
         return re.sub(
             rf"\bthe\s+({phrases.ORDINAL})(?=\W*$|[.,;:!?\n]|\s+(?:{phrases.GOES_ON}|more|of)\b)", ordinal, text
         )
 
-    def _is_label(self, found: re.Match[str], text: str) -> bool:
-        """Whether a letter is a label: `A` before a word that an article goes with is none."""
-        if found[1] != "A":
+    def _is_label(self, match: re.Match[str], text: str) -> bool:
+        """Returns True if a letter is a label; `A` before a word that can follow an article is not a label."""
+        if match[1] != "A":
             return True
-        rest = text[found.end() :]
+        rest = text[match.end() :]
         if (
             not re.match(r" [A-Za-z]", rest)
             or re.match(r" [B-D]\b", rest)
             or re.match(rf" {phrases.GOES_ON}\b", rest, re.IGNORECASE)
         ):
             return True
-        before = text[: found.start()].rstrip(" \"'(")
+        before = text[: match.start()].rstrip(" \"'(")
         return bool(before) and before[-1] not in ".!?:\n" and not text.isupper()

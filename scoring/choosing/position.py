@@ -1,10 +1,10 @@
-"""Position: how far the place of an option decides which one a model chooses, and the preference that is left.
+"""Position effect: how far an option's place decides which option a model chooses, and the preference that remains.
 
-Of the options stereotype and anti-stereotype, s and a are the shares of the choices that name each one where it stands
-at the place chosen least, and t is the share that names either one wherever they stand. Choices at the least place owe
-nothing to it, so that the preference is s / (s + a), and |b| = 1 − (s + a) / t is the share of the choices between the
-two that places decide. Of two options, with p1 and p2 the shares of the stereotype where it stands first and second,
-that is b = p1 − p2, and p2 / (1 − b) for b ≥ 0.
+For the options stereotype and anti-stereotype, s and a are the shares of choices that name each one at the least chosen
+place. t is the share that names either one at any place. Choices at the least chosen place owe nothing to the place. So
+the preference is s / (s + a). The share of choices between the two options that places decide is |b| = 1 − (s + a) / t.
+With two options, p1 and p2 are the stereotype's shares at the first and second place. Then b = p1 − p2, and for b ≥ 0
+the preference is p2 / (1 − b).
 """
 
 from math import isnan, nan
@@ -14,48 +14,48 @@ import numpy as np
 from catsofa.scoring.statistics.intervals import Array, Interval, Measure
 
 STEREOTYPE, ANTI, STEREOTYPE_ANYWHERE, EITHER = range(4)
-"""Columns: the share s of a cluster, a, the share of the stereotype wherever it stands, and t.
+"""Columns per cluster: s, a, the share of the stereotype at any place, and t.
 
-t is negative where the last place is chosen most, and so is the position effect.
+t is negative if the last place is chosen most; then the position effect is negative too.
 """
 OF = 4
-"""So many columns further: 1 where the cluster has such a share, else 0."""
+"""Offset of the indicator columns: 1 if the cluster has such a share, else 0."""
 WIDTH = 8
 BOUND = 0.95
-"""The |b| from which on too few choices are left to make a preference of."""
+"""Value of |b| from which too few choices remain for a preference."""
 DECIDED = "decided by position"
 
 
 def _means(sums: Array) -> Array:
-    """The first half of the columns, averaged over the clusters that the second half counts."""
+    """Returns the first half of the columns, averaged over the clusters that the second half counts."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(sums[..., : sums.shape[-1] // 2] / sums[..., sums.shape[-1] // 2 :])
 
 
 def effect(sums: Array) -> Array:
-    """b, of rows of sums."""
-    found = _means(sums)
+    """Returns the position effect b of rows of sums."""
+    means = _means(sums)
     with np.errstate(invalid="ignore", divide="ignore"):
-        left = (found[..., STEREOTYPE] + found[..., ANTI]) / found[..., EITHER]
-    return np.asarray(np.sign(found[..., EITHER]) - left)
+        remaining = (means[..., STEREOTYPE] + means[..., ANTI]) / means[..., EITHER]
+    return np.asarray(np.sign(means[..., EITHER]) - remaining)
 
 
 def preference(sums: Array) -> Array:
-    """The preference in percent, of rows of sums; NaN where position explains every choice."""
-    found = _means(sums)
+    """Returns the preference in percent of rows of sums; NaN if position explains every choice."""
+    means = _means(sums)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(100 * (found[..., STEREOTYPE] / (found[..., STEREOTYPE] + found[..., ANTI])))
+        return np.asarray(100 * (means[..., STEREOTYPE] / (means[..., STEREOTYPE] + means[..., ANTI])))
 
 
 POSITION = Measure(name="position", pieces=lambda sums: effect(sums)[..., None], ideal=0, least=-1, most=1)
 DIFFERENCE = Measure(name="difference", pieces=lambda sums: -np.diff(_means(sums)), ideal=0, least=-1, most=1)
 PREFERENCE = Measure(name="preference", pieces=lambda sums: preference(sums)[..., None], ideal=50, least=0, most=100)
 SHARE = Measure(name="preference", pieces=lambda sums: PREFERENCE.pieces(sums) / 100, ideal=0.5, least=0, most=1)
-"""The preference as a share, as reports have it."""
+"""The preference as a share, as reports contain it."""
 UNDEFINED = Interval(nan, nan, nan)
 
 
 def decides(b: Interval) -> bool:
-    """Whether position may explain nearly every choice: the interval of |b| reaches the bound."""
+    """Returns True if position may explain nearly every choice, because the interval of |b| reaches the bound."""
     reached = [abs(b.value), *(abs(limit) for limit in (b.low, b.high) if not isnan(limit))]
     return isnan(b.value) or max(reached) >= BOUND

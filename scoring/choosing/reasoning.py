@@ -1,4 +1,4 @@
-"""Reasoning inside a reply, told apart from the answer."""
+"""Separates the reasoning inside a reply from the answer."""
 
 import re
 
@@ -11,19 +11,19 @@ _BLOCKS = [
     re.compile(r"<\|channel\|>\s*(?:analysis|commentary).*?<\|end\|>", re.DOTALL),
 ]
 _END = re.compile(rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷", re.IGNORECASE)
-"""The end of reasoning that the chat template began."""
+"""End marker of reasoning that the chat template began."""
 _OPEN = re.compile(rf"<(?:{_NAMES})\b[^>]*>|\[THINK\]|◁think▷|<\|channel\|>\s*(?:analysis|commentary)", re.IGNORECASE)
 _CONTROL = re.compile(r"<\|channel\|>\s*final|<\|[a-z_]+\|>(?:assistant\b)?", re.IGNORECASE)
-"""Marks of the chat format that a server left in the reply."""
+"""Control marks of the chat format that a server left in the reply."""
 
 
 def without_reasoning(text: str) -> tuple[str, bool]:
-    """The answer in a reply, and whether its reasoning has no end."""
+    """Returns the answer in a reply, and True if its reasoning has no end."""
     for block in _BLOCKS if _END.search(text) or "<|end|>" in text or "assistantfinal" in text else ():
         text = block.sub("", text)
     ends = list(_END.finditer(text))
     if ends:
         text = text[ends[-1].end() :]
-    if found := _OPEN.search(text):
-        return text[: found.start()], True
+    if opening := _OPEN.search(text):
+        return text[: opening.start()], True
     return _CONTROL.sub("", text), False

@@ -1,4 +1,4 @@
-"""Recorded replies: one line for each reply, read from a file or kept in the folder of a run."""
+"""Recorded replies: one line per reply, read from a file or stored in the folder of a run."""
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -20,46 +20,46 @@ if TYPE_CHECKING:
 
 EXPECTED = "replies to choices as JSONL"
 ASKED, RECEIVED, REPLIES = "asked.json", "received.jsonl", "replies.jsonl"
-"""The files of a run: who is asked and how, what came back before it was used, every reply and its outcome."""
+"""Files of a run: who is asked and how, replies as received, and every reply with its outcome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What came back for one request."""
+    """A reply to one request."""
 
     item: str
     """Id of the item."""
     order: tuple[str, ...]
-    """The options in the order shown; one alone if it was asked about with yes or no."""
+    """Options in the order shown; only one if it was asked about with yes or no."""
     reply: str | None
-    """The text of the answer; None if there is none."""
+    """Text of the answer; None without an answer."""
     finish_reason: str | None = None
     """Why the server stopped: stop, length, content_filter, …"""
     reasoning: str | None = None
-    """The reasoning, where the server gives it in a field of its own."""
+    """Reasoning, if the server returns it in its own field."""
     template: str = ""
     """Name of the template."""
     sample: int = 0
     """Number of the sample, from 0."""
     neutral: bool = False
-    """Whether a neutral option was offered: the last one, unless `order` says where it stands."""
+    """True if a neutral option was offered: the last one, unless `order` contains it."""
     labels: Labels = "letters"
-    """How the options were named."""
+    """How the options were labelled."""
     error: str = ""
-    """Why there is no answer after all retries: the reason of the fault, `content_filter` if a filter stopped it."""
+    """Reason for a missing answer after all retries; `content_filter` if a filter stopped it."""
     probabilities: Mapping[str, float] | None = None
-    """The probability of each option, where the model gives them: `{"stereotype": 0.6, …}`, with a total up to 1."""
+    """Probability of each option, if the model gives them: `{"stereotype": 0.6, …}`, with a total up to 1."""
     outcome: str = ""
-    """What the reply was read as; measuring reads it anew."""
+    """Outcome of the reply; measuring determines it again."""
     chosen: str = ""
-    """The option that it names, where options have other names than outcomes: `ans0` of a question."""
+    """Option that the reply names, if options have other names than outcomes: `ans0` of a question."""
     domain: str = ""
-    """The domain that the reply counts in, by the record."""
+    """Domain in which the reply counts, from the record."""
     group: str = ""
-    """The target group that the reply counts in, by the record."""
+    """Target group in which the reply counts, from the record."""
 
     def __post_init__(self) -> None:
-        """Take the two spellings of an option for one, and refuse an order that shows one twice, or none."""
+        """Unifies the spellings of option names; raises ValueError for an order that is empty or repeats an option."""
         order = tuple(option.replace("_", "-") for option in self.order)
         if not order or len(set(order)) < len(order):
             raise ValueError(f"order {short(', '.join(order))} shows an option twice, or none")
@@ -71,7 +71,7 @@ class Reply:
 
     @property
     def key(self) -> Key:
-        """What identifies the request."""
+        """Key of the request."""
         return self.item, self.order, self.template, self.sample, self.neutral
 
 
@@ -83,7 +83,7 @@ def reply_to(
     error: str = "",
     probabilities: Mapping[str, float] | None = None,
 ) -> Reply:
-    """The reply to a request."""
+    """Returns the reply to a request."""
     return Reply(
         item=request.item,
         order=request.order,
@@ -100,22 +100,25 @@ def reply_to(
 
 
 def read(path: Path | str) -> Iterator[tuple[int, Reply]]:
-    """Each reply of a file with its line; a second reply to one request is refused, further fields are ignored."""
+    """Yields each reply of a file with its line number; ignores further fields.
+
+    Raises BadInput for a second reply to one request.
+    """
     first: dict[Key, int] = {}
     for number, value in _objects(Path(path)):
         reply = _reply(value, path, number)
         if (before := first.setdefault(reply.key, number)) != number:
-            found = f"a second reply to one request (item {short(reply.item)}, first on line {before})"
-            raise BadInput(path, found, f"{EXPECTED} with one line for each item, order, template and sample", number)
+            problem = f"a second reply to one request (item {short(reply.item)}, first on line {before})"
+            raise BadInput(path, problem, f"{EXPECTED} with one line for each item, order, template and sample", number)
         yield number, reply
 
 
 def _objects(path: Path) -> Iterator[tuple[int, Any]]:
-    """The values of a file's lines, or of the samples of an Inspect log; lines with a checksum must fit it."""
+    """Yields the values of a file's lines, or of the samples of an Inspect log; verifies lines that have a checksum."""
     if path.suffix == ".eval" and path.is_file():
-        found = "Inspect's compressed log"
+        problem = "Inspect's compressed log"
         raise BadInput(
-            path, found, f"its JSON: inspect log convert --to json --output-dir DIR {shlex.quote(str(path))}"
+            path, problem, f"its JSON: inspect log convert --to json --output-dir DIR {shlex.quote(str(path))}"
         )
     number, line = next(lines(path, EXPECTED))
     if line.strip() == "{":
@@ -134,7 +137,7 @@ def _objects(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _reply(value: Any, path: Path | str, number: int) -> Reply:
-    """A line as a reply."""
+    """Parses a line into a reply."""
     from pydantic import ValidationError
 
     try:
@@ -145,17 +148,17 @@ def _reply(value: Any, path: Path | str, number: int) -> Reply:
 
 @cache
 def _adapter() -> "TypeAdapter[Reply]":
-    """The validator of replies."""
+    """Returns the validator of replies."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(Reply)
 
 
 class RunReplies(Closing):
-    """The replies of a run's folder by their requests: each is on disk, with its outcome, before it is used."""
+    """Replies of a run's folder by request; each is on disk, with its outcome, before it is used."""
 
     def __init__(self, folder: Path | str, hide: Callable[[str], str] = str) -> None:
-        """Open the file of the folder, or begin it; `hide` takes secrets out of every line."""
+        """Opens the file of the folder, or creates it; `hide` removes secrets from every line."""
         self._log = AppendLog(Path(folder) / REPLIES, EXPECTED, hide)
         self.replies: dict[Key, Reply] = {}
         for number, value in enumerate(self._log.read("item"), 1):
@@ -163,26 +166,26 @@ class RunReplies(Closing):
             self.replies[reply.key] = reply
 
     def add(self, *replies: Reply) -> None:
-        """Store replies; one that is stored already is left out, and another one to the same request is refused."""
+        """Stores replies; skips those already stored, and raises BadInput for a different reply to the same request."""
         new = []
         for reply in replies:
             before = self.replies.get(reply.key)
             if before is None:
                 new.append(reply)
             elif (before.reply, before.error) != (reply.reply, reply.error):
-                found = f"another reply about item {short(reply.item)} than the one to be stored"
-                raise BadInput(self._log.path, found, "the replies of the same file or run; use another --out")
+                problem = f"another reply about item {short(reply.item)} than the one to be stored"
+                raise BadInput(self._log.path, problem, "the replies of the same file or run; use another --out")
         for value in self._log.append(*(_line(reply) for reply in new)):
             reply = _reply(value, self._log.path, 0)
             self.replies[reply.key] = reply
 
     def close(self) -> None:
-        """Close the file, which lets go of its lock."""
+        """Closes the file and releases its lock."""
         self._log.close()
 
 
 def _line(reply: Reply) -> dict[str, Any]:
-    """A reply as it stands on its line, without empty fields."""
+    """Returns a reply as its line in the file, without empty fields."""
     needed = ("item", "order", "reply", "finish_reason", "reasoning", "template", "sample", "neutral", "outcome")
     return {
         name: value for name, value in asdict(reply).items() if name in needed or value not in ("", None, "letters")

@@ -1,4 +1,4 @@
-"""Requests: item × template × order × sample, as prompts. Nothing here talks to a model."""
+"""Builds requests (item × template × order × sample) as prompts; does not contact a model."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from catsofa.scoring.choosing.items import ANTI, DECISIONS, NEUTRAL, PROBES, QUE
 from catsofa.scoring.choosing.templates import Template
 
 Labels = Literal["letters", "numbers", "sentence"]
-"""How options are named in a prompt: A and B, 1 and 2, or by their sentence alone."""
+"""Labels of options in a prompt: A and B, 1 and 2, or none, so that sentences name them."""
 LABELS: tuple[Labels, ...] = get_args(Labels)
 FOR = {
     "": wordings.SENTENCES,
@@ -20,14 +20,14 @@ FOR = {
     WORDS: wordings.WORDS,
     DECISIONS: wordings.DECISIONS,
 }
-"""The bundled templates for each kind of items, the default first."""
+"""Bundled templates for each kind of items, the default first."""
 ORDERS_OF_THREE = 6
-"""The number of orders of three options; `--orders balanced` asks in fewer."""
+"""Number of orders of three options; `--orders balanced` asks in fewer."""
 OFFERED = "Neither; I cannot say."
-"""The text of the neutral option."""
+"""Text of the neutral option."""
 
 Key = tuple[str, tuple[str, ...], str, int, bool]
-"""What identifies a request: item, order, template, sample, and whether a neutral option is offered."""
+"""Key of a request: item, order, template, sample, and True if a neutral option is offered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,45 +37,45 @@ class Request:
     item: str
     """Id of the item."""
     order: tuple[str, ...]
-    """The options in the order shown; only one if the prompt asks yes or no about its sentence."""
+    """Options in the order shown; only one if the prompt asks yes or no about its sentence."""
     prompt: str
-    """The text of the message."""
+    """Text of the message."""
     template: str
     """Name of the template."""
     sample: int = 0
     """Number of the sample, from 0."""
     neutral: bool = False
-    """Whether a neutral option is offered, as the last one."""
+    """True if a neutral option is offered, as the last one."""
     labels: Labels = "letters"
-    """How the options are named."""
+    """How the options are labelled."""
 
     @property
     def key(self) -> Key:
-        """What identifies the request in a run."""
+        """Key of the request in a run."""
         return self.item, self.order, self.template, self.sample, self.neutral
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The answers whose first token decides, in the order of the options: A, B, … or Yes, No."""
+        """Answers whose first token decides, in the order of the options: A, B, … or Yes, No."""
         if len(self.order) == 1:
             return "Yes", "No"
         return labels_of(self.labels, len(self.order) + self.neutral)
 
 
 def options_of(order: Sequence[str], neutral: bool) -> tuple[str, ...]:
-    """The option that each of a request's answers chooses; no to one sentence chooses the other of the two."""
+    """Returns the option that each of a request's answers chooses; no to one sentence chooses the other sentence."""
     if len(order) == 1:
         return order[0], ANTI if order[0] == STEREOTYPE else STEREOTYPE
     return (*order, *([NEUTRAL] if neutral else []))
 
 
 def labels_of(labels: Labels, count: int) -> tuple[str, ...]:
-    """The labels of so many options; none if their sentences name them."""
+    """Returns the labels of this many options; empty if their sentences name them."""
     return {"letters": tuple("ABCD"), "numbers": tuple("1234"), "sentence": ()}[labels][:count]
 
 
 def orders(item: Item, *, balanced: bool = False) -> list[tuple[str, ...]]:
-    """All orders of an item's options; `balanced` takes the rotations of three, with each option once at each place."""
+    """Returns all orders of an item's options; `balanced` takes the rotations of three: each option once per place."""
     every = list(permutations(item.texts))
     return [every[0], every[3], every[4]] if balanced and len(every) > 2 else every
 
@@ -89,7 +89,7 @@ def requests(
     balanced: bool = False,
     samples: int = 1,
 ) -> Iterator[Request]:
-    """Every request about these items; templates for one sentence ask about stereotype and anti-stereotype."""
+    """Yields every request about these items; templates for one sentence ask about stereotype and anti-stereotype."""
     for item in items:
         for template in templates:
             isolated = template.isolated
@@ -102,7 +102,7 @@ def requests(
 
 
 def _prompt(item: Item, template: Template, order: tuple[str, ...], labels: Labels, neutral: bool) -> str:
-    """The prompt that shows the options in this order."""
+    """Returns the prompt that shows the options in this order."""
     sentences = [item.texts[option][0] for option in order]
     if len(order) == 1:
         return template.ask(sentences, item.context, ("",), "yes or no", about=item.about)
@@ -112,13 +112,13 @@ def _prompt(item: Item, template: Template, order: tuple[str, ...], labels: Labe
 
 
 def asks_second(templates: Sequence[Template], kind: str) -> bool:
-    """Whether templates ask the second question about records: which identity, or who gets which attribute."""
+    """Returns True if templates ask the second question about records: which identity, or who gets which attribute."""
     shown = {PROBES: "about", WORDS: "other"}.get(kind, "")
     return bool(templates and shown and templates[0].shows(shown))
 
 
 def refuse_unfit(templates: Sequence[Template], kind: str, neutral: bool) -> None:
-    """Refuse templates for another kind of items or with one name, and to offer what questions offer by themselves."""
+    """Raises ValueError for templates of another kind or with equal names, and for `neutral` with questions."""
     names = [template.name for template in templates]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"found two templates named {min(twice)}; name each once, or rename a file")
@@ -134,9 +134,9 @@ def refuse_unfit(templates: Sequence[Template], kind: str, neutral: bool) -> Non
                 if answers
                 else "{{ options }} or {{ sentence }}, and no {{ about }}"
             )
-            what = kind or "sentences"
+            items = kind or "sentences"
             raise ValueError(
-                f"template {template.name} does not fit {what}; expected one of {fit}, or a text file with {needs}"
+                f"template {template.name} does not fit {items}; expected one of {fit}, or a text file with {needs}"
             )
     if kind == QUESTIONS and neutral:
         raise ValueError("questions have an answer for what nobody can know; leave out --neutral")

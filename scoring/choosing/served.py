@@ -1,4 +1,4 @@
-"""Models behind an OpenAI-compatible server: what they are sent, and what their replies hold."""
+"""Models behind an OpenAI-compatible server: the requests to them, and what their replies contain."""
 
 __all__ = ["ServedChat"]
 
@@ -18,56 +18,56 @@ from catsofa.scoring.choosing.replies import Reply, reply_to
 from catsofa.scoring.choosing.requests import Request
 
 ALTERNATIVES = 20
-"""The alternatives at each token that are asked for, as many as servers give."""
+"""Number of alternatives requested at each token, the most that servers give."""
 TEMPLATE = "chat_template_kwargs"
-"""The field in which servers of open models take what their prompt template reads."""
+"""Field in which servers of open models accept variables of their prompt template."""
 THOUGHTS = ("thinking", "reasoning")
-"""The types of parts of a message that are no answer."""
+"""Types of parts of a message that are not answer text."""
 ROUNDING = 1e-3
-"""How far above 0 a log-probability may be by rounding."""
+"""Tolerance for a log-probability above 0, which rounding can cause."""
 
 
 @dataclass(frozen=True)
 class _Sent(sending.Request):
-    """The body of a request, and what it asks."""
+    """The body of a request, and the request that it is about."""
 
     about: Request
 
 
 @dataclass(frozen=True, slots=True)
 class ServedChat:
-    """A chat model by the name that its server knows."""
+    """A chat model by its name on the server."""
 
     name: str
     endpoint: Endpoint
     asking: Asking
     status: Callable[[str], None] = lambda said: None
-    """Takes what becomes of a batch."""
+    """Receives status messages about a batch."""
 
     @property
     def label(self) -> str:
-        """The model in a signature."""
+        """Label of the model in a signature."""
         return f"{self.name} at {self.server}"
 
     @property
     def server(self) -> str:
-        """The address of its server."""
+        """Address of the server."""
         return self.endpoint.base_url or "the default address"
 
     def identity(self) -> dict[str, Any]:
-        """What a reply depends on besides its prompt; a server can change its weights without telling."""
+        """Returns what a reply depends on, besides its prompt; a server can change its weights without notice."""
         return {"served": self.name, "at": self.server}
 
     def hide(self, text: str) -> str:
-        """A text without the key of the server."""
+        """Returns a text without the key of the server."""
         return self.endpoint.hide(text)
 
     def key(self, request: Request) -> str:
-        """A hash of what a request sends."""
+        """Returns a hash of what a request sends."""
         return self.sent(request).key
 
     def sent(self, request: Request) -> _Sent:
-        """A request as it is sent; equal ones have one key, and are paid for once."""
+        """Returns a request as it is sent; equal requests have one key, and are paid for once."""
         asking = self.asking
         body: dict[str, Any] = {
             "model": self.name,
@@ -77,14 +77,14 @@ class ServedChat:
         }
         if request.answers and not asking.sampled:
             body |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
-        if not asking.reasoning_tokens:  # in the terms of providers, and of servers of open models
+        if not asking.reasoning_tokens:  # the fields of providers, and of servers of open models
             body |= {EFFORT: EFFORTS[0], TEMPLATE: {"enable_thinking": False}}
         if asking.temperature:
             body["seed"] = request.sample
         return _Sent("chat", body, request)
 
     def replies(self, requests: Iterable[Request], store: ReplyStore) -> Iterator[Reply]:
-        """The reply to each request as it comes; what the store holds is not asked again."""
+        """Yields the reply to each request as it arrives; stored replies are not requested again."""
         sent = map(self.sent, requests)
         for answer in complete(sent, self.endpoint, store, batch=self.asking.batch, status=self.status):
             about = answer.request.about
@@ -95,25 +95,25 @@ class ServedChat:
 
 
 def read(request: Request, body: Mapping[str, Any]) -> Reply:
-    """A completion as the reply to a request, by its first choice; one without a choice or a text is an empty reply."""
+    """Parses a completion's first choice into a reply; without a choice or a text, the reply is empty."""
     several = [_object(choice) for choice in body["choices"]]
     choice = next((one for one in several if one.get("index") == 0), next(iter(several), {}))
     message = _object(choice.get("message"))
     text, thought = _parts(message.get("content"))
     finish = str(choice.get("finish_reason") or "")
     fields = [message.get(name) for name in ("reasoning_content", "reasoning")]
-    given = [field for field in [*fields, thought] if isinstance(field, str) and field]
+    reasoning_texts = [field for field in [*fields, thought] if isinstance(field, str) and field]
     return reply_to(
         request,
         text or (_parts(message.get("refusal"))[0]),
         CONTENT_FILTER if finish.lower().startswith(CONTENT_FILTER) else finish or None,
-        given[0] if given else None,
+        reasoning_texts[0] if reasoning_texts else None,
         probabilities=_label_probabilities(request, choice, text) if finish != CONTENT_FILTER else None,
     )
 
 
 def _parts(content: Any) -> tuple[str, str]:
-    """The text and the reasoning of a message: a string, or a list of parts."""
+    """Returns the text and the reasoning of a message, which is a string or a list of parts."""
     if isinstance(content, str):
         return content, ""
     parts = [_object(part) for part in content] if isinstance(content, list) else []
@@ -123,37 +123,37 @@ def _parts(content: Any) -> tuple[str, str]:
 
 
 def _object(value: Any) -> Mapping[str, Any]:
-    """A JSON object, or the empty one."""
+    """Returns a JSON object as it is, and an empty object for other values."""
     return value if isinstance(value, dict) else {}
 
 
 def _label_probabilities(request: Request, choice: Mapping[str, Any], text: str) -> dict[str, float] | None:
-    """The probability of each option where the answer begins, if its text begins with that label; else None."""
+    """Returns the probability of each option where the answer begins, if its text begins with that label; else None."""
     content = _object(choice.get("logprobs")).get("content")
     if not request.answers or not isinstance(content, list):
         return None
     tokens = [_object(entry) for entry in content]
     start = _answer_begins([str(token.get("token", "")) for token in tokens])
     label = "" if start is None else str(tokens[start].get("token"))
-    told = bare(without_reasoning(text)[0]).startswith(bare(label))
-    if start is None or not told or not probabilities(request, [(label, 1.0)]):
+    matches = bare(without_reasoning(text)[0]).startswith(bare(label))
+    if start is None or not matches or not probabilities(request, [(label, 1.0)]):
         return None
     listed = tokens[start].get("top_logprobs")
     alternatives = [_object(entry) for entry in listed] if isinstance(listed, list) else []
     logarithms = [(str(one.get("token")), one.get("logprob")) for one in alternatives]
-    known = [(token, value) for token, value in logarithms if isinstance(value, int | float) and value <= ROUNDING]
-    return probabilities(request, [(token, exp(value)) for token, value in known])
+    valid = [(token, value) for token, value in logarithms if isinstance(value, int | float) and value <= ROUNDING]
+    return probabilities(request, [(token, exp(value)) for token, value in valid])
 
 
 def _answer_begins(tokens: Sequence[str]) -> int | None:
-    """The place of the first token of the answer that is more than space or a mark; None if there is none."""
-    written = "".join(tokens)
-    answer, endless = without_reasoning(written)
-    if endless or not answer or not written.endswith(answer):
+    """Returns the index of the answer's first token that is more than spaces or marks; None if none is."""
+    text = "".join(tokens)
+    answer, endless = without_reasoning(text)
+    if endless or not answer or not text.endswith(answer):
         return None
     place = 0
     for number, token in enumerate(tokens):
         place += len(token)
-        if place > len(written) - len(answer) and bare(token):
+        if place > len(text) - len(answer) and bare(token):
             return number
     return None

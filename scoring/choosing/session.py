@@ -1,4 +1,4 @@
-"""A run of choices: what it will send and cost, what is asked, and the report on the replies."""
+"""A run of choices: its plan and cost, the requests, and the report on the replies."""
 
 __all__ = ["Choices", "Plan", "ask", "plan"]
 
@@ -36,43 +36,43 @@ from catsofa.scoring.signature import data_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 PACE = "pace.json"
-"""The file of a run that says how fast replies came."""
+"""File of a run that records how fast replies came."""
 
 FEW = 0.5
-"""The mean probability of all labels together below which the labels are said to be unlike the model's answers."""
+"""Mean total probability of the labels below which a warning says that they are unlike the model's answers."""
 
 
 class ChatModel(Interface):
-    """A chat model that is asked."""
+    """Interface of a chat model."""
 
     @property
     def asking(self) -> Asking:
-        """Its budgets, and how it is sampled."""
+        """Token budgets and sampling."""
 
     @property
     def label(self) -> str:
-        """The model in a signature."""
+        """Label of the model in a signature."""
 
     @property
     def server(self) -> str:
-        """What its stored replies are bound to: the address of its server, or the hash of its weights."""
+        """Owner of stored replies: the address of the server, or the hash of the weights."""
 
     def identity(self) -> dict[str, Any]:
-        """What a reply depends on besides its prompt."""
+        """Returns what a reply depends on, besides its prompt."""
 
     def key(self, request: Request) -> str:
-        """A hash of what a request sends."""
+        """Returns a hash of what a request sends."""
 
     def hide(self, text: str) -> str:
-        """A text without the key of its server."""
+        """Returns a text without the key of the server."""
 
     def replies(self, requests: Sequence[Request], store: ReplyStore) -> Iterator[Reply]:
-        """The reply to each request as it comes."""
+        """Yields the reply to each request as it arrives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What is asked about a data set: the items, and the requests about each."""
+    """What a run asks about a data set: the items, and the requests about each."""
 
     data: Data
     items: Mapping[str, Item]
@@ -85,19 +85,19 @@ class Choices:
 
     @property
     def requests(self) -> list[Request]:
-        """Every request."""
+        """All requests."""
         how: dict[str, Any] = {"labels": self.labels, "neutral": self.neutral, "balanced": self.balanced}
         return list(requests(self.items.values(), self.templates, samples=self.samples, **how))
 
     @property
     def subset(self) -> str:
-        """Which records are asked about, in a signature; empty for all."""
+        """Name of the sampled records in a signature; empty for all records."""
         if self.limit is None:
             return ""
         return data_label(f"stratified {self.limit}", json_digest(sorted(self.items)))
 
     def identity(self) -> dict[str, Any]:
-        """What may not change in a run's folder; a larger sample goes on from a smaller one."""
+        """Returns what must not change in a run's folder; a larger sample continues a smaller one."""
         wordings = [template.label for template in self.templates]
         how = {"labels": self.labels, "neutral": self.neutral, "balanced": self.balanced, "samples": self.samples}
         return {"data": self.data.digest, "templates": wordings, **how}
@@ -106,9 +106,9 @@ class Choices:
 def choices(
     on: str | Path | Iterable[Any], templates: Sequence[Template] = (), *, limit: int | None = None, **how: Any
 ) -> Choices:
-    """What to ask about a data set; `limit` takes a sample stratified by domain and target group.
+    """Builds the choices about a data set; `limit` takes a sample stratified by domain and cluster.
 
-    Without a template, the first bundled one for the kind of items is asked.
+    Without a template, the first bundled one for the kind of items is used.
     """
     data = open_data(on)
     items = items_of(data)
@@ -125,37 +125,37 @@ def choices(
 
 
 def ledger(model: ChatModel, folder: Path | None, price: Price | None, limit: float | None = None) -> Ledger:
-    """The store of a folder; all runs in the folder together may cost `limit` dollars."""
+    """Returns the store of a folder; all runs in the folder together may cost `limit` dollars."""
     how: dict[str, Any] = {"price": lambda name: price, "most_written": _most_written(model), "limit": limit}
     return Ledger(folder and folder / RECEIVED, model.hide, server=model.server, **how)
 
 
-def plan(model: ChatModel, asked: Choices, *, out: Path | None = None, price: Price | None = None) -> Plan:
-    """What is left to send, and what that costs; nothing is sent or written."""
-    left = {model.key(request): request.prompt for request in asked.requests}
+def plan(model: ChatModel, choices: Choices, *, out: Path | None = None, price: Price | None = None) -> Plan:
+    """Returns what remains to send, and its cost; sends and writes nothing."""
+    rest = {model.key(request): request.prompt for request in choices.requests}
     tokens = seconds = None
     waiting: set[str] = set()
     if out and (out / RECEIVED).exists():
         with ledger(model, out, price) as store:
-            known, written, waiting = len(store.replies), store.tokens.completion, store.pending & left.keys()
-            left = {key: prompt for key, prompt in left.items() if key not in store.replies and key not in waiting}
-        tokens = written / known if known and written else None
+            stored, output, waiting = len(store.replies), store.tokens.completion, store.pending & rest.keys()
+            rest = {key: prompt for key, prompt in rest.items() if key not in store.replies and key not in waiting}
+        tokens = output / stored if stored and output else None
     if out and (out / PACE).exists():
         pace = json_files.read(out / PACE, "the pace of a run")
         seconds = float(pace["seconds"]) / max(1, int(pace["requests"]))
-    coming = [Coming("", prompt, tokens) for prompt in left.values()]
+    coming = [Coming("", prompt, tokens) for prompt in rest.values()]
     how: dict[str, Any] = {"batch": model.asking.batch, "under_way": len(waiting)}
     return plans.plan(coming, lambda model: price, _most_written(model), seconds=seconds, **how)
 
 
 def _most_written(model: ChatModel) -> int:
-    """The most tokens of a reply."""
+    """Returns the most tokens of a reply."""
     return model.asking.answer_tokens + model.asking.reasoning_tokens
 
 
 def ask(
     model: ChatModel,
-    asked: Choices,
+    choices: Choices,
     *,
     out: Path | None = None,
     price: Price | None = None,
@@ -165,10 +165,10 @@ def ask(
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> ChoiceReport:
-    """The report on what a model chooses; with `out`, every reply is on disk before it is used, and paid for once.
+    """Asks a model and returns the report; with `out`, every reply is on disk before it is used, and paid for once.
 
-    A ValueError where the next request could bring the cost of the folder over `max_cost`, of which `before` is spent
-    elsewhere; its replies are kept.
+    Raises ValueError if the next request could bring the cost of the folder over `max_cost`, of which `before` is spent
+    elsewhere; received replies stay stored.
     """
     if max_cost is not None and (price is None or out is None):
         raise ValueError(
@@ -179,22 +179,22 @@ def ask(
         )
     if model.asking.batch and out is None:
         raise ValueError("--batch needs --out, where a stopped run finds its batch again")
-    wanted = asked.requests
-    _settle(out, identity(model, asked))
+    wanted = choices.requests
+    _settle(out, identity(model, choices))
     with ledger(model, out, price, max_cost and max_cost - before) as store:
-        known = len(store.replies)
-        timed = _timed(None if model.asking.batch else out, lambda: len(store.replies) - known)
+        stored = len(store.replies)
+        timed = _timed(None if model.asking.batch else out, lambda: len(store.replies) - stored)
         with timed, progress.through(len(wanted)):
-            found: dict[Any, Reply] = {}
+            by_key: dict[Any, Reply] = {}
             todo, answered = wanted, -1
-            while todo and answered < len(store.replies):  # again where replies cost less than was set aside for them
+            while todo and answered < len(store.replies):  # repeat: replies can cost less than was reserved for them
                 answered = len(store.replies)
                 for reply in model.replies(todo, store):
-                    found[reply.key] = reply
+                    by_key[reply.key] = reply
                     progress.update(0 if reply.error.startswith(OVER_BUDGET) else 1)
                     progress.note(f"{store.spent_in_dollars} so far" if store.spent else "")
-                todo = [request for request in todo if found[request.key].error.startswith(OVER_BUDGET)]
-        told = [*store.parameters.sentences(), *_other_models(model, store), *_unlike_labels(found.values())]
+                todo = [request for request in todo if by_key[request.key].error.startswith(OVER_BUDGET)]
+        warnings = [*store.parameters.sentences(), *_other_models(model, store), *_unlike_labels(by_key.values())]
     if todo:
         name = str(model.identity().get("served", ""))
         spent = f"{'at most ' if store.uncounted else ''}{in_dollars(before + store.spent)}"
@@ -204,32 +204,32 @@ def ask(
             f"and {spent} is spent; try again with --max-cost {in_dollars(least, up=True)[1:]} or more"
         )
     if out:
-        for made in (REPLIES, measured.RUN):  # anew of what was received: an error may have its reply now
-            (out / made).unlink(missing_ok=True)
-    replies = [found[request.key] for request in wanted]
+        for file in (REPLIES, measured.RUN):  # written again from received replies: a failed request may have succeeded
+            (out / file).unlink(missing_ok=True)
+    replies = [by_key[request.key] for request in wanted]
     precision = {name: value for name, value in model.identity().items() if name == "dtype"}
-    wordings = {template.name: template.label for template in asked.templates}
+    wordings = {template.name: template.label for template in choices.templates}
     how = {**_budgets(model.asking), **precision, "wordings": wordings}
     if all(reply.error for reply in replies):
         raise ServerRefuses(
             f"{model.label} answered no request (the last: {replies[-1].error}), so there is nothing to measure"
         )
     return measured.measure(
-        replies, dict(asked.items), asked.data, model.label, out=out, resamples=resamples, seed=seed,
-        how=how, subset=asked.subset, told=told, cost=store.costs(priced=price is not None),
+        replies, dict(choices.items), choices.data, model.label, out=out, resamples=resamples, seed=seed,
+        how=how, subset=choices.subset, told=warnings, cost=store.costs(priced=price is not None),
     )  # fmt: skip
 
 
 def _other_models(model: ChatModel, store: Ledger) -> Iterator[str]:
-    """Says so if the server names another model than was asked."""
+    """Yields a warning if the server's replies name another model than was asked."""
     name = model.identity().get("served")
-    others = {str(reply["model"]) for reply in store.replies.values() if reply.get("model")} - {name}
-    if name and others:
-        yield f"the server was asked for {name} and names {' and '.join(sorted(others))} in its replies"
+    names = {str(reply["model"]) for reply in store.replies.values() if reply.get("model")} - {name}
+    if name and names:
+        yield f"the server was asked for {name} and names {' and '.join(sorted(names))} in its replies"
 
 
 def _unlike_labels(replies: Iterable[Reply]) -> Iterator[str]:
-    """Says so if the answers seldom begin with a label, so that their probabilities say little about the model."""
+    """Yields a warning if answers seldom begin with a label, so that label probabilities say little about the model."""
     masses = [total(reply.probabilities) for reply in replies if reply.probabilities]
     if masses and (mean := sum(masses) / len(masses)) < FEW:
         yield (
@@ -239,30 +239,30 @@ def _unlike_labels(replies: Iterable[Reply]) -> Iterator[str]:
 
 
 def _budgets(asking: Asking) -> dict[str, Any]:
-    """The options of asking that replies depend on."""
+    """Returns the options of asking that replies depend on."""
     names = ("temperature", "sampled", "answer_tokens", "reasoning_tokens")
     return {name: getattr(asking, name) for name in names}
 
 
-def identity(model: ChatModel, asked: Choices) -> dict[str, Any]:
-    """Who is asked and how: what may not change in a run's folder."""
-    return {**model.identity(), **_budgets(model.asking), **asked.identity()}
+def identity(model: ChatModel, choices: Choices) -> dict[str, Any]:
+    """Returns who is asked and how, which must not change in a run's folder."""
+    return {**model.identity(), **_budgets(model.asking), **choices.identity()}
 
 
-def _settle(folder: Path | None, asked: Mapping[str, Any]) -> None:
-    """Note who is asked and how; replies of another model, or to other questions, are not mixed in."""
+def _settle(folder: Path | None, manifest: Mapping[str, Any]) -> None:
+    """Writes who is asked and how; refuses a folder with replies of another model or to other questions."""
     if folder is None:
         return
     place, received = folder / ASKED, folder / RECEIVED
     if place.exists() and received.exists() and received.stat().st_size:
-        refuse_difference(folder, "set of choices", json_files.read(place, "who was asked"), asked)
+        refuse_difference(folder, "set of choices", json_files.read(place, "who was asked"), manifest)
     folder.mkdir(parents=True, exist_ok=True)
-    json_files.write(dict(asked), place)
+    json_files.write(dict(manifest), place)
 
 
 @contextmanager
 def _timed(folder: Path | None, count: Any) -> Iterator[None]:
-    """Note how long the work took and how many requests it answered, also when it is stopped."""
+    """Writes how long the work took and how many requests it answered, also if it was interrupted."""
     begun = monotonic()
     try:
         yield

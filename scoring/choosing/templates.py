@@ -1,4 +1,4 @@
-"""Prompt templates: the wordings in which a choice is asked, bundled and versioned, or from a file."""
+"""Prompt templates of choices: bundled and versioned, or from a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     import jinja2
 
 SENTENCES = ("likelihood", "completion", "agreement", "isolated", "plain")
-"""Five wordings for sentences; `isolated` asks yes or no about one sentence, and `plain` addresses nobody."""
+"""Five templates for sentences; `isolated` asks yes or no about one sentence, and `plain` addresses nobody."""
 QUESTIONS = ("question", "exam")
-"""Two wordings for questions."""
+"""Two templates for questions."""
 PROBES = ("true",)
-"""The wording for statements about identities, which asks yes or no."""
+"""Template for statements about identities, which asks yes or no."""
 WORDS = ("word",)
-"""The wording for words of association tests."""
+"""Template for words of association tests."""
 WHICH = ("which",)
-"""The wording for which of two identities a predicate fits."""
+"""Template that asks which of two identities a predicate fits."""
 DECISIONS = ("decision",)
-"""The wording for which of two targets gets which of two attributes."""
+"""Template that asks which of two targets gets which of two attributes."""
 BUNDLED = (*SENTENCES, *QUESTIONS, *PROBES, *WHICH, *WORDS, *DECISIONS)
 COUNTS = {2: ("two", "more"), 3: ("three", "most")}
-"""The words for how many sentences there are, and for the degree that one of them stands out."""
+"""Words for the number of sentences, and for the degree that compares them."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """A Jinja text that asks for a choice: with `options` all at once, with `sentence` yes or no about one of them.
+    """A Jinja template of a choice: `options` shows all at once, `sentence` asks yes or no about one of them.
 
-    `about` is what the options answer, such as a question; `other` is what the option gets that is not chosen.
+    `about` is what the options answer, such as a question; `other` is what the option that is not chosen gets.
     """
 
     name: str
@@ -43,16 +43,16 @@ class Template:
 
     @property
     def label(self) -> str:
-        """The template in a signature: its name and the hash of its text."""
+        """Label in a signature: the template's name and the hash of its text."""
         return f"{self.name}@{hex_digest(self.text, DIGITS)}"
 
     @property
     def isolated(self) -> bool:
-        """Whether the template asks about one sentence at a time."""
+        """True if the template asks about one sentence at a time."""
         return self.shows("sentence")
 
     def shows(self, variable: str) -> bool:
-        """Whether the template shows this."""
+        """Returns True if the template shows this variable."""
         from jinja2 import Environment, meta
 
         return variable in meta.find_undeclared_variables(Environment(autoescape=False).parse(self.text))
@@ -67,7 +67,7 @@ class Template:
         about: str = "",
         other: str = "",
     ) -> str:
-        """The prompt about sentences in their order; `offered` is the text of the neutral option, if there is one."""
+        """Returns the prompt about sentences in their order; `offered` is the text of the neutral option, if any."""
         count, degree = COUNTS.get(len(sentences), ("one", "more"))
         shown = [*sentences, *([offered] if offered else [])]
         lines = [f"{label}: {text}" for label, text in zip(labels, shown, strict=True)] if labels else shown
@@ -77,17 +77,17 @@ class Template:
 
     @cached_property
     def _compiled(self) -> "jinja2.Template":
-        """The text, ready to be filled in."""
+        """Text as a compiled Jinja template."""
         return compiled(self.name, self.text)
 
 
 def bundled(name: str) -> Template:
-    """A bundled template by name."""
+    """Returns a bundled template by its name."""
     return Template(name, files("catsofa.data").joinpath("prompts", "choices", f"{name}.txt").read_text("utf-8"))
 
 
 def load(name: str) -> Template:
-    """A bundled template by name, or the text of a file; a ValueError for one that shows no sentence."""
+    """Returns a bundled template by its name, or the text of a file; raises ValueError if it shows no sentence."""
     from jinja2 import TemplateError
 
     if name in BUNDLED:

@@ -1,4 +1,4 @@
-"""Has a model seen a data set? Four tests: order of items, wording, completion, canary."""
+"""Contamination: has a model seen a data set? Four tests: order of items, wording, completion, canary."""
 
 __all__ = ["contamination"]
 
@@ -34,7 +34,7 @@ from catsofa.scoring.signature import model_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
 MOST = 2000
-"""Items of which wording and completion are measured, a sample stratified by domain and target."""
+"""Largest sample for wording and completion, stratified by domain and target."""
 ABILITIES: dict[Kind, Ability] = {
     "causal": "left-to-right",
     "permutation": "left-to-right",
@@ -42,36 +42,36 @@ ABILITIES: dict[Kind, Ability] = {
     "sequence-to-sequence": "infilling",
     "encoder": "left-to-right",
 }
-"""How a kind of model says how likely a text is."""
+"""Ability by which a kind of model gives the likelihood of a text."""
 CAUSAL_ONLY = {
     "order": "the order of items needs a causal model, which reads a shard from left to right in one forward",
     "completion": "completion needs a causal model, which writes from left to right",
 }
-"""Why other models are refused, by test."""
+"""Reason why other models are refused, by test."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The items of which wording and completion are measured."""
+    """Items on which wording and completion are measured."""
 
     items: Sequence[ItemText]
     reworded: Sequence[tuple[Cat, Sequence[Cat]]]
-    """CATs with their paraphrases; none without paraphrases."""
+    """CATs with their paraphrases; empty without paraphrases."""
     given: int
-    """Paraphrases of all sets."""
+    """Number of paraphrases in all sets."""
     refused: int
-    """Paraphrases that belong to no CAT of the data."""
+    """Number of paraphrases that belong to no CAT of the data."""
     unchanged: int
-    """Paraphrases with the text of their CAT."""
+    """Number of paraphrases with the same text as their CAT."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one model makes of a sample, and what a signature says of it; the model itself is let go of."""
+    """Results of one model on a sample, and its facts for a signature; the model itself is released."""
 
     wording: Array | None
     completion: Array | None
-    """None where a test does not apply."""
+    """`wording` and `completion` are None if their test does not apply."""
     kind: Kind
     digest: str
     label: str
@@ -90,10 +90,11 @@ def contamination(
     progress: Progress = SILENT,
     **loading: Any,
 ) -> Contamination:
-    """Whether four tests show that a model has seen a data set: order of items, wording, completion, canary.
+    """Tests whether a model has seen a data set, by order of items, wording, completion and canary.
 
-    `paraphrases` are sets of paraphrased CATs. `references` are models that have not seen the data; without three,
-    wording and completion are described only. `loading` holds the arguments of `models.load`, and `batch_tokens`.
+    `paraphrases` are sets of paraphrased CATs. `references` are models that have not seen the data; with fewer than
+    three, wording and completion are described only. `loading` holds the arguments of `models.load`, and
+    `batch_tokens`.
     """
     data = open_data(on)
     records = list(data.records())
@@ -117,8 +118,8 @@ def contamination(
         if other.digest in (one.digest for one in models.values()):
             raise ValueError(f"found {other.label} twice; expected references that are other models, each named once")
         if other.kind != own.kind:
-            found = f"found a {own.kind} model with a {other.kind} reference"
-            raise ValueError(f"{found}; expected models of one kind, whose likelihoods are the same quantity")
+            mismatch = f"found a {own.kind} model with a {other.kind} reference"
+            raise ValueError(f"{mismatch}; expected models of one kind, whose likelihoods are the same quantity")
         models[f"reference {number}"] = other
     checks = {part: one.batching for part, one in models.items()}
     signature = replace(PROTOCOL, seed=seed).signature(
@@ -137,39 +138,39 @@ def contamination(
 
 
 def _opened(model: str | Model, loading: Mapping[str, Any]) -> Backend:
-    """A model, ready to be asked for the likelihood of texts."""
+    """Loads a model, and checks that it can give the likelihood of texts."""
     how = dict(loading)
     batch_tokens = how.pop("batch_tokens", None)
-    found = load(model, **how) if isinstance(model, str) else model.as_it_is()
-    found.need(ABILITIES[found.kind], "A test of contamination")
-    return Backend(found, batch_tokens)
+    loaded = load(model, **how) if isinstance(model, str) else model.as_it_is()
+    loaded.need(ABILITIES[loaded.kind], "A test of contamination")
+    return Backend(loaded, batch_tokens)
 
 
 def _sample(
     records: Sequence[Any], items: Sequence[ItemText], paraphrases: Iterable[str | Path | Iterable[Any]], seed: int
 ) -> Sample:
-    """At most `MOST` items, the paraphrases of each, and how many belong to none."""
-    kept = {item.id for item in stratified(items, MOST, lambda item: (item.labels["domain"], item.cluster), seed)}
+    """Returns at most `MOST` items, the paraphrases of each, and how many belong to none."""
+    sampled = {item.id for item in stratified(items, MOST, lambda item: (item.labels["domain"], item.cluster), seed)}
     reworded: dict[str, list[Cat]] = {}
-    known = {record.id: record for record in records if isinstance(record, Cat)}
+    cats = {record.id: record for record in records if isinstance(record, Cat)}
     count = refused = unchanged = 0
-    for given in paraphrases:
-        if not known:
+    for source in paraphrases:
+        if not cats:
             raise ValueError(f"found {kind_name(type(records[0]))} with paraphrases; expected CATs, which have them")
-        others = list(sources.read(given))
-        if wrong := next((each for each in others if not isinstance(each, Cat)), None):
+        rewordings = list(sources.read(source))
+        if wrong := next((each for each in rewordings if not isinstance(each, Cat)), None):
             raise ValueError(f"found {kind_name(type(wrong))} as paraphrases; expected CATs with the ids of the data")
-        joined = join(known.values(), others)
-        count += len(others)
+        joined = join(cats.values(), rewordings)
+        count += len(rewordings)
         refused += len(joined.refused)
         for cat, other in joined.pairs:
             if text_of(cat).text == text_of(other).text:
                 unchanged += 1
-            elif cat.id in kept:
+            elif cat.id in sampled:
                 reworded.setdefault(cat.id, []).append(other)
     return Sample(
-        [item for item in items if item.id in kept],
-        [(known[name], tuple(others)) for name, others in reworded.items()],
+        [item for item in items if item.id in sampled],
+        [(cats[name], tuple(rewordings)) for name, rewordings in reworded.items()],
         count,
         refused,
         unchanged,
@@ -177,7 +178,7 @@ def _sample(
 
 
 def _measured(backend: Backend, sample: Sample) -> Measured:
-    """What a model makes of the items of a sample."""
+    """Measures a model on the items of a sample."""
     model = backend.model
     causal = model.kind == "causal"
     return Measured(
@@ -193,18 +194,18 @@ def _measured(backend: Backend, sample: Sample) -> Measured:
 
 
 def _compared(sample: Sample, models: Sequence[Measured], items: int, seed: int) -> Iterator[Test]:
-    """The tests that need references."""
+    """Yields the tests that need references."""
     own = models[0]
     if own.wording is None:
         why = {"of other ids than the data": sample.refused, "with the text of their CAT": sample.unchanged}
-        left_out = [f"{quantity(count, 'paraphrase')} {what}" for what, count in why.items() if count]
-        found = f"found {' and '.join(left_out)}; expected others" if left_out else "no paraphrases"
-        yield Test(name="wording", unit=wording.UNIT, reason=f"{found}; name them with --paraphrases")
+        left_out = [f"{quantity(count, 'paraphrase')} {cause}" for cause, count in why.items() if count]
+        missing = f"found {' and '.join(left_out)}; expected others" if left_out else "no paraphrases"
+        yield Test(name="wording", unit=wording.UNIT, reason=f"{missing}; name them with --paraphrases")
     else:
         clusters = [cat.target for cat, _ in sample.reworded]
         sides = [one.wording for one in models[1:] if one.wording is not None]
         counts = {"items": items, "sampled": len(clusters), "given": sample.given}
-        counts |= {"paraphrases": sum(len(others) for _, others in sample.reworded), "refused": sample.refused}
+        counts |= {"paraphrases": sum(len(rewordings) for _, rewordings in sample.reworded), "refused": sample.refused}
         yield against("wording", wording.UNIT, clusters, own.wording, sides, counts, share=False, seed=seed)
     if own.completion is None:
         yield Test(name="completion", unit=completion.UNIT, reason=CAUSAL_ONLY["completion"])

@@ -12,29 +12,29 @@ from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.statistics.intervals import Interval, wilson
 
 STRINGS = 999
-"""Random strings that the canary is compared with, at most."""
+"""Most random strings that the canary is compared with."""
 ROUNDS = 20
-"""How often as many are drawn, until so many have as many tokens as the canary."""
+"""Most rounds of drawing strings until enough of them have as many tokens as the canary."""
 UNIT = "% of random strings at least as likely"
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 FIXED = (8, 13, 14, 18, 19, 23)
-"""Places of hyphens, version and variant, which random strings share with the canary."""
+"""Positions of hyphens, version and variant, which random strings share with the canary."""
 TYPED = 16
-"""Digits of 31 that follow the one before them by 0 or ±1; so many a random GUID has once in 25,000."""
+"""Steps of 0 or ±1 between neighbouring digits, of 31; a random GUID has as many once in 25,000."""
 DIGITS = "0123456789abcdef"
 
 
-def canary_test(backend: Backend, found: Canary | None, seed: int = 0) -> Test:
-    """The exact test of the rank: p = (1 + k) / (n + 1), with k of n random strings at least as likely.
+def canary_test(backend: Backend, canary: Canary | None, seed: int = 0) -> Test:
+    """Tests the rank of the canary exactly: p = (1 + k) / (n + 1), with k of n random strings at least as likely.
 
-    The strings have as many tokens as the canary. How likely a random string is depends on that above all, in every
-    model alike: a GUID of few tokens would be a false alarm for all models.
+    The strings have as many tokens as the canary, because the likelihood of a random string depends mostly on that
+    number. A GUID with few tokens would otherwise be a false alarm for every model.
     """
-    if found is None:
+    if canary is None:
         reason = "the data has no canary: a release of catsofa has one on its card, README.md"
         return Test(name="canary", unit=UNIT, reason=reason)
-    guid = found.guid.lower()
-    if not GUID.fullmatch(guid) or found.guid not in (guid, guid.upper()):
+    guid = canary.guid.lower()
+    if not GUID.fullmatch(guid) or canary.guid not in (guid, guid.upper()):
         reason = "the canary is no GUID in letters of one case, so nobody knows the random strings of its form"
         return Test(name="canary", unit=UNIT, reason=reason)
     if not_drawn(guid):
@@ -42,18 +42,18 @@ def canary_test(backend: Backend, found: Canary | None, seed: int = 0) -> Test:
             "the canary repeats or counts its digits: random strings are no peers of a GUID that nobody drew at random"
         )
         return Test(name="canary", unit=UNIT, reason=reason)
-    upper = found.guid != guid
-    line = found.line
+    upper = canary.guid != guid
+    line = canary.line
     tokens = len(backend.reader.bare([line])[line].ids)
     rng, peers = np.random.default_rng(seed), list[str]()
     for _ in range(ROUNDS):
         drawn = [
-            "".join(letter if at in FIXED else DIGITS[rng.integers(16)] for at, letter in enumerate(guid))
+            "".join(letter if index in FIXED else DIGITS[rng.integers(16)] for index, letter in enumerate(guid))
             for _ in range(STRINGS)
         ]
-        texts = [line.replace(found.guid, one.upper() if upper else one) for one in drawn]
-        known = backend.reader.bare(texts)
-        peers += [text for text in texts if len(known[text].ids) == tokens]
+        texts = [line.replace(canary.guid, one.upper() if upper else one) for one in drawn]
+        tokenised = backend.reader.bare(texts)
+        peers += [text for text in texts if len(tokenised[text].ids) == tokens]
         if len(peers) >= STRINGS:
             break
     texts = [line, *peers[:STRINGS]]
@@ -70,7 +70,7 @@ def canary_test(backend: Backend, found: Canary | None, seed: int = 0) -> Test:
 
 
 def not_drawn(guid: str) -> bool:
-    """Whether so many digits follow the one before them by 0 or ±1 that a person typed the GUID."""
+    """Returns True if so many digits follow the previous one by 0 or ±1 that a person typed the GUID."""
     digits = [int(digit, 16) for digit in guid.replace("-", "")]
     steps = [(later - digit) % 16 in (0, 1, 15) for digit, later in pairwise(digits)]
     return sum(steps) >= TYPED

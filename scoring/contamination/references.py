@@ -1,4 +1,4 @@
-"""A ratio of items for a model, alone or against reference models that have not seen the data."""
+"""A ratio over items for a model, alone or against reference models that have not seen the data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from catsofa.scoring.contamination.result import Test
 from catsofa.scoring.statistics.intervals import RESAMPLES, Interval, Measure, intervals, ratio, resampled_sums
 
 FEWEST = 3
-"""References without which nothing says how far models that have not seen the data differ by themselves."""
+"""Fewest references that show how much models that have not seen the data differ from each other."""
 
 
 def against(
@@ -27,21 +27,21 @@ def against(
     share: bool,
     seed: int,
 ) -> Test:
-    """The test of a ratio of two columns, a row an item; an item with a NaN on any side is left out of all.
+    """Tests a ratio of two columns with a row for each item; an item with a NaN in any model is excluded everywhere.
 
-    A `share` of tokens is between 0 and 100. The p is one-sided: were the model one more model like the references, how
-    often would its ratio lie so far above their mean? By Student's t, whose error holds the spread of the references
-    and the largest paired standard error over clusters.
+    A `share` of tokens is between 0 and 100. The p-value is one-sided: how often would one more model like the
+    references have a ratio so far above their mean? The test is Student's t. Its error combines the spread of the
+    references with the largest paired standard error over clusters.
     """
     sides = [model, *references]
-    kept = np.logical_and.reduce([np.isfinite(side).all(axis=1) for side in sides])
-    counts = {**counts, "scored": int(kept.sum())}
-    if not kept.any():
+    complete = np.logical_and.reduce([np.isfinite(side).all(axis=1) for side in sides])
+    counts = {**counts, "scored": int(complete.sum())}
+    if not complete.any():
         return Test(name=name, unit=unit, counts=counts, reason="no item could be scored")
-    groups, which = np.unique(np.array(clusters)[kept], return_inverse=True)
+    groups, which = np.unique(np.array(clusters)[complete], return_inverse=True)
     sums = [np.zeros((len(groups), 2)) for _ in sides]
     for total, side in zip(sums, sides, strict=True):
-        np.add.at(total, which, side[kept])
+        np.add.at(total, which, side[complete])
     if share:
         counts |= dict(zip(("reproduced", "tokens"), map(int, sums[0].sum(axis=0)), strict=True))
     counts |= {"clusters": len(groups), "references": len(references)}
@@ -50,8 +50,8 @@ def against(
     own, *others = (intervals(one, {name: measure}, seed=seed)[name] for one in sums)
     test = Test(name=name, unit=unit, value=own, references=others, counts=counts)
     if len(references) < FEWEST:
-        found = f"described only: {quantity(len(references), 'reference')}"
-        why = f"{found}, and it takes {FEWEST} to say how far models that have not seen the data differ by themselves"
+        summary = f"described only: {quantity(len(references), 'reference')}"
+        why = f"{summary}, and it takes {FEWEST} to say how far models that have not seen the data differ by themselves"
         return replace(test, reason=why)
     values = np.array([other.value for other in others])
     change = own.value - float(values.mean())

@@ -1,4 +1,4 @@
-"""The result of one test of contamination, and of all of them together."""
+"""Results of one contamination test, and of all of them together."""
 
 __all__ = ["Contamination", "Test"]
 
@@ -23,41 +23,41 @@ PARTS = {
     "reproduced": ("tokens", "tokens reproduced"),
     "above": ("strings", "random strings at least as likely"),
 }
-"""A count that is a part of another one: the count of the whole, and what the part is."""
+"""Counts that are a part of another count: the name of the whole, and a description of the part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Test:
-    """One test: its number with an interval, and its verdict or the reason why there is none."""
+    """One test: its number with an interval, and its verdict or the reason for a missing verdict."""
 
     name: str
     """order, wording, completion or canary."""
     unit: str = ""
-    """What the number counts."""
+    """Unit of the number."""
     value: Interval = UNDEFINED
     """The model's number."""
     references: Sequence[Interval] = ()
-    """The number of each reference model on the same items."""
+    """Number of each reference model on the same items."""
     change: Interval = UNDEFINED
-    """How far the model's number lies above the mean of the references; the interval is over models."""
+    """Model's number minus the mean of the references; the interval is over models."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """What the number rests on: items, shards, permutations, tokens, random strings."""
+    """Basis of the number: items, shards, permutations, tokens, random strings."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What was permuted and how neighbours are alike, for the order of items."""
+    """For the order of items: what was permuted, and how neighbours are alike."""
     p: float = nan
-    """One-sided p of a model that has not seen the data; NaN without a test."""
+    """One-sided p-value of a model that has not seen the data; NaN without a test."""
     holm: float = nan
-    """The p adjusted over the tests that could be made."""
+    """p-value, Holm-adjusted over the tests that could be made."""
     reason: str = ""
-    """Why there is no verdict; empty where there is one."""
+    """Reason for a missing verdict; empty with a verdict."""
 
     @property
     def shown(self) -> bool | None:
-        """Whether this test shows contamination; None without a verdict."""
+        """True if this test shows contamination; None without a verdict."""
         return None if isnan(self.holm) else self.holm <= ALPHA
 
     def to_dict(self) -> dict[str, Any]:
-        """The test as it stands in our JSON."""
+        """Returns the test as a dictionary for JSON."""
         return {
             **self.value.to_dict(),
             "unit": self.unit,
@@ -74,16 +74,16 @@ class Test:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contamination(Tabular):
-    """Whether tests show that a model has seen a data set."""
+    """Results of the contamination tests of one model on one data set."""
 
     tests: Sequence[Test]
-    """Order, wording, completion and canary, with p adjusted by Holm over those that could be made."""
+    """Order, wording, completion and canary; p-values are Holm-adjusted over those that could be made."""
     signature: Signature
     warnings: tuple[str, ...] = ()
 
     @property
     def shown(self) -> bool | None:
-        """Whether a test shows contamination; None if no test could be made."""
+        """True if a test shows contamination; None if no test could be made."""
         verdicts = [test.shown for test in self.tests if test.shown is not None]
         return any(verdicts) if verdicts else None
 
@@ -100,11 +100,11 @@ class Contamination(Tabular):
         shown = [test.name for test in self.tests if test.shown]
         if shown:
             return f"contamination shown by: {', '.join(shown)}"
-        made = ", ".join(test.name for test in self.tests if test.shown is not None)
-        return f"contamination not shown (tests made: {made}); that does not show that the model has not seen the data"
+        names = ", ".join(test.name for test in self.tests if test.shown is not None)
+        return f"contamination not shown (tests made: {names}); that does not show that the model has not seen the data"
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as it stands in our JSON."""
+        """Returns the result as a dictionary for JSON."""
         return {
             "tests": {test.name: test.to_dict() for test in self.tests},
             "shown": self.shown,
@@ -114,7 +114,7 @@ class Contamination(Tabular):
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each test."""
+        """Returns a flat row for each test."""
         return [
             {
                 "test": test.name,
@@ -130,18 +130,18 @@ class Contamination(Tabular):
         ]
 
     def heading(self) -> str:
-        """The verdict."""
+        """Returns the verdict."""
         return self.sentence
 
 
 def adjusted(tests: Iterable[Test]) -> tuple[Test, ...]:
-    """The tests with p adjusted by Holm over those that have one."""
+    """Returns the tests with p-values Holm-adjusted over those that have one."""
     every = tuple(tests)
     return tuple(replace(test, holm=p) for test, p in zip(every, holm([test.p for test in every]), strict=True))
 
 
 def basis(counts: Mapping[str, int]) -> list[str]:
-    """What a number rests on: each count, with its denominator where it is a part of another count."""
+    """Returns each count in words, with its denominator if it is a part of another count."""
     parts = {name: PARTS[name] for name in counts if name in PARTS and PARTS[name][0] in counts}
     wholes = {whole for whole, _ in parts.values()} - parts.keys()
     return [

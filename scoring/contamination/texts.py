@@ -1,4 +1,4 @@
-"""Items as texts, in the order of their file, and how likely a model finds texts."""
+"""Items as texts, in the order of their file, and the likelihoods of texts."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,10 +18,10 @@ from catsofa.scoring.protocols import DEFAULT
 PROTOCOL = DEFAULT.changed(
     name="contamination", about="Whether a model has seen a data set: the log-likelihood of whole texts.", length="sum"
 )
-"""How a text is scored: all its tokens from the start token on, or each behind a mask."""
+"""Scoring of a text: all its tokens after the start token, or each token behind a mask."""
 TAKES = "CATs, pairs, probes or questions"
 AT_ONCE = 256
-"""Texts that are asked together."""
+"""Texts asked together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,18 +30,18 @@ class ItemText:
 
     id: str
     text: str
-    """The texts of the item, a line each, in the order of the record."""
+    """Texts of the item, one per line, in the order of the record."""
     labels: Mapping[str, str]
-    """What neighbours may share: target, domain, task; the condition and polarity of a question."""
+    """Labels that neighbours may share: target, domain, task; the condition and polarity of a question."""
     cluster: str
-    """The items that intervals resample together."""
+    """Cluster of items that intervals resample together."""
 
 
 def text_of(record: Any, order: Sequence[str] = ()) -> ItemText:
-    """An item as one text; `order` has the labels of a CAT's candidates in the order of their lines."""
+    """Returns an item as one text; `order` has the labels of a CAT's candidates in the order of their lines."""
     match record:
         case Cat():
-            place = {label: at for at, label in enumerate(order or [one.label for one in record.candidates])}
+            place = {label: index for index, label in enumerate(order or [one.label for one in record.candidates])}
             lines = [one.text for one in sorted(record.candidates, key=lambda one: place[one.label])]
             lines = lines if record.kind == "intrasentence" else [record.context, *lines]
             labels = {"target": record.target, "domain": record.bias_type, "task": record.kind}
@@ -62,21 +62,21 @@ def text_of(record: Any, order: Sequence[str] = ()) -> ItemText:
 
 
 def log_likelihoods(backend: Backend, texts: Sequence[str]) -> Array:
-    """The log-likelihood of each text in nats, NaN where the model cannot read it whole.
+    """Returns the log-likelihood of each text in nats; NaN if the model cannot read the whole text.
 
-    Of a masked model it is the pseudo-log-likelihood, of an encoder-decoder the log-likelihood of a gap.
+    For a masked model it is the pseudo-log-likelihood, for an encoder-decoder the log-likelihood of a gap.
     """
-    found = [_of_some(backend, texts[low : low + AT_ONCE]) for low in range(0, len(texts), AT_ONCE)]
-    return np.concatenate([np.empty(0), *found])
+    blocks = [_of_some(backend, texts[low : low + AT_ONCE]) for low in range(0, len(texts), AT_ONCE)]
+    return np.concatenate([np.empty(0), *blocks])
 
 
 def _of_some(backend: Backend, texts: Sequence[str]) -> Array:
-    """The log-likelihoods of a few texts, which are asked together."""
-    asked: dict[str, sentences.Asked] = {}
+    """Returns the log-likelihoods of a few texts, which are asked together."""
+    by_text: dict[str, sentences.Asked] = {}
     for tokens in sentences.read(backend, texts).values():
         with suppress(Unscorable):
-            asked[tokens.text] = sentences.asked(backend, tokens, PROTOCOL)
-    answers = iter(engine.ask(backend, [question for questions in asked.values() for question in questions]))
-    sums = {text: sum(float(next(answers).sum()) for _ in questions) for text, questions in asked.items()}
-    found = np.array([sums.get(text, np.nan) for text in texts])
-    return np.where(np.isfinite(found), found, np.nan)
+            by_text[tokens.text] = sentences.asked(backend, tokens, PROTOCOL)
+    answers = iter(engine.ask(backend, [question for questions in by_text.values() for question in questions]))
+    sums = {text: sum(float(next(answers).sum()) for _ in questions) for text, questions in by_text.items()}
+    totals = np.array([sums.get(text, np.nan) for text in texts])
+    return np.where(np.isfinite(totals), totals, np.nan)

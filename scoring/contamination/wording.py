@@ -1,4 +1,4 @@
-"""The wording of items: how much likelier is the known text than paraphrases of equal meaning?"""
+"""Wording of items: how much more likely is the known text than paraphrases of equal meaning?"""
 
 from collections.abc import Sequence
 
@@ -15,18 +15,19 @@ UNIT = "nats per 100 characters above paraphrases"
 
 
 def preferences(backend: Backend, pairs: Pairs) -> Array:
-    """For each CAT the preference for its wording, and 1: nats a character, less the mean over its paraphrases.
+    """Returns for each CAT the preference for its wording in nats per character, and 1.
 
-    Characters, since tokens differ between models, and paraphrases in length. NaN where a text has no likelihood.
+    The preference is the value of the CAT minus the mean over its paraphrases. The unit is characters, because tokens
+    differ between models, and paraphrases in length. NaN if a text has no likelihood.
     """
-    texts = [[text_of(cat).text, *(_reworded(cat, each) for each in others)] for cat, others in pairs]
+    texts = [[text_of(cat).text, *(_reworded(cat, each) for each in paraphrases)] for cat, paraphrases in pairs]
     every = list(dict.fromkeys(text for some in texts for text in some))
-    found = log_likelihoods(backend, every)
-    each = {text: value / len(text) for text, value in zip(every, found.tolist(), strict=True)}
-    values = [each[own] - float(np.mean([each[other] for other in others])) for own, *others in texts]
+    likelihoods = log_likelihoods(backend, every)
+    each = {text: value / len(text) for text, value in zip(every, likelihoods.tolist(), strict=True)}
+    values = [each[own] - float(np.mean([each[other] for other in paraphrases])) for own, *paraphrases in texts]
     return np.column_stack([values, np.where(np.isnan(values), np.nan, 1.0)])
 
 
 def _reworded(cat: Cat, paraphrase: Cat) -> str:
-    """The text of a paraphrase, its lines in the order of the original."""
+    """Returns the text of a paraphrase, with its lines in the order of the original."""
     return text_of(paraphrase, [candidate.label for candidate in cat.candidates]).text

@@ -1,6 +1,7 @@
-"""Whether a benchmark measures: how good its items are at telling models apart.
+"""Item analysis of a benchmark: how well its items tell models apart.
 
-Rows are items, columns are models. Every number has two intervals: over other terms, and over other models.
+Rows are items, columns are models. Numbers have intervals over other terms and over other models, where both are
+defined.
 """
 
 __all__ = [
@@ -27,29 +28,29 @@ from catsofa.scoring.examine.short import ShortForm, short_form
 from catsofa.scoring.signature import Signature
 
 RESAMPLES = 1_000
-"""Draws of terms behind each interval over terms."""
+"""Bootstrap resamples of terms for each interval over terms."""
 CONVERGENCE = "convergence"
-"""Key of the report beside the tasks."""
+"""Key of the agreement between parts, next to the tasks of the report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination(Tabular):
-    """How good the items of each task are, and whether the tasks agree."""
+    """Item analysis of each task, and the agreement between tasks."""
 
     parts: Mapping[str, Part]
     convergence: Sequence[Agreement]
     models: tuple[str, ...]
     signature: Signature | None = None
     warnings: tuple[str, ...] = ()
-    """Sentences about the models and their scores; those about a task are in its part."""
+    """Warnings about the models and their scores; warnings about one task are in its part."""
 
     @property
     def flags(self) -> list[Flag]:
-        """The items that somebody should look at, task by task."""
+        """All flagged items, task by task."""
         return [flag for part in self.parts.values() for flag in part.flags]
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers as they stand in our JSON."""
+        """Returns the report as a dictionary for JSON."""
         return {
             "models": list(self.models),
             "results": {
@@ -61,30 +62,31 @@ class Examination(Tabular):
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each number of each task, with its limits over terms and models."""
+        """Returns a flat row for each number of each task, with its limits over terms and models together."""
         return [
             {
                 "task": task,
                 "number": name,
-                **found.both.row("value"),
+                **estimate.both.row("value"),
             }
             for task, part in self.parts.items()
-            for name, found in part.numbers.items()
+            for name, estimate in part.numbers.items()
         ]
 
     def heading(self) -> str:
-        """How many models, and the signature."""
+        """Returns the number of models, and the signature if it is known."""
         return f"{len(self.models)} models" + (f" | {self.signature}" if self.signature else "")
 
 
 def examine(
     matrix: ItemMatrix, *, resamples: int = RESAMPLES, seed: int = 0, groups: Sequence[str] = (), short: int = 0
 ) -> Examination:
-    """How good the items of each task are at telling these models apart.
+    """Measures how well the items of each task tell these models apart.
 
-    A task needs two items and two models that score some; one with fewer is left out with a warning. Each of `groups`
-    is a part of models' names (`roberta`), whose models are compared with the others item by item. So many items of
-    each task as `short` says are chosen that tell the models' scores on all of them.
+    A task needs at least two items and two models with scores; other tasks are left out with a warning. Each entry of
+    `groups` is a pattern for a part of model names (`roberta`); its models are compared with the others item by item.
+    `short` is the number of items in the short form of each task, or 0 for none. A short form predicts the models'
+    scores on all items.
     """
     if resamples < 2:
         raise ValueError(f"found {resamples} resamples; expected 2 or more, from which intervals over terms are made")
@@ -118,7 +120,7 @@ def examine(
 def _more(
     part: Part, scored: ItemMatrix, inside: Mapping[str, set[str]], *, short: int, resamples: int, seed: int
 ) -> Part:
-    """A part with its groups of models, facets, one scale and short form, or the reason why it has none."""
+    """Adds group differences, facets, the bipolar scale and a short form to a part, or why they are missing."""
     names, values = scored.items.tolist(), scored.values
     masks = {group: np.array([name in members for name in scored.models]) for group, members in inside.items()}
     alone = "" if scored.preferences else "the matrix has scores, and not which of two sides a model prefers"
@@ -126,14 +128,16 @@ def _more(
     flags = [
         Flag(item=one.item, rule=OTHERWISE, message=f"answered otherwise by {group}, odds ratio {one.odds:.2g}, "
              f"Holm's p {one.holm:.2g}")
-        for group, found in dif.items()
-        for one in found.items
+        for group, difference in dif.items()
+        for one in difference.items
     ]  # fmt: skip
     studies = {one.name: studied(one, scored.groups, resamples=resamples, seed=seed) for one in scored.facets}
     facets = {name: one for name, one in studies.items() if not isinstance(one, str)}
     part = replace(part, dif=dif, flags=(*part.flags, *flags), facets=facets)
-    made: dict[str, Any] = {"bipolar": alone or bipolar(values, scored.models, names)}
+    extras: dict[str, Any] = {"bipolar": alone or bipolar(values, scored.models, names)}
     if short:
-        made["short"] = short_form(scored, short, seed)
-    reasons = {name: why for name, why in {**made, **studies}.items() if isinstance(why, str)}
-    return replace(part, undefined={**part.undefined, **reasons}, **{k: v for k, v in made.items() if k not in reasons})
+        extras["short"] = short_form(scored, short, seed)
+    reasons = {name: why for name, why in {**extras, **studies}.items() if isinstance(why, str)}
+    return replace(
+        part, undefined={**part.undefined, **reasons}, **{k: v for k, v in extras.items() if k not in reasons}
+    )

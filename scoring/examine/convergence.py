@@ -1,4 +1,4 @@
-"""Whether the parts of a benchmark put the models in one order."""
+"""Convergence: agreement between the parts of a benchmark on the order of the models."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,27 +18,27 @@ from catsofa.scoring.statistics.intervals import UNDEFINED
 from catsofa.scoring.statistics.rank_correlation import Correlation, kendall
 
 FEWEST_ITEMS = 10
-"""Items from which a domain is a part."""
+"""Fewest items with which a domain counts as a part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How far two parts agree on the order of the models."""
+    """Agreement of two parts on the order of the models."""
 
     parts: tuple[str, str]
     kendall: Correlation
     """Kendall's tau-b of the models' mean scores."""
     holm: float
-    """Its p, corrected for every pair of parts."""
+    """p-value of tau, Holm-adjusted over all pairs of parts."""
     pearson: Estimate
-    """Pearson's r of the same means, with the jackknife's interval."""
+    """Pearson's r of the same means, with the jackknife interval."""
     disattenuated: float
-    """r over the root of both parts' reliabilities; NaN where one of them is not above 0. It may exceed 1."""
+    """r / √(product of both reliabilities); NaN if one of them is not above 0. It may exceed 1."""
     undefined: str = ""
-    """Why there is no correlation; empty if there is one."""
+    """Reason why the correlation is undefined; empty if it is defined."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
+        """Returns the numbers by name."""
         tau = self.kendall
         return {
             "parts": list(self.parts),
@@ -54,7 +54,7 @@ class Agreement:
 
 
 def convergence(tasks: Mapping[str, ItemMatrix]) -> tuple[Agreement, ...]:
-    """Every pair of tasks, then every pair of domains within a task."""
+    """Returns the agreement of every pair of tasks, then of every pair of domains within a task."""
     families = [tasks, *({f"{task}: {d}": m for d, m in _domains(part).items()} for task, part in tasks.items())]
     pairs = [pair for parts in families for pair in _pairs(parts)]
     adjusted = holm([tau.p for _, tau, _, _ in pairs])
@@ -65,22 +65,22 @@ def convergence(tasks: Mapping[str, ItemMatrix]) -> tuple[Agreement, ...]:
 
 
 def _undefined(tau: Correlation) -> str:
-    """Why a rank correlation has no value; empty if it has one."""
+    """Returns the reason why a rank correlation is undefined; empty if it is defined."""
     if tau.models < LEAST:
         return f"fewer than {LEAST} models"
     return "all models have one mean" if isnan(tau.value.value) else ""
 
 
 def _domains(part: ItemMatrix) -> dict[str, ItemMatrix]:
-    """The items of each domain that has enough of them."""
-    found = {str(domain): part.take(part.domains == domain) for domain in np.unique(part.domains)}
-    return {domain: one for domain, one in found.items() if len(one.items) >= FEWEST_ITEMS}
+    """Returns the items of each domain that has at least `FEWEST_ITEMS` items."""
+    matrices = {str(domain): part.take(part.domains == domain) for domain in np.unique(part.domains)}
+    return {domain: one for domain, one in matrices.items() if len(one.items) >= FEWEST_ITEMS}
 
 
 def _pairs(
     parts: Mapping[str, ItemMatrix],
 ) -> Iterator[tuple[tuple[str, str], Correlation, Estimate, float]]:
-    """What each two parts have in common."""
+    """Yields the names of each two parts, Kendall's tau, Pearson's r, and r corrected for unreliability."""
     means = {name: model_means(part.values) for name, part in parts.items()}
     reliable = {
         name: float(crossed_coefficient(term_sums(part.values, part.groups).sum(axis=0)))
@@ -91,17 +91,17 @@ def _pairs(
         sides = np.stack([means[one], means[other]])
         tau = kendall(*(dict(zip(models, side.tolist(), strict=True)) for side in sides))
         sides = sides[:, np.isfinite(sides).all(axis=0)]
-        if tau.models < LEAST:  # of three, one order in three is the same or the reverse
+        if tau.models < LEAST:  # with three models, one order in three is the same or the reverse
             tau = Correlation(UNDEFINED, nan, tau.models)
         r = float(correlations(*sides)) if sides.shape[1] >= LEAST else nan
-        left_out = np.array([float(correlations(*np.delete(sides, at, axis=1))) for at in range(sides.shape[1])])
-        found = estimate(r, np.empty(0), 0, left_out, CORRELATION)
+        left_out = np.array([float(correlations(*np.delete(sides, index, axis=1))) for index in range(sides.shape[1])])
+        estimated = estimate(r, np.empty(0), 0, left_out, CORRELATION)
         both = reliable[one] * reliable[other] if min(reliable[one], reliable[other]) > 0 else nan
-        yield (one, other), tau, found, r / sqrt(both)
+        yield (one, other), tau, estimated, r / sqrt(both)
 
 
 def model_means(values: Array) -> Array:
-    """Each model's mean score, set beside the others on the items that it scored; NaN for none."""
+    """Returns each model's mean score, adjusted for the means of the items that it scored; NaN without scores."""
     away, scored = deviations(values)
     counts = scored.sum(axis=0)
     return np.where(counts > 0, np.nanmean(values) + away.sum(axis=0) / np.maximum(counts, 1), nan)

@@ -1,4 +1,4 @@
-"""From the scores of one task's items to its numbers, each with its intervals."""
+"""Computes the numbers of one task from the scores of its items, each number with its intervals."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,31 +34,31 @@ from catsofa.scoring.examine.variance import (
 from catsofa.scoring.statistics.intervals import ALIKE, resampled_sums
 
 SPLITS = 500
-"""Random halves of the terms."""
+"""Random split halves of the terms."""
 PERMUTATIONS = 200
 """Shuffles of the models within each item."""
 OUTER = 0.025
-"""The p-value up to which a negative item–rest correlation is named."""
+"""Largest p-value at which a negative item–rest correlation is flagged."""
 RANK = 0.95
-"""The quantile of the shuffled eigenvalues that a dimension must exceed (parallel analysis)."""
+"""Quantile of the shuffled eigenvalues that a dimension must exceed (parallel analysis)."""
 BLOCK = 100
 """Resamples of item–rest correlations held in memory at once."""
 FEWEST_TERMS = 4
-"""Terms from which halves differ."""
+"""Fewest terms for split halves."""
 MANY = 20
-"""Models below which a warning says how few they are."""
+"""Fewest models without a warning about their number."""
 
 Parts = list[Array]
-"""The scores without each of the models in turn."""
+"""Scores without each of the models in turn."""
 
 
 def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
-    """The numbers of one task; models and items without any score are left out."""
-    of = matrix.scored()
-    values, scored = of.values, np.isfinite(of.values)
-    terms = int(of.groups.max()) + 1
-    left_out = [np.delete(values, at, axis=1) for at in range(values.shape[1])] if values.shape[1] > 2 else []
-    numbers, negative = _variance(values, of.groups, left_out, resamples=resamples, seed=seed)
+    """Returns the numbers of one task; models and items without any score are left out."""
+    part = matrix.scored()
+    values, scored = part.values, np.isfinite(part.values)
+    terms = int(part.groups.max()) + 1
+    left_out = [np.delete(values, column, axis=1) for column in range(values.shape[1])] if values.shape[1] > 2 else []
+    numbers, negative = _variance(values, part.groups, left_out, resamples=resamples, seed=seed)
     undefined = {} if "coefficient" in numbers else {"terms": "one item a term" if terms > 1 else "one term"}
     shuffled = Shuffled()
     if values.shape[1] < LEAST:
@@ -66,24 +66,24 @@ def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
             ("coefficient", "split_half", "item_rest", "dimensions"), f"fewer than {LEAST} models"
         )
     else:
-        numbers |= _rests(values, of.groups, left_out, resamples=resamples, seed=seed)
-        shuffled = _shuffled(values, of.items, seed)
+        numbers |= _rests(values, part.groups, left_out, resamples=resamples, seed=seed)
+        shuffled = _shuffled(values, part.items, seed)
         if terms < FEWEST_TERMS:
             undefined["split_half"] = f"fewer than {FEWEST_TERMS} terms"
         else:
-            halves = [float(_median(half_correlations(one, of.groups, SPLITS, seed))) for one in (values, *left_out)]
-            # terms drawn twice would lie in both halves, so that there are no draws
+            halves = [float(_median(half_correlations(one, part.groups, SPLITS, seed))) for one in (values, *left_out)]
+            # no resamples: a term drawn twice would lie in both halves
             numbers["split_half"] = estimate(halves[0], np.empty(0), 0, np.array(halves[1:]), RELIABILITY)
-    people = with_people(of, left_out, resamples=resamples, seed=seed)
+    people = with_people(part, left_out, resamples=resamples, seed=seed)
     if isinstance(people, str):
         undefined["people"] = people
     else:
         numbers |= people
-    if not of.preferences:
+    if not part.preferences:
         del numbers["all_agree"]
         undefined["all_agree"] = "scores are hardly ever equal, also where all models prefer one side"
     complete = scored.all(axis=1)
-    same = agreed(of.items[complete], values[complete])
+    same = agreed(part.items[complete], values[complete])
     return Part(
         models=values.shape[1],
         items=len(values),
@@ -111,53 +111,55 @@ def examined(matrix: ItemMatrix, *, resamples: int, seed: int) -> Part:
             *shuffled.flags,
         ),
         by_chance=shuffled.by_chance,
-        warnings=tuple(_warnings(matrix, of, negative, numbers)),
+        warnings=tuple(_warnings(matrix, part, negative, numbers)),
     )
 
 
 def _median(values: Array) -> float:
-    """The median of what is defined; NaN of nothing."""
-    known = values[np.isfinite(values)]
-    return float(np.median(known)) if len(known) else np.nan
+    """Returns the median of the defined values; NaN if none is defined."""
+    defined = values[np.isfinite(values)]
+    return float(np.median(defined)) if len(defined) else np.nan
 
 
 def agreed(items: NDArray[np.str_], values: Array) -> tuple[Agreed, ...]:
-    """The items to which all models give one value, beside the number to expect by chance: n · ∏ m_j / n.
+    """Returns the items to which all models give one value, and the number expected by chance: n · ∏ (m_j / n).
 
-    Model j gives the value to m_j of the n items; chance shuffles the items of each model apart.
+    Model j gives the value to m_j of the n items; chance shuffles the items of each model separately.
     """
-    found = []
+    agreements = []
     for value in reduce(np.intersect1d, values.T):
-        given = values == value
-        by_chance = len(values) * float(given.mean(axis=0).prod())
-        found.append(Agreed(value=float(value), items=tuple(items[given.all(axis=1)].tolist()), by_chance=by_chance))
-    return tuple(found)
+        matches = values == value
+        by_chance = len(values) * float(matches.mean(axis=0).prod())
+        agreements.append(
+            Agreed(value=float(value), items=tuple(items[matches.all(axis=1)].tolist()), by_chance=by_chance)
+        )
+    return tuple(agreements)
 
 
 def _variance(
     values: Array, groups: NDArray[np.int64], left_out: Parts, *, resamples: int, seed: int
 ) -> tuple[dict[str, Estimate], list[str]]:
-    """Shares of variance, coefficients and the share on which all agree; and the components that came out negative."""
+    """Returns shares of variance, coefficients and the share of agreement; and the names of negative components."""
     terms = int(groups.max()) + 1
     columns = _columns(values, groups)
-    found = _of_sums(columns.sum(axis=0), nested := 1 < terms < len(values))
+    estimates = _of_sums(columns.sum(axis=0), nested := 1 < terms < len(values))
     draws = _of_sums(resampled_sums(columns, resamples, seed), nested)
     without = [_of_sums(_columns(one, groups).sum(axis=0), nested) for one in left_out]
     scales = {"kr20": RELIABILITY, "coefficient": RELIABILITY}
     if values.shape[1] < LEAST:
-        found |= dict.fromkeys(scales.keys() & found.keys(), np.array(np.nan))
+        estimates |= dict.fromkeys(scales.keys() & estimates.keys(), np.array(np.nan))
     numbers = {
         name: estimate(
             float(value), draws[name], terms, np.array([float(one[name]) for one in without]), scales.get(name, SHARE)
         )
-        for name, value in found.items()
+        for name, value in estimates.items()
     }
-    negative = [name.partition(".")[2] for name, value in found.items() if name not in scales and value < 0]
+    negative = [name.partition(".")[2] for name, value in estimates.items() if name not in scales and value < 0]
     return numbers, [*dict.fromkeys(negative)]
 
 
 def _columns(values: Array, groups: NDArray[np.int64]) -> Array:
-    """A row for each term: the items on which all models agree, those that all scored, and the sums for components."""
+    """Returns a row for each term: items on which all models agree, items that all scored, sums for components."""
     complete = np.isfinite(values).all(axis=1)
     agree = complete & (np.nanmax(values, axis=1, initial=-np.inf) == np.nanmin(values, axis=1, initial=np.inf))
     counts = [np.bincount(groups, weights=one, minlength=groups.max() + 1) for one in (agree, complete)]
@@ -165,25 +167,25 @@ def _columns(values: Array, groups: NDArray[np.int64]) -> Array:
 
 
 def _of_sums(sums: Array, nested: bool) -> dict[str, Array]:
-    """Every number that follows from the sums of `_columns`."""
+    """Returns every number that follows from the sums of `_columns`."""
     agree, complete, rest = sums[..., 0], sums[..., 1], sums[..., 2:]
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = {"all_agree": agree / complete, "kr20": crossed_coefficient(rest)}
-    found |= {
+        numbers = {"all_agree": agree / complete, "kr20": crossed_coefficient(rest)}
+    numbers |= {
         f"variance.{name}": share
         for name, share in zip(CROSSED, np.moveaxis(shares(components(rest)), -1, 0), strict=True)
     }
     if nested:
         parts = np.moveaxis(shares(components(rest, nested=True)), -1, 0)
-        found |= {f"terms.{name}": share for name, share in zip(NESTED, parts, strict=True)}
-        found["coefficient"] = nested_coefficient(rest)
-    return found
+        numbers |= {f"terms.{name}": share for name, share in zip(NESTED, parts, strict=True)}
+        numbers["coefficient"] = nested_coefficient(rest)
+    return numbers
 
 
 def _rests(
     values: Array, groups: NDArray[np.int64], left_out: Parts, *, resamples: int, seed: int
 ) -> dict[str, Estimate]:
-    """The median of the item–rest correlations, and their share below 0, over draws of terms and models left out."""
+    """Returns the median of the item–rest correlations and their share below 0, with intervals."""
     terms, rng = int(groups.max()) + 1, np.random.default_rng(seed)
     away, scored = deviations(values)
     blocks = []
@@ -196,26 +198,26 @@ def _rests(
     draws = np.concatenate(blocks, axis=1) if blocks else np.empty((2, 0))
     each = np.array([summary(item_rest(*deviations(one))[:, 0]) for one in (values, *left_out)]).T
     return {
-        f"item_rest.{name}": estimate(float(of[0]), drawn, terms, of[1:], scale)
-        for name, of, drawn, scale in zip(("median", "negative"), each, draws, (CORRELATION, SHARE), strict=True)
+        f"item_rest.{name}": estimate(float(series[0]), drawn, terms, series[1:], scale)
+        for name, series, drawn, scale in zip(("median", "negative"), each, draws, (CORRELATION, SHARE), strict=True)
     }
 
 
 def summary(r: Array) -> tuple[float, float]:
-    """The median of correlations, and their share below 0, over those that are defined."""
-    known = r[np.isfinite(r)]
-    return _median(known), float((known < 0).mean()) if len(known) else np.nan
+    """Returns the median of the defined correlations, and their share below 0."""
+    defined = r[np.isfinite(r)]
+    return _median(defined), float((defined < 0).mean()) if len(defined) else np.nan
 
 
 def _quantiles(r: Array) -> Array:
-    """Every hundredth of correlations that are defined; none of nothing."""
-    known = r[np.isfinite(r)]
-    return np.quantile(known, np.linspace(0, 1, 101)) if len(known) else np.empty(0)
+    """Returns percentiles 0 to 100 of the defined correlations; empty if none is defined."""
+    defined = r[np.isfinite(r)]
+    return np.quantile(defined, np.linspace(0, 1, 101)) if len(defined) else np.empty(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shuffled:
-    """What is left where the models of each item are shuffled; empty of too few models."""
+    """Results with the models of each item shuffled; empty for too few models."""
 
     null: Mapping[str, float] = field(default_factory=dict)
     quantiles: tuple[float, ...] = ()
@@ -227,7 +229,7 @@ class Shuffled:
 
 
 def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
-    """The null of item–rest correlations and eigenvalues, and the items whose correlation is lower than by chance."""
+    """Returns the null of item–rest correlations and eigenvalues, and flags for correlations lower than by chance."""
     away, scored = deviations(values)
     r, roots = item_rest(away, scored)[:, 0], eigenvalues(away, scored)
     below, summaries, drawn, spreads = np.ones(len(r)), [], [], []
@@ -247,7 +249,7 @@ def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
         },
         quantiles=tuple(_quantiles(r).tolist()),
         null_quantiles=tuple(np.mean(spreads, axis=0).tolist()),
-        # deviations from an item's mean leave one fewer than there are models
+        # deviations from an item's mean have one dimension fewer than models
         eigenvalues=tuple(roots[:-1].tolist()),
         limits=tuple(np.quantile(drawn, RANK, axis=0)[:-1].tolist()),
         flags=tuple(
@@ -262,7 +264,7 @@ def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
 def _warnings(
     matrix: ItemMatrix, scored: ItemMatrix, negative: Sequence[str], numbers: Mapping[str, Estimate]
 ) -> Iterator[str]:
-    """Sentences that belong beside the numbers."""
+    """Yields warnings about the models, the coverage and the reliability."""
     if (count := len(scored.models)) < MANY:
         yield (
             f"{count} models: intervals over models rest on {quantity(count - 1, 'degree')} of freedom, and models of "
@@ -278,9 +280,9 @@ def _warnings(
             f"{', '.join(names)} score every item alike and count as {len(names)} models; if they are one, name one, "
             "since the others make the items look more reliable than they are"
         )
-    if not (known := np.isfinite(matrix.values)).all():
+    if not (finite := np.isfinite(matrix.values)).all():
         yield (
-            f"{in_percent(float(known.mean()))} of the cells are scored; the numbers are right if scores are missing "
+            f"{in_percent(float(finite.mean()))} of the cells are scored; the numbers are right if scores are missing "
             "for reasons that have nothing to do with their value"
         )
     if negative:

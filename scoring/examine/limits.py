@@ -1,4 +1,4 @@
-"""Intervals of a number: over other terms with these models, over other models with these items, and over both."""
+"""Intervals of a number: over terms with fixed models, over models with fixed items, and over both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,12 +12,12 @@ from catsofa.data.statistics import Array, students
 from catsofa.scoring.statistics.intervals import ALIKE, Interval, wilson
 
 FEWEST = 3
-"""Models from which one can be left out."""
+"""Fewest models, or levels of a facet, for a jackknife."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The scale on which the error of a number is alike to both sides, and the limits of the number itself."""
+    """A transformation to a scale on which the error is symmetric, and the range of the number itself."""
 
     to: Callable[[Any], Any]
     back: Callable[[Any], Any]
@@ -28,33 +28,33 @@ class Scale:
 CORRELATION = Scale(to=np.arctanh, back=np.tanh, least=-1, most=1)
 SHARE = Scale(to=special.logit, back=special.expit, least=0, most=1)
 COMPONENT = Scale(to=np.sqrt, back=lambda x: np.maximum(x, 0) ** 2, least=0, most=1)
-"""Of shares that may be 0 in truth, which no interval on the scale of log odds holds."""
+"""Scale of shares that may truly be 0, which an interval on the log-odds scale cannot contain."""
 INVERSE = replace(COMPONENT, most=inf)
-"""Of one over a number of items, which is 0 or less where no number is enough."""
+"""Scale of 1 / number of items; a value of 0 or less means that no number of items is enough."""
 RELIABILITY = Scale(to=lambda x: -np.log1p(-x), back=lambda x: -np.expm1(-x), least=-1, most=1)
-"""Of coefficients, whose distance from 1 is a ratio of mean squares; they have no lower bound, and are cut at −1."""
+"""Scale of coefficients whose distance from 1 is a ratio of mean squares; they are unbounded below and cut at −1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its intervals; limits are NaN where nothing says how far the number might lie."""
+    """A number with its intervals; limits are NaN where the error is unknown."""
 
     both: Interval
-    """Over other terms and other models: the two errors added as if they were independent."""
+    """Over terms, models and levels together; the errors are combined as if they were independent."""
     terms: Interval
-    """Over other terms, by the bootstrap: the models stay."""
+    """Over other terms, by the bootstrap; the models are fixed."""
     models: Interval
-    """Over other models, by the jackknife: the items stay."""
+    """Over other models, by the jackknife; the items are fixed."""
     levels: Interval | None = None
-    """Over other levels of a facet, by the jackknife; None of a number without a facet."""
+    """Over other levels of a facet, by the jackknife; None for a number without a facet."""
 
     @property
     def value(self) -> float:
-        """The number."""
+        """The number itself."""
         return self.both.value
 
     def limits(self) -> dict[str, Any]:
-        """The limits over both, and each interval by name."""
+        """Returns the combined limits, and each interval by name."""
         levels = {"levels": self.levels.limits()} if self.levels else {}
         return {**self.both.limits(), "terms": self.terms.limits(), "models": self.models.limits(), **levels}
 
@@ -62,10 +62,11 @@ class Estimate:
 def estimate(
     value: float, draws: Array, clusters: int, without: Array, scale: Scale, levels: Array | None = None
 ) -> Estimate:
-    """A number with the bootstrap's error over draws of clusters, and the jackknife's over models and levels left out.
+    """Returns a number with its bootstrap error over clusters and its jackknife errors over models and levels.
 
-    Student's t with one degree of freedom fewer than there are clusters, or models. `value`, `draws` and `without` may
-    lie outside the scale, as a negative variance does: the number is then at the edge, its error that of plain numbers.
+    Intervals use Student's t with one degree of freedom fewer than the number of clusters, models or levels. `value`,
+    `draws` and `without` may lie outside the scale, as a negative variance does. The number is then cut at the edge,
+    and its error is computed without the transformation.
     """
     drawn, parts = draws[np.isfinite(draws)], [without, *([] if levels is None else [levels])]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -74,21 +75,21 @@ def estimate(
     over_terms, jackknifed = nan, [nan] * len(parts)
     if clusters > 1 and len(drawn) > 1:
         over_terms = float(np.std(to(drawn))) * sqrt(clusters / (clusters - 1)) * students(clusters)
-    for at, left_out in enumerate(parts):
+    for index, left_out in enumerate(parts):
         if (count := len(left_out)) >= FEWEST and np.isfinite(left_out).all():
-            jackknifed[at] = float(np.std(to(left_out))) * sqrt(count - 1) * students(count)
+            jackknifed[index] = float(np.std(to(left_out))) * sqrt(count - 1) * students(count)
 
     def around(reach: float) -> Interval:
         shown = float(np.clip(value, scale.least, scale.most))
         if not isfinite(value) or not reach > ALIKE:
             return Interval(shown, nan, nan)
         low, high = (float(np.clip(back(to(value) + side), scale.least, scale.most)) for side in (-reach, reach))
-        # wholly beyond an edge, both limits would be the edge, as if the number were sure
+        # beyond an edge both limits would equal the edge, as if the number were certain
         return Interval(shown, low, high) if low < high else Interval(shown, nan, nan)
 
-    found = Estimate(*map(around, (hypot(over_terms, *jackknifed), over_terms, *jackknifed)))
+    result = Estimate(*map(around, (hypot(over_terms, *jackknifed), over_terms, *jackknifed)))
     if scale is SHARE and value in (0, 1) and clusters > 1 and over_terms == 0:
-        # no draw moves a share of none or all, which is no proof about the next term
+        # no resample changes a share of 0 or 1, which proves nothing about the next term
         low, high = (limit / 100 for limit in wilson(100 * value, clusters))
-        return replace(found, terms=Interval(value, low, high))
-    return found
+        return replace(result, terms=Interval(value, low, high))
+    return result

@@ -1,4 +1,4 @@
-"""Whether items order the models alike: item–rest correlations, split halves, and their null."""
+"""Order of the models by each item: item–rest correlations, split halves, and their null distributions."""
 
 from collections.abc import Iterator
 
@@ -9,13 +9,14 @@ from catsofa.data.statistics import Array
 from catsofa.scoring.statistics.intervals import ALIKE
 
 LEAST = 4
-"""Models from which a correlation over models says more than its sign."""
+"""Fewest models for which a correlation over models says more than its sign."""
 
 
 def deviations(values: Array) -> tuple[Array, Array]:
-    """Each score less the mean of its item over the models that scored it, 0 where there is none; and 1 if scored.
+    """Returns each score minus its item's mean over the models that scored it, and a 0/1 mask of scored cells.
 
-    So a model that left out easy items is held against the others on the items that it scored.
+    Unscored cells have deviation 0. A model that left out easy items is thus compared with the others on the items that
+    it scored.
     """
     scored = np.isfinite(values)
     counts = np.maximum(scored.sum(axis=1, keepdims=True), 1)
@@ -24,10 +25,10 @@ def deviations(values: Array) -> tuple[Array, Array]:
 
 
 def item_rest(away: Array, scored: Array, weights: Array | None = None) -> Array:
-    """The correlation over models of each item with the mean of the others; a column for each column of weights.
+    """Returns each item's correlation, over models, with the mean of the other items.
 
-    A weight counts how often an item was drawn; none of its copies is among the others. NaN where the models that
-    scored the item are fewer than `LEAST`, or do not differ.
+    The result has one column for each column of weights. A weight counts how often an item was drawn; the mean excludes
+    all copies of the item. NaN where fewer than `LEAST` models scored the item, or where they do not differ.
     """
     drawn = np.ones((len(away), 1)) if weights is None else weights
     sums, counts = drawn.T @ away, drawn.T @ scored
@@ -41,37 +42,39 @@ def item_rest(away: Array, scored: Array, weights: Array | None = None) -> Array
         total = scored @ rest.T - drawn * (away @ share.T)
         squares = scored @ (rest**2).T - 2 * drawn * (away @ (share * rest).T) + drawn**2 * (away**2 @ (share**2).T)
     models = scored.sum(axis=1)[:, None]
-    others = squares - total**2 / np.maximum(models, 1)
-    defined = (models >= LEAST) & (own > ALIKE) & (others > ALIKE * np.maximum(squares, 1))
+    rest_squares = squares - total**2 / np.maximum(models, 1)
+    defined = (models >= LEAST) & (own > ALIKE) & (rest_squares > ALIKE * np.maximum(squares, 1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        r = np.where(defined, product / np.sqrt(own * others), np.nan)
-    # a correlation of 0 must not count as negative by its last digit
+        r = np.where(defined, product / np.sqrt(own * rest_squares), np.nan)
+    # rounding must not turn a correlation of 0 negative
     return np.asarray(np.where(np.abs(r) <= ALIKE, 0.0, r))
 
 
 def shuffled(away: Array, scored: Array, rng: np.random.Generator) -> Array:
-    """The deviations with the models shuffled within each item, among those that scored it."""
+    """Returns the deviations with the models shuffled within each item, among those that scored it."""
     if scored.all():
         return rng.permuted(away, axis=1)
     order = np.argsort(rng.random(away.shape) + 2 * (scored == 0), axis=1)
     places = np.argsort(scored == 0, axis=1, kind="stable")
-    found = np.zeros_like(away)
-    np.put_along_axis(found, places, np.take_along_axis(away, order, axis=1), axis=1)
-    return found
+    mixed = np.zeros_like(away)
+    np.put_along_axis(mixed, places, np.take_along_axis(away, order, axis=1), axis=1)
+    return mixed
 
 
 def weighted_medians(values: Array, weights: Array) -> Array:
-    """The median of each column, whose rows count as often as its weights say; NaN counts nothing."""
+    """Returns the weighted median of each column, without NaN values; NaN if no weight remains."""
     weights = np.where(np.isfinite(values), weights, 0.0)
     order = np.argsort(values, axis=0)
     heights = np.cumsum(np.take_along_axis(weights, order, axis=0), axis=0)
-    at = (heights < heights[-1] / 2).sum(axis=0)
-    found = np.take_along_axis(values, np.take_along_axis(order, np.minimum(at, len(values) - 1)[None], axis=0), axis=0)
-    return np.asarray(np.where(heights[-1] > 0, found[0], np.nan))
+    places = (heights < heights[-1] / 2).sum(axis=0)
+    medians = np.take_along_axis(
+        values, np.take_along_axis(order, np.minimum(places, len(values) - 1)[None], axis=0), axis=0
+    )
+    return np.asarray(np.where(heights[-1] > 0, medians[0], np.nan))
 
 
 def half_correlations(values: Array, groups: NDArray[np.int64], splits: int, seed: int) -> Array:
-    """Spearman's and Brown's reliability of the models' means from so many random halves of the terms."""
+    """Returns the Spearman–Brown reliability of the models' means for `splits` random halves of the terms."""
     away, scored = deviations(values)
     terms = int(groups.max()) + 1
     sums, counts = (_by_group(part, groups, terms) for part in (away, scored))
@@ -85,12 +88,12 @@ def half_correlations(values: Array, groups: NDArray[np.int64], splits: int, see
 
 
 def _by_group(rows: Array, groups: NDArray[np.int64], count: int) -> Array:
-    """The sums of the rows of each group."""
+    """Returns the sum of the rows of each group."""
     return np.stack([np.bincount(groups, weights=column, minlength=count) for column in rows.T], axis=1)
 
 
 def correlations(one: Array, other: Array) -> Array:
-    """Pearson's r of the rows of one with those of the other; NaN where a row does not vary, but for rounding."""
+    """Returns Pearson's r of each pair of rows; NaN where a row does not vary beyond rounding."""
     a, b = (side - side.mean(axis=-1, keepdims=True) for side in (one, other))
     a, b = (np.where(np.abs(side).max(axis=-1, keepdims=True, initial=0) > ALIKE, side, 0.0) for side in (a, b))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -98,9 +101,10 @@ def correlations(one: Array, other: Array) -> Array:
 
 
 def eigenvalues(away: Array, scored: Array) -> Array:
-    """The eigenvalues of the items' correlations over models, the largest first; their sum is the number of items.
+    """Returns the eigenvalues of the items' correlations over models, largest first.
 
-    There are no more than models. A missing score counts as the item's mean.
+    The result has one eigenvalue for each model. With complete scores they sum to the number of items that vary. A
+    missing score counts as the item's mean.
     """
     spread = np.sqrt((away**2).sum(axis=1) / np.maximum(scored.sum(axis=1), 1))
     standard = away[spread > ALIKE] / spread[spread > ALIKE][:, None]
@@ -108,7 +112,7 @@ def eigenvalues(away: Array, scored: Array) -> Array:
 
 
 def nulls(away: Array, scored: Array, permutations: int, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
-    """Item–rest correlations and eigenvalues of the same items whose models are shuffled."""
+    """Yields the item–rest correlations and eigenvalues of the same items under shuffled models."""
     for _ in range(permutations):
         mixed = shuffled(away, scored, rng)
         yield item_rest(mixed, scored)[:, 0], eigenvalues(mixed, scored)

@@ -1,4 +1,4 @@
-"""What the models' scores say of the items of one task, as numbers by name."""
+"""Item analysis of one task: its numbers by name, its flags and its warnings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ from catsofa.scoring.examine.variance import CROSSED, NESTED, needed
 from catsofa.scoring.statistics.intervals import ALIKE, Interval
 
 ALL_AGREE, NEGATIVE, OTHERWISE = "E1", "E2", "E3"
-"""Rules by which an item is named."""
+"""Rules by which items are flagged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """An item that somebody should look at."""
+    """An item that needs review, with the rule that flags it."""
 
     item: str
     rule: str
@@ -29,90 +29,90 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """The items to which all models give one value."""
+    """The items to which all models give the same value."""
 
     value: float
     items: tuple[str, ...]
     by_chance: float
-    """Items to expect if each model gave its values, as often as it does, to items drawn at random."""
+    """Expected number of items if each model kept its values but gave them to random items."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The value, its items and their expected number."""
+        """Returns the value, its items and their expected number."""
         return {"value": self.value, "count": len(self.items), "by_chance": self.by_chance, "items": list(self.items)}
 
     def said(self) -> str:
-        """The value and both numbers of items in words."""
+        """Returns a sentence with the value, the number of items and their expected number."""
         count = quantity(len(self.items), "item")
         return f"all models score {self.value:g} on {count} ({self.by_chance:.1f} expected by chance)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The numbers of one task."""
+    """Item analysis of one task."""
 
     models: int
     items: int
     terms: int
     complete: int
-    """Items that every model scored: agreement is counted over these."""
+    """Items that every model scored; agreement is counted over these."""
     coverage: float
     """Share of the cells of items × models that are scored."""
     numbers: Mapping[str, Estimate]
     """Each number with its intervals, by name."""
     null: Mapping[str, float] = field(default_factory=dict)
-    """Median and share below 0 of item–rest correlations where the models are shuffled, and the p of both."""
+    """Median and share below 0 of the item–rest correlations under shuffled models, and both p-values."""
     quantiles: tuple[float, ...] = ()
-    """Every hundredth of the item–rest correlations; `null_quantiles` those of shuffled models, on average."""
+    """Percentiles 0 to 100 of the item–rest correlations; `null_quantiles`: their means under shuffled models."""
     null_quantiles: tuple[float, ...] = ()
     eigenvalues: tuple[float, ...] = ()
     shuffled: tuple[float, ...] = ()
-    """What the eigenvalues of shuffled models exceed in 5 % of cases."""
+    """95 % quantile of each eigenvalue under shuffled models (parallel analysis)."""
     undefined: Mapping[str, str] = field(default_factory=dict)
-    """Numbers that have no value here, with the reason."""
+    """Numbers without a value, with the reason."""
     flags: Sequence[Flag] = ()
     agreed: Sequence[Agreed] = ()
-    """For each value that every model gives to some item: the items to which all give it."""
+    """For each value that every model uses: the items to which all models give it."""
     by_chance: float = 0.0
-    """Items that rule `NEGATIVE` would name, at most, if item–rest correlations were those of shuffled models."""
+    """Upper limit of the number of items that rule `NEGATIVE` is expected to flag under shuffled models."""
     warnings: tuple[str, ...] = ()
     bipolar: Bipolar | None = None
-    """Models and items on one scale whose zero is "no preference"; `undefined` says why there is none."""
+    """Models and items on one scale whose zero is "no preference"; if None, `undefined` has the reason."""
     dif: Mapping[str, GroupDifference] = field(default_factory=dict)
-    """Items that a group of models answers otherwise, by the group's pattern."""
+    """Items that a group of models answers differently, by the group's pattern."""
     short: ShortForm | None = None
-    """Few items that tell the score on all, if they were asked for; `undefined` says why there are none."""
+    """A few items that predict the score on all items, if requested; if missing, `undefined` has the reason."""
 
     facets: Mapping[str, Facet] = field(default_factory=dict)
-    """The study of each facet that the scores are means over, by name; `undefined` says why one has none."""
+    """Study of each facet that the scores are means over, by name; `undefined` has the reasons of missing studies."""
 
     @property
     def dimensions(self) -> int | None:
-        """Eigenvalues that exceed those of shuffled models, up to the first that does not."""
+        """Number of leading eigenvalues above those of shuffled models; None without eigenvalues."""
         if not self.eigenvalues:
             return None
         above = [one > limit + ALIKE * self.items for one, limit in zip(self.eigenvalues, self.shuffled, strict=True)]
         return [*above, False].index(False)
 
     def named(self, rule: str) -> int:
-        """How many items a rule names."""
+        """Returns the number of items that a rule flags."""
         return sum(flag.rule == rule for flag in self.flags)
 
     def value(self, name: str) -> float:
-        """A number by name; NaN if it is undefined."""
+        """Returns a number by name; NaN if it is undefined."""
         return self.numbers[name].value if name in self.numbers else nan
 
     def needs(self, name: str, wanted: float) -> tuple[int | None, dict[str, Any]]:
-        """The items (`kr20`) or terms (`coefficient`) that reach a coefficient, and the limits of that number."""
-        count, found = self.terms if name == "coefficient" else self.items, self.numbers[name]
+        """Returns how many items (`kr20`) or terms (`coefficient`) reach a coefficient, and the limits of the count."""
+        count, estimate = self.terms if name == "coefficient" else self.items, self.numbers[name]
 
         def limits(side: Interval) -> dict[str, Any]:
             return {"low": needed(side.high, count, wanted), "high": needed(side.low, count, wanted)}
 
-        over = {"terms": limits(found.terms), "models": limits(found.models)}
-        return needed(found.value, count, wanted), {**limits(found.both), **over}
+        over = {"terms": limits(estimate.terms), "models": limits(estimate.models)}
+        return needed(estimate.value, count, wanted), {**limits(estimate.both), **over}
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers as they stand in our JSON; shares lie between 0 and 1."""
+        """Returns the report as a dictionary for JSON; shares lie between 0 and 1."""
         items = {str(wanted): self.needs("kr20", wanted) for wanted in WANTED}
         terms = {str(wanted): self.needs("coefficient", wanted) for wanted in WANTED if "coefficient" in self.numbers}
         by_term = {
@@ -150,7 +150,7 @@ class Part:
             **({"facets": {name: one.to_dict() for name, one in self.facets.items()}} if self.facets else {}),
             "undefined": dict(self.undefined),
             "intervals": {
-                **{name: found.limits() for name, found in self.numbers.items()},
+                **{name: estimate.limits() for name, estimate in self.numbers.items()},
                 **{f"items_for.{wanted}": limits for wanted, (_, limits) in items.items()},
                 **{f"terms_for.{wanted}": limits for wanted, (_, limits) in terms.items()},
             },

@@ -1,4 +1,4 @@
-"""Short forms: the few items of a task whose mean orders the models as all of its items do."""
+"""Short forms: a few items of a task whose mean orders the models like all of its items."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -16,33 +16,33 @@ from catsofa.scoring.statistics.intervals import ALIKE, Interval
 
 FOLDS = 5
 FEWEST_MODELS = 10
-"""Models from which five folds leave two or more out at once."""
+"""Fewest models for which each of five folds leaves out at least two."""
 RANDOM = 100
-"""Random short forms of the same length."""
+"""Random short forms of the same length, for comparison."""
 
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortForm:
-    """The chosen items, and how well such a choice tells the scores of models that had no part in it."""
+    """The chosen items, and how well such a choice predicts the scores of held-out models."""
 
     items: tuple[str, ...]
     intercept: float
     slope: float
-    """Score on all items = intercept + slope × score on these: the line of all models."""
+    """Score on all items = intercept + slope × score on these items, fitted over all models."""
     r: Interval
-    """Pearson's r of the scores on all items with those that the other models' short form and line tell."""
+    """Pearson's r between the scores on all items and their cross-validated predictions."""
     error: Interval
-    """Mean distance of the two, with Student's t interval over models."""
+    """Mean absolute error of the predictions, with Student's t interval over models."""
     largest: float
-    """The largest distance; that of one more model is below it with probability n / (n + 1) for n models."""
+    """Largest error; the error of one more model is below it with probability n / (n + 1) for n models."""
     random_r: Interval
-    """The median of r over random short forms, and between which limits 95 % of them lie."""
+    """Median of r over random short forms, and the limits that contain 95 % of them."""
     random_largest: Interval
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
+        """Returns the numbers by name."""
         return {
             "length": len(self.items),
             "items": list(self.items),
@@ -54,10 +54,10 @@ class ShortForm:
 
 
 def short_form(matrix: ItemMatrix, length: int, seed: int) -> ShortForm | str:
-    """So many items, chosen one by one for the largest Pearson's r with the score on all items; or why there are none.
+    """Chooses items one by one for the largest Pearson's r with the score on all items; or returns why not.
 
-    Domains keep their shares, and no term of a domain has more items than its fellows allow. The choice is repeated
-    without each fifth of the models, whose scores it must tell.
+    Domains keep their shares, and each term of a domain has at most as many items as are needed to fill the domain. The
+    choice is repeated without each fifth of the models, and predicts the scores of that fifth.
     """
     items, models = matrix.values.shape
     if models < FEWEST_MODELS:
@@ -68,8 +68,8 @@ def short_form(matrix: ItemMatrix, length: int, seed: int) -> ShortForm | str:
     folds = rng.permutation(np.arange(models) % FOLDS)
     values, room = matrix.values, _Room.of(matrix, length)
     chosen = [_greedy(values[:, folds != fold], deepcopy(room)) for fold in range(FOLDS)]
-    truth, told = _told(values, folds, chosen)
-    r, errors = float(correlations(truth, told)), np.abs(told - truth)
+    truth, predicted = _told(values, folds, chosen)
+    r, errors = float(correlations(truth, predicted)), np.abs(predicted - truth)
     edge = WIDE / sqrt(models - 3)
     low, high = (float(np.tanh(np.arctanh(np.clip(r, -1 + ALIKE, 1 - ALIKE)) + side)) for side in (-edge, edge))
     mean, reach = float(errors.mean()), students(models) * float(errors.std(ddof=1)) / sqrt(models)
@@ -93,19 +93,19 @@ def short_form(matrix: ItemMatrix, length: int, seed: int) -> ShortForm | str:
 
 @dataclass(slots=True)
 class _Room:
-    """Which items a short form can still take."""
+    """Items that a short form can still take."""
 
     domains: Rows
-    """The number of each item's domain; `terms` of its term within the domain."""
+    """Index of each item's domain; `terms`: index of its term within the domain."""
     terms: Rows
     of_domain: Rows
-    """Items that each domain may still give; `of_term` each term."""
+    """Items that each domain may still give; `of_term`: items that each term may still give."""
     of_term: Rows
     taken: list[int]
 
     @classmethod
     def of(cls, matrix: ItemMatrix, length: int) -> "_Room":
-        """Shares of the domains by largest remainders; of a term the fewest items with which its domain is full."""
+        """Returns domain quotas by largest remainders, and per term the smallest quota that fills its domain."""
         pairs = np.stack([np.unique(matrix.domains, return_inverse=True)[1].reshape(-1), matrix.groups], axis=1)
         strata, terms, sizes = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
         exact = length * np.bincount(pairs[:, 0]) / len(pairs)
@@ -118,41 +118,44 @@ class _Room:
         return cls(pairs[:, 0], terms.reshape(-1), wanted, most, [])
 
     def open(self) -> NDArray[np.bool_]:
-        """The items that can be taken."""
-        left = (self.of_domain[self.domains] > 0) & (self.of_term[self.terms] > 0)
-        left[self.taken] = False
-        return left
+        """Returns a mask of the items that can be taken."""
+        available = (self.of_domain[self.domains] > 0) & (self.of_term[self.terms] > 0)
+        available[self.taken] = False
+        return available
 
     def take(self, item: int) -> None:
-        """Take an item."""
+        """Takes an item and reduces the quotas."""
         self.taken.append(item)
         self.of_domain[self.domains[item]] -= 1
         self.of_term[self.terms[item]] -= 1
 
 
 def _greedy(values: Array, room: _Room) -> list[int]:
-    """Items taken one by one, each the one with which the mean over those taken has the largest r with all."""
+    """Takes items one by one, each time the one whose mean with those taken has the largest r with all items."""
     away, scored = deviations(values)
     whole = away.sum(axis=0) / np.maximum(scored.sum(axis=0), 1)
     sums, counts = np.zeros(len(whole)), np.zeros(len(whole))
-    while (left := room.open()).any():
+    while (available := room.open()).any():
         r = correlations((sums + away) / np.maximum(counts + scored, 1), whole)
-        at = int(np.argmax(np.where(left, np.nan_to_num(r, nan=-2.0), -np.inf)))
-        room.take(at)
-        sums, counts = sums + away[at], counts + scored[at]
+        item = int(np.argmax(np.where(available, np.nan_to_num(r, nan=-2.0), -np.inf)))
+        room.take(item)
+        sums, counts = sums + away[item], counts + scored[item]
     return room.taken
 
 
 def _random(room: _Room, rng: np.random.Generator) -> list[int]:
-    """Items in random order, as far as there is room."""
-    for at in rng.permutation(len(room.terms)).tolist():
-        if room.of_domain[room.domains[at]] and room.of_term[room.terms[at]]:
-            room.take(at)
+    """Takes items in random order while the quotas last."""
+    for item in rng.permutation(len(room.terms)).tolist():
+        if room.of_domain[room.domains[item]] and room.of_term[room.terms[item]]:
+            room.take(item)
     return room.taken
 
 
 def _scores(values: Array, known: NDArray[np.bool_], chosen: Sequence[int]) -> tuple[Array, Array]:
-    """Each model's mean over the chosen items and over all; a missing score counts as the mean of the known models."""
+    """Returns each model's mean over the chosen items and over all items.
+
+    A missing score counts as the item's mean over the known models.
+    """
     scored = np.isfinite(values[:, known])
     sums = np.where(scored, values[:, known], 0.0).sum(axis=1)
     level = sums / np.maximum(scored.sum(axis=1), 1)
@@ -161,24 +164,24 @@ def _scores(values: Array, known: NDArray[np.bool_], chosen: Sequence[int]) -> t
 
 
 def _line(short: Array, whole: Array) -> tuple[float, float]:
-    """Intercept and slope of the least squares line; a flat one where the short scores do not differ."""
+    """Returns intercept and slope of the least-squares line; slope 0 if the short scores do not differ."""
     away = short - short.mean()
     slope = float(away @ whole / (away @ away)) if np.abs(away).max() > ALIKE else 0.0
     return float(whole.mean()) - slope * float(short.mean()), slope
 
 
 def _told(values: Array, folds: Rows, chosen: Sequence[Sequence[int]]) -> tuple[Array, Array]:
-    """Each model's score on all items, and what the items and the line tell that the models of the other folds give."""
-    truth, told = np.empty(len(folds)), np.empty(len(folds))
+    """Returns each model's score on all items, and its prediction from the items and line of the other folds."""
+    truth, predicted = np.empty(len(folds)), np.empty(len(folds))
     for fold, items in enumerate(chosen):
         out = folds == fold
         short, whole = _scores(values, ~out, items)
         intercept, slope = _line(short[~out], whole[~out])
-        truth[out], told[out] = whole[out], intercept + slope * short[out]
-    return truth, told
+        truth[out], predicted[out] = whole[out], intercept + slope * short[out]
+    return truth, predicted
 
 
 def _middle(values: Sequence[float]) -> Interval:
-    """The median, and between which limits 95 % lie."""
+    """Returns the median, and the limits that contain 95 % of the values."""
     low, median, high = np.nanquantile(values, (0.025, 0.5, 0.975))
     return Interval(median, low, high)

@@ -1,7 +1,8 @@
-"""Variance components of items × models by the analysis of variance, and the coefficients that follow from them.
+"""Variance components of items × models by analysis of variance, and the coefficients that follow from them.
 
-With every cell scored these are the expected mean squares of the textbooks. With missing cells the sums of squares are
-Henderson's (1953) first method: unbiased while a score is missing for reasons that have nothing to do with its value.
+If every cell is scored, the equations are the expected mean squares of the textbooks. With missing cells the sums of
+squares follow Henderson's (1953) first method, which is unbiased if scores are missing for reasons unrelated to their
+value.
 """
 
 from math import ceil, isnan, nan
@@ -12,19 +13,19 @@ from numpy.typing import NDArray
 from catsofa.data.statistics import Array
 
 SCALARS = 14
-"""Columns of `term_sums` before those of each model."""
+"""Columns of `term_sums` before the columns of each model."""
 CROSSED = ("model", "item", "residual")
 """Components of models × items."""
 NESTED = ("model", "term", "item", "model_term", "residual")
 """Components of models × items within terms."""
 SINGULAR = 1e-12
-"""Determinant of scaled equations below which they have no single solution."""
+"""Determinant of the scaled equations below which they have no unique solution."""
 
 
 def term_sums(values: Array, groups: NDArray[np.int64]) -> Array:
-    """A row for each term, so made that the components follow from the sums of the columns; NaN is unscored."""
+    """Returns a row for each term, whose column sums determine the components; NaN is unscored."""
     scored = np.isfinite(values)
-    # centred, since the components do not depend on the mean, and rounding does
+    # centred to avoid rounding errors; the components do not depend on the mean
     y = np.where(scored, values - values[scored].mean(), 0.0) if scored.any() else np.zeros_like(values)
     per_item, of_item = scored.sum(axis=1).astype(np.float64), y.sum(axis=1)
     terms = int(groups.max()) + 1
@@ -57,7 +58,7 @@ def term_sums(values: Array, groups: NDArray[np.int64]) -> Array:
 
 
 def components(sums: Array, *, nested: bool = False) -> Array:
-    """The components of `CROSSED`, or of `NESTED`, from sums of columns (…, columns); estimates may be negative.
+    """Returns the components of `CROSSED` or `NESTED` from sums of columns (…, columns); they may be negative.
 
     Each sum of squares is set equal to its expectation, which is linear in the components.
     """
@@ -78,7 +79,7 @@ def components(sums: Array, *, nested: bool = False) -> Array:
             [one, cells, cells, pairs, cells, pairs],
             [one, cells, cells, cells, cells, cells],
         ]
-        found = [total**2 / cells, t_m, t_t, t_i, t_mt, t_all]
+        observed = [total**2 / cells, t_m, t_t, t_i, t_mt, t_all]
     else:
         rows = [
             [one, model2, item2 / cells, one],
@@ -86,34 +87,34 @@ def components(sums: Array, *, nested: bool = False) -> Array:
             [one, items, cells, items],
             [one, cells, cells, cells],
         ]
-        found = [total**2 / cells, t_m, t_i, t_all]
+        observed = [total**2 / cells, t_m, t_i, t_all]
     equations = np.stack([np.stack(np.broadcast_arrays(*row), axis=-1) for row in rows], axis=-2).astype(np.float64)
     scale = cells[..., None]
     equations[..., 1:] /= scale[..., None]
     solvable = np.abs(np.linalg.det(equations)) > SINGULAR
     equations[~solvable] = np.eye(len(rows))
-    solved = np.linalg.solve(equations, np.stack(found, axis=-1)[..., None])[..., 1:, 0] / scale
+    solved = np.linalg.solve(equations, np.stack(observed, axis=-1)[..., None])[..., 1:, 0] / scale
     return np.where(solvable[..., None], solved, nan)
 
 
-def shares(found: Array) -> Array:
-    """Each component as a share of their total; a negative one counts as 0 in the total, and stays negative."""
-    total = np.maximum(found, 0).sum(axis=-1, keepdims=True)
+def shares(estimates: Array) -> Array:
+    """Returns each component as a share of the total; a negative one counts as 0 in the total, and stays negative."""
+    total = np.maximum(estimates, 0).sum(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(found / np.where(total > 0, total, nan))
+        return np.asarray(estimates / np.where(total > 0, total, nan))
 
 
 def crossed_coefficient(sums: Array) -> Array:
-    """Cronbach's alpha of the models' means (KR-20 where all scores are 0 or 1): σ²(m) / (σ²(m) + σ²(e)/n).
+    """Returns Cronbach's alpha of the models' means (KR-20 for scores 0 and 1): σ²(m) / (σ²(m) + σ²(e)/n).
 
-    n is the harmonic mean of the items that each model has scored.
+    n is the harmonic mean of the numbers of items that the models scored.
     """
     model, _, error = np.moveaxis(components(sums), -1, 0)
     return ratio(model, error / _per_model(sums))
 
 
 def nested_coefficient(sums: Array) -> Array:
-    """The same where other terms might have been taken: σ²(m) / (σ²(m) + σ²(mt)·Σn(t)²/n² + σ²(e)/n)."""
+    """Returns the coefficient over other terms: σ²(m) / (σ²(m) + σ²(mt)·Σn(t)²/n² + σ²(e)/n)."""
     model, _, _, with_term, error = np.moveaxis(components(sums, nested=True), -1, 0)
     n, _, n2 = np.moveaxis(sums[..., SCALARS:].reshape(*sums.shape[:-1], 3, -1), -2, 0)
     uneven = np.where(n > 0, n2 / np.maximum(n, 1) ** 2, nan)
@@ -121,21 +122,21 @@ def nested_coefficient(sums: Array) -> Array:
 
 
 def _per_model(sums: Array) -> Array:
-    """The harmonic mean of the items that each model has scored."""
+    """Returns the harmonic mean of the numbers of items that the models scored."""
     n = sums[..., SCALARS:].reshape(*sums.shape[:-1], 3, -1)[..., 0, :]
     return np.asarray((n > 0).sum(axis=-1) / np.where(n > 0, 1 / np.maximum(n, 1), 0).sum(axis=-1))
 
 
 def ratio(true: Array, error: Array) -> Array:
-    """The share of true variance in both; NaN where there is no variance."""
+    """Returns true variance / (true + error variance); NaN where the sum is not positive."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(true + error > 0, true / (true + error), nan))
 
 
 def needed(coefficient: float, count: int, wanted: float) -> int | None:
-    """How many items, or terms, of the same kind reach the wanted coefficient; None where no number does.
+    """Returns how many items (or terms) reach the wanted coefficient, by Spearman–Brown; None if no number does.
 
-    `count` of them have `coefficient` (Spearman and Brown).
+    `count` items of the same kind have `coefficient`.
     """
     if isnan(coefficient) or coefficient <= 0:
         return None

@@ -1,4 +1,4 @@
-"""Executors: where a model runs while it is scored. Each opens a scorer, which one loop (run/session.py) feeds."""
+"""Executors: where a model runs while it is scored. Each opens a scorer, which the loop in run/session.py feeds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,26 +21,26 @@ class About:
 
     name: str
     label: str
-    """The model in a signature."""
+    """Name of the model in a signature."""
     identity: Mapping[str, Any]
-    """What a score depends on: in a run folder, none of it may change."""
+    """Facts that a score depends on; none of them may change within a run folder."""
     scored_by: tuple[str, ...]
-    """The options of a protocol that a score depends on."""
+    """Protocol options that a score depends on."""
     head: Mapping[str, Any] = field(default_factory=dict)
-    """The identity of a trained next-sentence head."""
+    """Identity of a trained next-sentence head."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Facts for a reader of the run folder, on which no score depends."""
+    """Further facts for readers of the run folder; no score depends on them."""
     unused: str = ""
-    """A sentence about weights of layers that the network does not use, or about a model without a digest."""
+    """A warning about weights of unused layers, or about a model without a digest."""
     dtype: str = ""
     perplexity: str = ""
-    """The substitute for a text's perplexity in a model that does not read from left to right."""
+    """Substitute for a text's perplexity, for a model that does not read from left to right."""
     counts_unknown: bool = False
-    """Whether unknown tokens are counted."""
+    """True if unknown tokens are counted."""
 
 
 class Scored(NamedTuple):
-    """The scores of one chunk, and the seconds that they took."""
+    """Scores of one chunk, and the seconds that they took."""
 
     scores: list[Score]
     seconds: float
@@ -51,29 +51,29 @@ class Scorer(ABC):
 
     about: About
     whole_chunks = True
-    """Whether a chunk with a missing score is scored as a whole, since its scores share batches."""
+    """True if a chunk with a missing score is scored again as a whole, because its scores share batches."""
     budget = 0
-    """Tokens of a batch, which shrink where memory runs out; 0 for a model that another program runs."""
+    """Most tokens in a batch, reduced if memory runs out; 0 for a model that another program runs."""
 
     @property
     def self_checks(self) -> Mapping[str, Batching]:
-        """The findings of the self-checks by the part of the model."""
+        """Self-check findings, by part of the model."""
         return {}
 
     @abstractmethod
     def sizes(self, took: Iterable[Took]) -> Iterator[int] | None:
-        """The number of records in each chunk, after those that a run recorded; None for a single chunk."""
+        """Returns the number of records in each chunk, given the recorded chunks of a run; None for a single chunk."""
 
     @abstractmethod
     def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
-        """The scores of each chunk, in order; `folder` is that of the run."""
+        """Yields the scores of each chunk, in order; `folder` is the run folder."""
 
     def precision(self, records: Callable[[], Iterable[Any]], scores: Iterable[Score]) -> dict[str, Any]:
-        """For half precision: the measured error, and how many preferences lie within it."""
+        """Returns the measured error of half precision, and how many preferences lie within it; else empty."""
         return {}
 
     def work(self) -> dict[str, Any]:
-        """Counts of the work, for the journal of a run."""
+        """Returns counts of the work, for the journal of a run."""
         return {}
 
 
@@ -86,7 +86,7 @@ class Embedding:
 
     @property
     def self_checks(self) -> Mapping[str, Batching]:
-        """The findings of the self-checks."""
+        """Self-check findings."""
         return {MODEL: self.encoder.batching}
 
 
@@ -94,22 +94,22 @@ class NoVectors:
     """An executor whose models give no vectors."""
 
     no_vectors: str
-    """The reason."""
+    """Reason, for the error message."""
 
     def embed(self, model: Any, protocol: Protocol, loading: Mapping[str, Any]) -> Embedding:
-        """Refuse association tests."""
+        """Raises ValueError, because association tests need vectors."""
         raise ValueError(
             f"association tests need vectors, and {self.no_vectors}; expected CATs, pairs, probes or questions"
         )
 
 
 class Executor(Interface):
-    """Opens a model."""
+    """Interface of executors, which open models."""
 
     def open(
         self, model: Any, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
     ) -> AbstractContextManager[Scorer]:
-        """The model, ready to score; `nsp` is the folder of a trained next-sentence head."""
+        """Opens the model for scoring; `nsp` is the folder of a trained next-sentence head."""
 
     def embed(self, model: Any, protocol: Protocol, loading: Mapping[str, Any]) -> Embedding:
-        """The model, ready to give vectors."""
+        """Opens the model for vectors."""

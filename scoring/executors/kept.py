@@ -1,4 +1,4 @@
-"""The model of a finished run, known by the folder of the run: nothing is left to score, so it is not loaded."""
+"""Scorer for a finished run: the run folder has all scores, so the model is not loaded."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
@@ -21,15 +21,15 @@ from catsofa.scoring.run.reports import Unfinished, finished_report
 from catsofa.scoring.signature import model_label, place_of
 
 CHUNK = 2048
-"""Records that are looked up together."""
+"""Records looked up together."""
 FREE = ("dtype", "device", "revision", "batch_tokens")
-"""Arguments of loading that are compared here, or that no vector depends on."""
+"""Loading arguments that are compared here, or that no vector depends on."""
 OURS = ("model", "label", "data", "on", "records", "protocol", UNUSED, *UNKNOWN)
-"""Facts of a manifest that every scorer has anew."""
+"""Manifest facts that every scorer determines anew."""
 
 
 class KeptScorer(Scorer):
-    """What a finished run says of its model; it scores nothing."""
+    """Facts that a finished run recorded about its model; scores nothing."""
 
     def __init__(self, about: About, precision: Mapping[str, Any]) -> None:
         self.about, self._precision = about, dict(precision)
@@ -37,21 +37,21 @@ class KeptScorer(Scorer):
 
     @property
     def self_checks(self) -> Mapping[str, Batching]:
-        """The findings of the self-checks, which the run has kept."""
+        """Self-check findings that the run recorded."""
         return self._self_checks
 
     def sizes(self, took: Iterable[Took]) -> Iterator[int]:
-        """The same number of records in each chunk."""
+        """Yields the same number of records for each chunk."""
         return repeat(CHUNK)
 
     def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
-        """Nothing, since every record has its scores."""
+        """Yields nothing, because every record has its scores; raises BadInput for a record without one."""
         for chunk in chunks:
             raise BadInput(folder or "", f"a finished run without a score of {chunk[0].id!r}", "another --out")
         yield from ()
 
     def precision(self, records: Any, scores: Iterable[Score]) -> dict[str, Any]:
-        """Of half precision, what the run found."""
+        """Returns the error of half precision that the run measured."""
         return self._precision
 
 
@@ -64,10 +64,10 @@ def kept(
     scored_by: tuple[str, ...],
     loading: Mapping[str, Any],
 ) -> KeptScorer | None:
-    """The model of the finished run in this folder, if this call would make the same run; else None.
+    """Returns the scorer of the finished run in this folder if this call would make the same run; else None.
 
-    The data, the files of the model, its precision, the protocol and the version are those of the run. A dtype that
-    only the weights can tell, code of the model and quantisation are left to the model itself.
+    The data, model files, precision, protocol and version must be those of the run. The result is also None for a dtype
+    that only the weights determine, for remote code and for quantisation: these need the model itself.
     """
     dtype = str(loading.get("dtype", "float32"))
     if dtype == "auto" or loading.get("trust_remote_code") or loading.get("quantisation"):
@@ -78,10 +78,10 @@ def kept(
     identity, about = manifest["identity"], manifest.get("about", {})
     options, model = protocol.options(), identity.get("model", {})
     digest = find(name, loading.get("revision")).digest()
-    asked = {option: options[option] for option in (*scored_by, *measure.scored_by) if option in options}
+    requested = {option: options[option] for option in (*scored_by, *measure.scored_by) if option in options}
     same = (
         model == {"digest": digest, "architecture": model.get("architecture"), "dtype": DTYPES.get(dtype, dtype)}
-        and identity.get("protocol") == asked
+        and identity.get("protocol") == requested
         and about.get("records") == dataset.count
         and not identity.keys() - {"catsofa", "model", "data", "protocol"}
     )
@@ -107,9 +107,10 @@ def kept(
 def kept_of_vectors(
     name: str, folder: Path, dataset: Data, protocol: Protocol, resamples: int, loading: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """The report of the finished run of an encoder in this folder, if this call would make the same; else None.
+    """Returns the report of the finished encoder run in this folder if this call would make the same; else None.
 
-    The default pooling of a network is that of the run: it depends on the weights and the version alone.
+    An unspecified pooling matches that of the run, because a network's default depends only on its weights and the
+    version.
     """
     other = any(value for option, value in loading.items() if option not in FREE)
     if other or not (before := _finished(folder, dataset, protocol)):
@@ -118,14 +119,14 @@ def kept_of_vectors(
     model, signature = manifest["identity"].get("model", {}), report["signature"]
     dtype = str(loading.get("dtype", "float32"))
     unasked: dict[str, Any] = {"pooling": None, "layer": -1, "special_tokens": True, "unit_length": False}
-    asked = {option: getattr(protocol.seat, option) for option in unasked}
+    requested = {option: getattr(protocol.seat, option) for option in unasked}
     same = (
         manifest.get("about", {}).get("model") == name
         and model.get("digest") == _digest_now(name, str(model.get("kind")), loading.get("revision"))
         and model.get("dtype", dtype) in (dtype, DTYPES.get(dtype, dtype))
         and all(
             model.get(option, unasked[option]) == value or (option, value) == ("pooling", None)
-            for option, value in asked.items()
+            for option, value in requested.items()
         )
         and signature["protocol"] == protocol.name
         and (signature["data"], signature.get("subset", "")) == (dataset.name, dataset.subset)
@@ -135,7 +136,7 @@ def kept_of_vectors(
 
 
 def _digest_now(name: str, kind: str, revision: str | None) -> str:
-    """The hash of an encoder's files as they are now; empty where only the encoder can tell."""
+    """Returns the hash of an encoder's current files; empty if only the encoder itself can compute it."""
     place = Path(name).expanduser()
     if kind == "transformers":
         return find(name, revision).digest()
@@ -143,7 +144,7 @@ def _digest_now(name: str, kind: str, revision: str | None) -> str:
 
 
 def _finished(folder: Path, dataset: Data, protocol: Protocol) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The report and manifest of a run that this version finished on this data by this protocol; else None."""
+    """Returns report and manifest of a run that this version finished on this data and protocol; else None."""
     if not (folder / MANIFEST).is_file():
         return None
     try:

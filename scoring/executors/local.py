@@ -1,4 +1,4 @@
-"""Scoring in this process, a chunk at a time; while a GPU works on one, the processor tokenises the next."""
+"""Scoring in this process, chunk by chunk; while a GPU scores one chunk, the CPU tokenises the next."""
 
 import atexit
 import gc
@@ -33,33 +33,33 @@ SCORED_BY = (
     "masked", "pieces", "masks", "pseudo", "blank", "first_token", "length", "causal_pair", "masked_pair", "crows",
     "padding",
 )  # fmt: skip
-"""The options that a text's score depends on; the others only say what is made of the scores."""
+"""Options that a text's score depends on; the others only affect what is computed from the scores."""
 PERPLEXITIES: dict[Kind, str] = {
     "masked": "pseudo-perplexity",
     "sequence-to-sequence": "perplexity of a gap that is the whole text",
 }
-"""What stands for a text's perplexity in models that do not read it from left to right."""
+"""Substitute for a text's perplexity in models that do not read from left to right."""
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy")
 LEAST, MOST = 1, 2048
-"""Records in a chunk."""
+"""Fewest and most records in a chunk on a CPU."""
 WORK = 3e11
-"""Parameters × records of a chunk on a CPU, at most."""
+"""Most parameters × records of a chunk on a CPU."""
 GPU_TIMES = 64
-"""How many times the work a GPU is given at once."""
+"""Factor by which a chunk is larger on a GPU."""
 
 Plan = list[list[Item | Score]]
-"""The items of a chunk, for each protocol."""
+"""Items of a chunk, for each protocol."""
 
 
 class Local:
-    """Runs a model in this process; the model that was loaded last is used again."""
+    """Runs a model in this process; reuses the model that was loaded last."""
 
     def __init__(self) -> None:
         self._named: tuple[str, dict[str, Any]] | None = None
         self._model: Model | None = None
 
     def load(self, name: str, loading: Mapping[str, Any]) -> Model:
-        """The model of this name; the one before it is let go of first."""
+        """Returns the model of this name; releases the previous model before it loads another one."""
         arguments = {option: value for option, value in loading.items() if option != "batch_tokens"}
         if self._model is None or self._named != (name, arguments):
             self._model, self._named = None, (name, arguments)
@@ -70,17 +70,17 @@ class Local:
     def open(
         self, model: str | Model, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
     ) -> Iterator["LocalScorer"]:
-        """The model, ready to score; `loading` holds the arguments of `models.load`, and `batch_tokens`."""
-        found = self.load(model, loading) if isinstance(model, str) else model.as_it_is()
-        yield scorer(found, protocol, nsp, loading)
+        """Opens the model for scoring; `loading` holds the arguments of `models.load`, and `batch_tokens`."""
+        loaded = self.load(model, loading) if isinstance(model, str) else model.as_it_is()
+        yield scorer(loaded, protocol, nsp, loading)
 
     def embed(self, model: str | Model, protocol: Protocol, loading: Mapping[str, Any]) -> Embedding:
-        """The encoder of a model; the key of the encoder names it."""
+        """Opens the encoder of a model; the encoder's key names it."""
         how = {
             option: getattr(protocol.seat, option) for option in ("pooling", "layer", "unit_length", "special_tokens")
         }
-        given = {option: value for option, value in loading.items() if option != "batch_tokens"}
-        encoder = vectors.load(model, **how, **given) if isinstance(model, str) else vectors.of_model(model, **how)
+        arguments = {option: value for option, value in loading.items() if option != "batch_tokens"}
+        encoder = vectors.load(model, **how, **arguments) if isinstance(model, str) else vectors.of_model(model, **how)
         key = {part: value for part, value in encoder.key.items() if part not in ("encoder", "model", "digest")}
         options = (f"{part}={value}" for part, value in key.items() if value not in (None, "", False))
         name = str(encoder.key["encoder"])
@@ -97,14 +97,14 @@ class Local:
 
 
 def scorer(model: Model, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]) -> "LocalScorer":
-    """A loaded model with the trained head of a folder, ready to score."""
+    """Returns the scorer of a loaded model with the trained head of a folder."""
     backend = Backend(model, loading.get("batch_tokens"), _loaded_head(nsp, model))
     _settle_memory()
     return LocalScorer(backend, protocol, about=about(model, nsp))
 
 
 def _loaded_head(nsp: str | Path | None, model: Model) -> NextSentence | None:
-    """The trained head of this folder; one of another model is refused, whose numbers would pass for this one's."""
+    """Returns the trained head of this folder; raises ValueError if it was trained on another model."""
     if nsp is None:
         return None
     head = next_sentence.load(nsp, device=model.device)
@@ -135,10 +135,10 @@ def about(model: Model, nsp: str | Path | None = None) -> About:
 
 
 def _settle_memory() -> None:
-    """Collect what the imports left behind, and look at the rest no more until the end.
+    """Collects garbage of the imports, and excludes the remaining objects from collection until exit.
 
-    A finaliser of that rubbish that runs just when Ctrl-C comes would swallow it. At the end all is looked at again:
-    libraries count what is left then, and print it as leaks (nanobind, in torch).
+    A finaliser of that garbage would swallow a Ctrl-C that comes while it runs. At exit the objects are included again:
+    libraries count what remains, and print it as leaks (nanobind, in torch).
     """
     gc.collect()
     gc.freeze()
@@ -147,9 +147,9 @@ def _settle_memory() -> None:
 
 
 class LocalScorer(Scorer):
-    """A loaded model, which scores each chunk by one protocol, or by several in turn.
+    """A loaded model that scores each chunk by one protocol, or by several in turn.
 
-    A question that an earlier protocol asked of the chunk has its answer already and is not forwarded again.
+    A question that an earlier protocol asked about the chunk is not forwarded again.
     """
 
     def __init__(self, backend: Backend, *protocols: Protocol, about: About) -> None:
@@ -158,77 +158,79 @@ class LocalScorer(Scorer):
 
     @property
     def self_checks(self) -> Mapping[str, Batching]:
-        """The findings of the self-checks."""
+        """Self-check findings."""
         return self.backend.self_checks
 
     @property
     def budget(self) -> int:  # type: ignore[override]  # it shrinks
-        """The most tokens of a batch."""
+        """Most tokens of a batch."""
         return self.backend.budget
 
     def sizes(self, took: Iterable[Took]) -> Sizes | None:
-        """Sizes that keep a chunk to ten seconds."""
+        """Returns sizes that keep a chunk to ten seconds; None if all records make one chunk."""
         most = size(self.backend, self.protocol)
         return None if most is None else Sizes(most, took, lag=int(meanwhile(self.backend)))
 
     def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
-        """The scores of each chunk, in order."""
+        """Yields the scores of each chunk, in order."""
         plans = _Plans(map(self._plan, chunks))
         with _collecting_by_chunk() as collect:
             while True:
                 begun = monotonic()
                 if (plan := plans.next()) is None:
                     return
-                # no thread: one that holds the interpreter keeps the model from being called
+                # no thread: a thread that holds the interpreter lock would delay the model
                 self.backend.meanwhile = plans.make if meanwhile(self.backend) else None
-                scores, known = list[Score](), dict[Question, Answer]()
+                scores, answered = list[Score](), dict[Question, Answer]()
                 try:
                     for items in plan:
-                        asked = score.questions(items)
-                        missing = [question for question in asked if question not in known] if known else asked
+                        questions = score.questions(items)
+                        missing = (
+                            [question for question in questions if question not in answered] if answered else questions
+                        )
                         answers = engine.ask(self.backend, missing)
                         if len(self._protocols) > 1:
-                            known |= zip(missing, answers, strict=True)
-                            answers = [known[question] for question in asked]
+                            answered |= zip(missing, answers, strict=True)
+                            answers = [answered[question] for question in questions]
                         scores += score.scores(items, answers)
                 finally:
                     self.backend.meanwhile = None
                 yield Scored(scores, round(monotonic() - begun, 3))
-                del plan, scores, known
+                del plan, scores, answered
                 collect()
 
     def _plan(self, chunk: list[Any]) -> Plan:
-        """The items of a chunk, for each protocol."""
+        """Returns the items of a chunk, for each protocol."""
         return [score.items(self.backend, chunk, protocol) for protocol in self._protocols]
 
     def precision(self, records: Callable[[], Iterable[Any]], scores: Iterable[Score]) -> dict[str, Any]:
-        """For half precision: the measured error, and how many preferences lie within it."""
+        """Returns the measured error of half precision, and how many preferences lie within it."""
         measure = measure_of(type(next(iter(records()))), self.protocol)
         return half_precision.precision(measure, self.backend, records, scores, self.protocol, score.score)
 
     def work(self) -> dict[str, Any]:
-        """The tally of the backend."""
+        """Returns the tally of the backend."""
         return {"work": asdict(self.backend.tally)}
 
 
 class _Plans:
-    """The plan of each chunk in turn; the next one can be made before it is asked for."""
+    """Plans of the chunks in turn; the next plan can be made in advance."""
 
     def __init__(self, plans: Iterator[Plan]) -> None:
         self._plans = plans
         self._made = list[Future[Plan | None]]()
 
     def make(self) -> None:
-        """Make the next plan; an error is kept for who asks for it, not for the model at work."""
-        made = Future[Plan | None]()
-        self._made.append(made)
+        """Makes the next plan; an error is stored until `next` asks for the plan."""
+        future = Future[Plan | None]()
+        self._made.append(future)
         try:
-            made.set_result(next(self._plans, None))
+            future.set_result(next(self._plans, None))
         except Exception as error:  # noqa: BLE001  # raised by `next`
-            made.set_exception(error)
+            future.set_exception(error)
 
     def next(self) -> Plan | None:
-        """The next plan, None after the last."""
+        """Returns the next plan; None after the last one."""
         if not self._made:
             self.make()
         return self._made.pop().result()
@@ -236,10 +238,10 @@ class _Plans:
 
 @contextmanager
 def _collecting_by_chunk() -> Iterator[Callable[[], None]]:
-    """While this lasts, Python looks for cycles only when told to, after each chunk.
+    """Stops automatic garbage collection, and yields a function that collects after each chunk.
 
-    A chunk is hundreds of thousands of objects without a cycle, and looking through them again and again took a third
-    of the processor's time.
+    A chunk is hundreds of thousands of objects without a cycle, and repeated scans of them took a third of the CPU
+    time.
     """
 
     def collect() -> None:
@@ -256,12 +258,12 @@ def _collecting_by_chunk() -> Iterator[Callable[[], None]]:
 
 
 def meanwhile(backend: Backend) -> bool:
-    """Whether the processor is free while the model is at work."""
+    """Returns True if the CPU is free while the model works."""
     return backend.model.device != "cpu"
 
 
 def size(backend: Backend, protocol: Protocol) -> int | None:
-    """Records in a chunk, at most: fewer for a larger model; all of them where a score depends on the whole call."""
+    """Returns the most records in a chunk, fewer for a larger model; None if scores depend on the whole call."""
     if protocol.sofa.padding == "tokenizer" and backend.model.pads_left:
         return None
     weights = sum(weight.numel() for weight in backend.model.module.parameters())

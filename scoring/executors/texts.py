@@ -1,4 +1,4 @@
-"""Scoring by a model that gives the log-probabilities of texts: on a server, in vLLM, or a class of one's own."""
+"""Scoring by a model that gives the log-probabilities of texts: on a server, in vLLM, or a user-defined class."""
 
 __all__ = ["OwnModel"]
 
@@ -31,15 +31,15 @@ from catsofa.scoring.signature import model_label, place_of
 from catsofa.scoring.vectors import TextEncoder
 
 SCORED_BY = ("first_token", "length", "causal_pair", "crows")
-"""The options that the score of a text depends on."""
+"""Options that the score of a text depends on."""
 CHUNK = 256
-"""Records whose texts are asked for together."""
+"""Records whose texts are requested together."""
 ROUNDS = 32
-"""Records of a chunk for each request under way at once."""
+"""Records of a chunk for each concurrent request."""
 
 
 class TextScorer(Scorer):
-    """A model that is asked for the log-probabilities of texts."""
+    """A model that returns the log-probabilities of texts on request."""
 
     whole_chunks = False
 
@@ -47,27 +47,27 @@ class TextScorer(Scorer):
         self.model, self.protocol, self.about = model, protocol, about
 
     def sizes(self, took: Iterable[Took]) -> Iterator[int]:
-        """The same number of records in each chunk."""
+        """Yields the same number of records for each chunk."""
         return repeat(CHUNK)
 
     def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
-        """The scores of each chunk, in order."""
+        """Yields the scores of each chunk, in order."""
         for chunk in chunks:
             begun = monotonic()
             yield Scored(score(self.model, chunk, self.protocol), round(monotonic() - begun, 3))
 
 
 class ServedScorer(TextScorer):
-    """A model on a server; each reply is kept in the folder of the run before it is used."""
+    """A model on a server; each reply is stored in the run folder before it is used."""
 
     model: ServedModel
 
     def sizes(self, took: Iterable[Took]) -> Iterator[int]:
-        """Chunks in which the requests that wait for the last ones of a chunk are few."""
+        """Yields large chunks, so that few requests wait for the last ones of a chunk."""
         return repeat(max(CHUNK, ROUNDS * self.model.endpoint.concurrency))
 
     def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
-        """The scores of each chunk, in order; a text that has its reply is not asked for again."""
+        """Yields the scores of each chunk, in order; a text with a stored reply is not requested again."""
         server = self.model.identity()["at"]
         with ReplyStore(folder and folder / REPLIES, self.model.endpoint.hide, server=server) as replies:
             self.model = replace(self.model, replies=replies)
@@ -76,7 +76,7 @@ class ServedScorer(TextScorer):
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Asks a server; `start` is the model's start token, where the server adds none."""
+    """Queries a server; `start` is the model's start token, if the server adds none."""
 
     endpoint: Endpoint
     start: str = ""
@@ -85,29 +85,29 @@ class Served:
     def open(
         self, model: str, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
     ) -> Iterator[TextScorer]:
-        """A model by the name that its server knows, after a few questions that try the server."""
+        """Opens a model by its name on the server, after a few test questions."""
         _refuse_head(nsp)
-        found = served.connect(model, self.endpoint, start=self.start, **loading)
-        refuse(found, protocol)
-        yield ServedScorer(found, protocol, _about(found.name, found.label, found.identity()))
+        connected = served.connect(model, self.endpoint, start=self.start, **loading)
+        refuse(connected, protocol)
+        yield ServedScorer(connected, protocol, _about(connected.name, connected.label, connected.identity()))
 
     def embed(self, model: str, protocol: Protocol, loading: Mapping[str, Any]) -> Embedding:
-        """The vectors of the model's embeddings endpoint, which pools in its own way."""
-        given = {"start": self.start, **loading}
-        given |= {"pooling": protocol.seat.pooling, "layer": protocol.seat.layer != -1}
-        given |= {"special_tokens": not protocol.seat.special_tokens}
-        if refused := [option for option, value in given.items() if value]:
+        """Opens the embeddings endpoint of the model, which pools in its own way."""
+        requested = {"start": self.start, **loading}
+        requested |= {"pooling": protocol.seat.pooling, "layer": protocol.seat.layer != -1}
+        requested |= {"special_tokens": not protocol.seat.special_tokens}
+        if refused := [option for option, value in requested.items() if value]:
             raise ValueError(f"{model} is asked for vectors by its server; it has no {' or '.join(refused)} to choose")
-        at, unit_length = self.endpoint.base_url or "the default address", protocol.seat.unit_length
-        key = {"encoder": model, "kind": "served", "at": at, "unit_length": unit_length}
-        asked = ServedVectors(model, self.endpoint)
-        label = f"{model} at {at} kind=served" + " unit_length=True" * unit_length
-        identity = {"served": model, "at": at, "unit_length": unit_length}
-        return Embedding(TextEncoder(key, asked, keep=asked.keep), _about(model, label, identity))
+        address, unit_length = self.endpoint.base_url or "the default address", protocol.seat.unit_length
+        key = {"encoder": model, "kind": "served", "at": address, "unit_length": unit_length}
+        vectors = ServedVectors(model, self.endpoint)
+        label = f"{model} at {address} kind=served" + " unit_length=True" * unit_length
+        identity = {"served": model, "at": address, "unit_length": unit_length}
+        return Embedding(TextEncoder(key, vectors, keep=vectors.keep), _about(model, label, identity))
 
 
 class VLLM(NoVectors):
-    """Runs a model in vLLM, which takes the whole of a GPU for itself."""
+    """Runs a model in vLLM, which occupies a whole GPU."""
 
     no_vectors = "vLLM gives none here"
 
@@ -115,34 +115,34 @@ class VLLM(NoVectors):
     def open(
         self, model: str, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
     ) -> Iterator[TextScorer]:
-        """A model by folder or hub id, after a few questions that try it; `loading` goes to `vllm.load`."""
+        """Opens a model by folder or hub id, after a few test questions; `loading` goes to `vllm.load`."""
         _refuse_head(nsp)
-        found = vllm.load(model, starts=protocol.first_token != "skip", **loading)
-        refuse(found, protocol)
+        loaded = vllm.load(model, starts=protocol.first_token != "skip", **loading)
+        refuse(loaded, protocol)
         facts = {"place": place_of(model)}
-        yield TextScorer(found, protocol, _about(found.name, found.label, found.identity(), facts))
+        yield TextScorer(loaded, protocol, _about(loaded.name, loaded.label, loaded.identity(), facts))
 
 
 class OwnModel(Interface):
-    """A model class of one's own."""
+    """Interface of a user-defined model class."""
 
     @property
     def name(self) -> str:
-        """The name in a signature."""
+        """Name in a signature."""
 
     @property
     def digest(self) -> str:
-        """A text that changes when the weights change: a hash, a version or a revision."""
+        """Text that changes when the weights change: a hash, a version or a revision."""
 
     def loglikelihood(self, queries: Sequence[Query]) -> Sequence[Sequence[float]]:
-        """For each (context, text), the natural log-probability of each token of the text after the context.
+        """Returns for each (context, text) the natural log-probability of each token of the text after the context.
 
         Without a context, the first token is conditioned on the model's start token.
         """
 
 
 class Own(NoVectors):
-    """Asks a model class of one's own."""
+    """Queries a user-defined model class."""
 
     no_vectors = "a model with `loglikelihood` alone gives none"
 
@@ -150,22 +150,22 @@ class Own(NoVectors):
     def open(
         self, model: OwnModel, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
     ) -> Iterator[TextScorer]:
-        """The model, after a question that tries how it cuts a sentence after a context."""
+        """Opens the model, after a test question about how it tokenises a sentence after a context."""
         _refuse_head(nsp)
         _refuse_other_models(model)
         if loading:
             raise ValueError(f"{model.name} is loaded already; {', '.join(loading)} cannot change it")
-        asked = Asked(model)
-        refuse(asked, protocol)
+        checked = Asked(model)
+        refuse(checked, protocol)
         about = _about(model.name, model_label(model.name, model.digest), {"digest": model.digest})
         if model.digest == UNHASHED:
-            told = f"the function {model.name} has no digest: another function of this name has the same signature"
-            about = replace(about, unused=told)
-        yield TextScorer(asked, protocol, about)
+            warning = f"the function {model.name} has no digest: another function of this name has the same signature"
+            about = replace(about, unused=warning)
+        yield TextScorer(checked, protocol, about)
 
 
 class Asked:
-    """A model class of one's own, whose answers are checked."""
+    """A user-defined model class, whose answers are checked."""
 
     starts = True
 
@@ -178,10 +178,10 @@ class Asked:
         self.space = alike.get(len(after))
 
     def loglikelihood(self, queries: Sequence[Query]) -> list[tuple[float, ...]]:
-        """The answers; a ValueError for an exception inside the class, and for what is no log-probabilities."""
+        """Returns the answers; raises ValueError if the class fails or returns no valid log-probabilities."""
         try:
-            given = self._model.loglikelihood(queries) if queries else []
-            given = list(given) if isinstance(given, Iterator) else given
+            replies = self._model.loglikelihood(queries) if queries else []
+            replies = list(replies) if isinstance(replies, Iterator) else replies
         except (BadInput, MissingExtra, MemoryError):
             raise
         except Exception as error:
@@ -189,10 +189,10 @@ class Asked:
                 f"{type(self._model).__name__}.loglikelihood of {self.name} failed: {what(error)}"
             ) from error
         try:
-            answers = [tuple(map(float, answer)) for answer in given]
+            answers = [tuple(map(float, answer)) for answer in replies]
         except (TypeError, ValueError):
             raise ValueError(
-                f"{self.name} gave {short(given)}; expected for each query the log-probability of each token"
+                f"{self.name} gave {short(replies)}; expected for each query the log-probability of each token"
             ) from None
         if len(answers) != len(queries):
             raise ValueError(
@@ -207,14 +207,14 @@ class Asked:
 
 
 def _refuse_other_models(model: Any) -> None:
-    """Refuse what is no model class of one's own, or has a name that would read as another part of a signature."""
+    """Raises ValueError for an invalid model class, or a name that would break the format of a signature."""
     if isinstance(model, type):
         raise ValueError(f"found the class {model.__name__}; expected an instance of it, as {model.__name__}()")
     for part in ("name", "digest"):
-        found = getattr(model, part, None)
-        if not isinstance(found, str) or not found.strip() or not found.isprintable() or "|" in found:
+        value = getattr(model, part, None)
+        if not isinstance(value, str) or not value.strip() or not value.isprintable() or "|" in value:
             raise ValueError(
-                f"the `{part}` of {type(model).__name__} is {short(found)}; expected a printable text without `|`"
+                f"the `{part}` of {type(model).__name__} is {short(value)}; expected a printable text without `|`"
             )
     if not callable(getattr(model, "loglikelihood", None)):
         raise ValueError(f"{type(model).__name__} has no method `loglikelihood`; expected one, as `OwnModel` has it")
@@ -226,6 +226,6 @@ def _about(name: str, label: str, identity: Mapping[str, Any], facts: Mapping[st
 
 
 def _refuse_head(nsp: str | Path | None) -> None:
-    """Refuse a trained head, which reads the states of a model that runs in this process."""
+    """Raises ValueError for a trained head, which reads the states of a model in this process."""
     if nsp is not None:
         raise ValueError("a next-sentence head needs the states of a model in this process; use --engine local")

@@ -1,4 +1,4 @@
-"""An item: one number to make, what to ask a model for it, and how the answers become a score."""
+"""Items: each is one score to compute, the questions to ask a model, and how the answers become the score."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,28 +16,28 @@ from catsofa.scoring.models.tokens import Unscorable
 
 Text = TypeVar("Text")
 Reduced = tuple[float, dict[str, Any]]
-"""A score, and what else is to be kept of it."""
+"""A score, and additional data to store with it."""
 Reduce = Callable[[Sequence[Answer]], Reduced]
 DIGITS = 12
-"""Significant digits of a mean or a sum of log-probabilities; what lies below depends on the order of summing."""
+"""Significant digits of a mean or a sum of log-probabilities; lower digits depend on the order of summation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One text to be scored: every score is a natural logarithm, so that its exponential is what papers print."""
+    """One text to score; every score is a natural logarithm, so papers print its exponential."""
 
     id: str
     task: str
     questions: tuple[Question, ...]
     reduce: Reduce
     tokens: int
-    """Tokens the score is made of."""
+    """Number of tokens in the score."""
     unknown: int = 0
-    """Tokens of the text that the tokenizer does not know."""
+    """Number of tokens of the text that the tokenizer does not know."""
 
 
 def guarded(item: str, task: str, make: Callable[[], Item]) -> Item | Score:
-    """The item, or an unscored Score with the reason why there is none."""
+    """Returns the item, or an unscored Score with the reason why the item cannot be built."""
     try:
         return make()
     except Unscorable as reason:
@@ -45,37 +45,37 @@ def guarded(item: str, task: str, make: Callable[[], Item]) -> Item | Score:
 
 
 def of_candidates(cats: Sequence[Cat], make: Callable[[Cat, Candidate], Item]) -> list[Item | Score]:
-    """The item of each candidate of each CAT, in order."""
+    """Returns the item of each candidate of each CAT, in order."""
     return [guarded(c.id, cat.kind, partial(make, cat, c)) for cat in cats for c in cat.candidates]
 
 
 def possible(cats: Sequence[Cat], text: Callable[[Cat, Candidate], Text]) -> list[Text]:
-    """What each candidate that can be scored has to be read for, so that all of it is tokenised together."""
-    found: list[Text] = []
+    """Returns the text of each candidate that can be scored, so that all texts are tokenised together."""
+    texts: list[Text] = []
     for cat in cats:
         for candidate in cat.candidates:
             with suppress(Unscorable):
-                found.append(text(cat, candidate))
-    return found
+                texts.append(text(cat, candidate))
+    return texts
 
 
 def mean(values: Answer) -> float:
-    """The mean to DIGITS; numpy's own costs several times as much on a dozen values."""
+    """Returns the mean to DIGITS; numpy's own mean costs several times as much on a dozen values."""
     return settled(float(np.add.reduce(values)) / len(values))
 
 
 def settled(value: float) -> float:
-    """The number to DIGITS, so that equal log-probabilities have one mean however many there are."""
+    """Rounds a number to DIGITS, so that equal log-probabilities have one mean however many they are."""
     return float(f"{value:.{DIGITS}g}")
 
 
 def joined(answers: Sequence[Answer]) -> Answer:
-    """Several answers as one; most items have only one."""
+    """Concatenates several answers; most items have only one."""
     return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
 
 def over_length(length: Length) -> Reduce:
-    """The mean or the sum of all log-probabilities."""
+    """Returns a reduction of answers to the mean or the sum of all log-probabilities."""
 
     def reduce(answers: Sequence[Answer]) -> Reduced:
         every = joined(answers)
@@ -85,7 +85,7 @@ def over_length(length: Length) -> Reduce:
 
 
 def over_pieces(pieces: Pieces) -> Reduce:
-    """The pieces of one attribute as one number: mean log-probability, log of the mean probability, or the sum."""
+    """Returns a reduction of an attribute's pieces: mean log-probability, log of the mean probability, or sum."""
 
     def reduce(answers: Sequence[Answer]) -> Reduced:
         every = joined(answers)

@@ -1,4 +1,4 @@
-"""A whole text as questions: from left to right, behind masks one at a time, or into an encoder-decoder's gap."""
+"""Questions for a whole text: left to right, with one mask at a time, or in the gap of an encoder-decoder."""
 
 from collections.abc import Iterable
 
@@ -12,14 +12,14 @@ from catsofa.scoring.protocols import Protocol
 
 Asked = tuple[Continuation | Fill | Infill, ...]
 SENTINEL = "<extra_id_0>"
-"""The mark of a gap in a T5."""
+"""Token that marks a gap for a T5."""
 
 
 def left_to_right(reader: Reader, tokens: Tokens, first_token: FirstToken) -> Asked:
-    """A text's tokens, each given those before it; `first_token` says what the first one is given.
+    """Returns questions for a text's tokens, each given those before it; `first_token` sets the first one's context.
 
-    `bos`: the start token. `uncond`: the start token, which the others are then not given. `skip`: nothing, as in a
-    model's own loss, which leaves out the first token that its tokenizer gives (the start token, if it adds one).
+    `bos`: the start token. `uncond`: the start token, which the other tokens then do not get. `skip`: no context, as in
+    a model's own loss, which leaves out the first token that its tokenizer gives (the start token, if it adds one).
     """
     if first_token == "bos" or (first_token == "skip" and reader.adds_start):
         return (Continuation(reader.started(tokens)),)
@@ -33,45 +33,48 @@ def left_to_right(reader: Reader, tokens: Tokens, first_token: FirstToken) -> As
 
 
 def behind_masks(reader: Reader, tokens: Tokens, positions: Iterable[int], pseudo: Pseudo) -> Asked:
-    """Each of these tokens behind a mask of its own; `within-word` also hides what follows it in its word."""
+    """Returns a question for each of these tokens behind a mask; `within-word` also masks the rest of its word."""
     reader.check(tokens)
-    return tuple(Fill(_hidden(reader, tokens, at, pseudo), (at,), (tokens.ids[at],), tokens.types) for at in positions)
+    return tuple(
+        Fill(_hidden(reader, tokens, position, pseudo), (position,), (tokens.ids[position],), tokens.types)
+        for position in positions
+    )
 
 
-def _hidden(reader: Reader, tokens: Tokens, at: int, pseudo: Pseudo) -> Ids:
-    """The row in which position `at` is masked."""
-    end = at + 1
+def _hidden(reader: Reader, tokens: Tokens, position: int, pseudo: Pseudo) -> Ids:
+    """Returns the token ids with this position masked."""
+    end = position + 1
     if pseudo == "within-word":
         while (
             end < len(tokens.ids)
-            and tokens.words[end] == tokens.words[at]
-            and tokens.segments[end] == tokens.segments[at]
+            and tokens.words[end] == tokens.words[position]
+            and tokens.segments[end] == tokens.segments[position]
         ):
             end += 1
-    return (*tokens.ids[:at], *[reader.mask] * (end - at), *tokens.ids[end:])
+    return (*tokens.ids[:position], *[reader.mask] * (end - position), *tokens.ids[end:])
 
 
 def into_gap(backend: Backend, tokens: Tokens, gap: Iterable[int], *, alone: bool = False) -> Infill:
-    """The tokens `gap` of a text, given the rest of it, for an encoder-decoder; `alone` gives nothing of the rest.
+    """Returns a question for the tokens `gap` of a text, for an encoder-decoder, given the rest unless `alone`.
 
-    The encoder reads the text with a mark in place of the words. A model with a mask token (BART) writes the text from
-    its beginning, so the words are also given those before them; one with sentinels (T5) writes the gap alone.
+    The encoder reads the text with a gap token in place of the words. A model with a mask token (BART) writes the text
+    from its beginning, so the words also depend on those before them; a model with sentinels (T5) writes the gap alone.
     """
     places = list(gap)
     low, high = places[0], places[-1] + 1
     own = backend.reader.check(tokens).of()
     before, after = (own[0], own[-1] + 1) if alone else (low, high)
     mark, rewrites = _mark(backend)
-    written: Ids = (_start(backend), *(tokens.ids[:before] if rewrites else (mark,)))
+    prefix: Ids = (_start(backend), *(tokens.ids[:before] if rewrites else (mark,)))
     return Infill(
         source=(*tokens.ids[:before], mark, *tokens.ids[after:]),
-        ids=(*written, *tokens.ids[low:high]),
-        start=len(written),
+        ids=(*prefix, *tokens.ids[low:high]),
+        start=len(prefix),
     )
 
 
 def _start(backend: Backend) -> int:
-    """The token with which the decoder starts; T5Gemma's configuration has none, and no gap was in its training."""
+    """Returns the decoder's start token; T5Gemma's configuration has none, and its training included no gaps."""
     start = getattr(backend.model.module.config, "decoder_start_token_id", None)
     if start is None:
         raise Unscorable(
@@ -82,7 +85,7 @@ def _start(backend: Backend) -> int:
 
 
 def _mark(backend: Backend) -> tuple[int, bool]:
-    """The token that stands for a gap, and whether the decoder writes the text before it again."""
+    """Returns the token that marks a gap, and True if the decoder writes the text before the gap again."""
     tokenizer = backend.model.tokenizer
     if tokenizer.mask_token_id is not None:
         return int(tokenizer.mask_token_id), True
@@ -94,14 +97,14 @@ def _mark(backend: Backend) -> tuple[int, bool]:
 
 
 def read(backend: Backend, texts: Iterable[str]) -> dict[str, Tokens]:
-    """The tokens of whole texts as this kind of model reads them, each distinct one tokenised once."""
+    """Returns the tokens of whole texts as this kind of model reads them; tokenises each distinct text once."""
     if backend.model.kind in ("causal", "permutation"):
         return backend.reader.bare(texts)
     return {tokens.text: tokens for tokens in backend.reader.framed(texts).values()}
 
 
 def asked(backend: Backend, tokens: Tokens, protocol: Protocol) -> Asked:
-    """Every token of a text, in order, by the way open to this kind of model."""
+    """Returns questions for every token of a text, in order, by the method for this kind of model."""
     if backend.model.kind == "masked":
         return behind_masks(backend.reader, tokens, tokens.of(), protocol.pseudo)
     if backend.model.kind == "sequence-to-sequence":
@@ -110,11 +113,11 @@ def asked(backend: Backend, tokens: Tokens, protocol: Protocol) -> Asked:
 
 
 def item(backend: Backend, tokens: Tokens, protocol: Protocol, key: str, task: str) -> Item:
-    """A whole text as an item: the mean or the sum over its tokens."""
+    """Returns a whole text as an item: the mean or the sum over its tokens."""
     questions = asked(backend, tokens, protocol)
     return Item(key, task, questions, over_length(protocol.length), count(questions), backend.reader.unknowns(tokens))
 
 
-def count(asked: Asked) -> int:
-    """How many tokens these questions ask for."""
-    return sum(len(q.targets) if isinstance(q, Fill) else len(q.ids) - q.start for q in asked)
+def count(questions: Asked) -> int:
+    """Returns the number of tokens that these questions ask for."""
+    return sum(len(q.targets) if isinstance(q, Fill) else len(q.ids) - q.start for q in questions)

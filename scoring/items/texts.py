@@ -1,4 +1,4 @@
-"""What a model is asked that gives the log-probabilities of texts, and how its answers become scores."""
+"""Queries to models that return log-probabilities of texts, and scores from their answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,40 +14,40 @@ Values = NDArray[np.float64]
 Query = tuple[str, str]
 """A context, which may be empty, and the text right after it."""
 Answer = Sequence[float | None] | str
-"""The log-probability of each token of a query's text, or the reason why there are none; a first one may lack it."""
+"""Log-probability of each token of a query's text, or the reason for an error; the first token may have None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The answers of a model to queries, by a protocol."""
+    """Answers of a model to queries, under a protocol."""
 
     protocol: Protocol
     space: bool | None
-    """Whether a sentence has the tokens that it has after a context with a space before it; None if neither way."""
+    """True if a sentence has its in-context tokens with a space before it, False if without; None if neither."""
     answers: Mapping[Query, Answer] = field(default_factory=dict)
 
     def values(self, query: Query) -> Values:
-        """The log-probabilities of a text's tokens; `skip` leaves out the first token, which has no context."""
-        found = self.answers[query]
-        if isinstance(found, str):
-            raise Unscorable(found)
-        values = found[1:] if self.protocol.first_token == "skip" and not query[0] else found
+        """Returns the log-probabilities of a query's tokens; `skip` drops the first token of a text without context."""
+        answer = self.answers[query]
+        if isinstance(answer, str):
+            raise Unscorable(answer)
+        values = answer[1:] if self.protocol.first_token == "skip" and not query[0] else answer
         if not len(values) or None in values:
             raise Unscorable("no token of the text has a log-probability")
         return np.array(values, dtype=np.float64)
 
     def over_length(self, values: Values) -> float:
-        """The mean or the sum, as the protocol has it."""
+        """Returns the mean or the sum, by the protocol's `length`."""
         return float(values.mean() if self.protocol.length == "mean" else values.sum())
 
     def whole(self, text: str) -> tuple[float, int]:
-        """The mean or the sum over a text, and its tokens."""
+        """Returns the mean or the sum over a text, and the number of its tokens."""
         values = self.values(("", text))
         return self.over_length(values), len(values)
 
 
 def scored(item: str, task: str, make: Callable[[], tuple[float, int]]) -> Score:
-    """The score that is made, or the reason why it cannot be."""
+    """Returns the score that `make` computes, or an unscored Score with the reason."""
     try:
         value, tokens = make()
     except Unscorable as reason:

@@ -1,4 +1,4 @@
-"""Batches with little padding, largest first, that shrink when memory runs out."""
+"""Batches with little padding, longest rows first, that shrink when memory runs out."""
 
 import ctypes
 import sys
@@ -7,14 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 WASTE = 0.03
-"""The share of a batch that may be padding."""
+"""Largest share of padding in a batch."""
 NONE = 0.0
 """No padding at all: rows of one length."""
 SMALL = 64
-"""Tokens below which a batch costs as much as this many: it takes other lengths rather than stay so small."""
+"""Tokens below which a batch costs the same; a smaller batch takes rows of other lengths instead."""
 
 FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AttributeError)
-"""What a model raises that cannot take what it is given: a tree's mask, its positions, padding, so wide a row."""
+"""Errors of a model that cannot process its input: a tree's mask, its positions, padding, or so wide a row."""
 
 
 class OneRowTooLarge(ValueError):
@@ -23,22 +23,22 @@ class OneRowTooLarge(ValueError):
 
 @dataclass(slots=True)
 class Tally:
-    """What the work was: asserted in tests, reported with a run."""
+    """Counts of the work: asserted in tests, reported with a run."""
 
     scored: int = 0
-    """Tokens whose probability was asked for, equal questions once."""
+    """Tokens whose probability was requested; equal questions count once."""
     forwarded: int = 0
-    """Tokens that went through the network, padding left out."""
+    """Tokens that went through the network, without padding."""
     padding: int = 0
     rows: int = 0
     batches: int = 0
     halvings: int = 0
     checked: int = 0
-    """Texts that the self-check forwarded alone, which nothing else counts."""
+    """Texts that the self-check forwarded alone; no other count includes them."""
 
 
 def plan(lengths: Sequence[int], budget: int, waste: float = WASTE) -> list[list[int]]:
-    """Row numbers by batch, the longest rows first; at most `budget` tokens and `waste` of padding a batch."""
+    """Returns row numbers by batch, longest rows first; a batch has at most `budget` tokens and `waste` of padding."""
     batches: list[list[int]] = []
     longest = tokens = 0
     for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
@@ -55,16 +55,16 @@ def plan(lengths: Sequence[int], budget: int, waste: float = WASTE) -> list[list
 
 
 class Batches:
-    """Batches of rows of these lengths, the longest rows first; smaller ones after memory ran out."""
+    """Batches of rows of these lengths, longest rows first; smaller ones after memory ran out."""
 
     def __init__(self, lengths: Sequence[int], budget: int, waste: float = WASTE) -> None:
         self._lengths, self._waste = lengths, waste
         self._left = plan(lengths, budget, waste)
         self.budget = budget
-        """The most tokens of a batch."""
+        """Most tokens of a batch."""
 
     def __iter__(self) -> Iterator[list[int]]:
-        """The rows of each batch; after `halve`, the rows of the last one come again."""
+        """Yields the rows of each batch; after `halve`, the rows of the last batch come again."""
         while self._left:
             rows = self._left[0]
             yield rows
@@ -72,7 +72,10 @@ class Batches:
                 self._left.pop(0)
 
     def halve(self, error: Exception) -> None:
-        """Halve the budget after an error of the last batch; raises an error that is not about memory."""
+        """Halves the budget after an out-of-memory error of the last batch; raises any other error.
+
+        Raises OneRowTooLarge if the batch had a single row.
+        """
         if not out_of_memory(error):
             raise error
         rows, lengths = self._left[0], self._lengths
@@ -83,21 +86,21 @@ class Batches:
         self.budget = max(1, min(self.budget, len(rows) * lengths[rows[0]]) // 2)
         waiting = [row for batch in self._left for row in batch]
         again = plan([lengths[row] for row in waiting], self.budget, self._waste)
-        self._left = [[waiting[at] for at in batch] for batch in again]
+        self._left = [[waiting[index] for index in batch] for batch in again]
         free()
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Whether an error says that memory ran out, on a GPU or here."""
-    said = str(error).lower()
+    """Returns True if an error reports that memory ran out, on a GPU or on the CPU."""
+    message = str(error).lower()
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError)
-        and ("out of memory" in said or "allocate memory" in said or "not enough memory" in said)
+        and ("out of memory" in message or "allocate memory" in message or "not enough memory" in message)
     )
 
 
 def free() -> None:
-    """Give cached GPU memory back."""
+    """Releases cached GPU memory."""
     import torch
 
     if torch.cuda.is_available():
@@ -105,7 +108,7 @@ def free() -> None:
 
 
 def give_pages_back() -> None:
-    """Freed memory to the system, of which glibc would keep more and more; other systems do so by themselves."""
+    """Returns freed memory to the system, because glibc would retain it; other systems return it themselves."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)

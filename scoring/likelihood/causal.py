@@ -1,6 +1,6 @@
-"""Causal models: in plain rows, or on prefix trees.
+"""Causal models: plain rows, or prefix trees.
 
-A row of trees has a mask that lets each node attend to its ancestors alone.
+A row of trees has a mask that lets each node attend only to its ancestors and itself.
 """
 
 from collections.abc import Sequence
@@ -17,38 +17,40 @@ from catsofa.scoring.likelihood.queries import Answer, Continuation
 from catsofa.scoring.likelihood.self_check import TREES, Attempt, Strains
 
 CPU_WIDTH = 128
-"""Nodes of a row: attention costs their square, a row's shared beginning is forwarded again in the next."""
+"""Most nodes of a row: attention costs their square, but each row forwards a shared beginning again."""
 GPU_WIDTH = 512
 
 
 def plain(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
-    """The log-probabilities of each continuation, in rows padded on the right, the last token never forwarded."""
+    """Returns the log-probabilities of each continuation, from right-padded rows without their last tokens."""
 
     def forward(batch: list[int]) -> Any:
-        asked = [questions[at] for at in batch]
-        return backend.head.continuations(backend.padded([question.ids[:-1] for question in asked]), asked)
+        chosen = [questions[number] for number in batch]
+        return backend.head.continuations(backend.padded([question.ids[:-1] for question in chosen]), chosen)
 
     return backend.run("continuations", [len(question.ids) - 1 for question in questions], forward)
 
 
 def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
-    """The log-probabilities of each continuation, each distinct prefix forwarded once a row.
+    """Returns the log-probabilities of each continuation; each distinct prefix is forwarded once per row.
 
-    Plain rows, which are shorter, take over where memory does not hold one tree or a tree changes a number.
+    Plain rows, which are shorter, replace trees if memory cannot hold one tree or if a tree changes a number.
     """
 
     with suppress(OneRowTooLarge):
         while backend.uses(TREES):
-            made = _attempt(backend, questions)
-            if made is None:
+            attempt = _attempt(backend, questions)
+            if attempt is None:
                 backend.batching.left_out[TREES] = None
-            elif self_check.passes(backend, "trees", made, lambda at: plain(backend, [questions[at]])[0], TREES):
-                return made.answers
+            elif self_check.passes(
+                backend, "trees", attempt, lambda number: plain(backend, [questions[number]])[0], TREES
+            ):
+                return attempt.answers
     return plain(backend, questions)
 
 
 def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Answer] | None:
-    """All answers from trees, with the last question of each; None if the model fails on trees of their width."""
+    """Returns all answers from trees, with the strains to check; None if the model fails on trees of their width."""
     answers: list[Answer] = [np.empty(0)] * len(questions)
     rows = trees(questions, CPU_WIDTH if backend.model.device == "cpu" else GPU_WIDTH)
     deepest, depths = np.empty(len(rows), dtype=np.int64), [int(tree.depths.max()) + 1 for tree in rows]
@@ -60,17 +62,19 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
         places = np.concatenate([row * width + tree.nodes for row, tree in enumerate(grown)])
         states, which = np.unique(places, return_inverse=True)
         caught = backend.head.states(inputs(backend, grown), states // width, states % width)
-        found = backend.head.log_probabilities(caught, which, np.concatenate([tree.tokens for tree in grown]))
-        return found.split([len(tree.nodes) for tree in grown])
+        log_probabilities = backend.head.log_probabilities(
+            caught, which, np.concatenate([tree.tokens for tree in grown])
+        )
+        return log_probabilities.split([len(tree.nodes) for tree in grown])
 
     try:
-        found, strains = backend.batched([len(tree.ids) for tree in rows], forward)
+        results, strains = backend.batched([len(tree.ids) for tree in rows], forward)
     except FAILURES as error:
         if isinstance(error, OneRowTooLarge):
             raise
         return None
     row_of = np.empty(len(questions), dtype=np.int64)
-    for row, (tree, values) in enumerate(zip(rows, found, strict=True)):
+    for row, (tree, values) in enumerate(zip(rows, results, strict=True)):
         for number, wanted in tree.answers:
             answers[number] = values[wanted]
             row_of[number] = row
@@ -83,10 +87,10 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
 
 
 def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: Strains) -> tuple[list[int], Strains]:
-    """The last question of each row and the longest one of all, with how far their rows strain them.
+    """Returns the longest question and the last question of each row, and how much their rows strain them.
 
-    By the width of its row, rows together, before and after it, its padding, the length of the question, and the nodes
-    of others between its own.
+    The measures of a row are its width, the rows together, before and after it, and its padding. Those of a question
+    are its length, and the nodes of other questions between its own.
     """
     longest = max(range(len(questions)), key=lambda number: len(questions[number].ids))
     places, own = [longest], [[len(questions[longest].ids), 0]]
@@ -101,18 +105,18 @@ def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: 
 
 
 def inputs(backend: Backend, grown: Sequence[Tree]) -> dict[str, Any]:
-    """Ids, positions and the mask of ancestors, which is made on the device from where each node's descendants end."""
+    """Returns ids, positions and the mask of ancestors, computed on the device from the ends of the nodes."""
     import torch
 
     ids = backend.tensor([tree.ids for tree in grown])
     ends = backend.tensor([tree.ends for tree in grown])
     place = torch.arange(ids.shape[1], device=ids.device)
-    # a node that fills a row up ends at 0; it attends to itself, since a row of nothing but hidden nodes is no number
-    seen = ((place[None, :] <= place[:, None]) & (place[:, None] < ends[:, None, :])) | torch.eye(
+    # a padding node ends at 0; it attends to itself, because attention to hidden nodes only gives NaN
+    visible = ((place[None, :] <= place[:, None]) & (place[:, None] < ends[:, None, :])) | torch.eye(
         len(place), dtype=torch.bool, device=ids.device
     )
     dtype = backend.model.module.dtype
-    mask = torch.zeros(seen.shape, dtype=dtype, device=ids.device).masked_fill_(~seen, torch.finfo(dtype).min)
+    mask = torch.zeros(visible.shape, dtype=dtype, device=ids.device).masked_fill_(~visible, torch.finfo(dtype).min)
     return {
         "input_ids": ids,
         "position_ids": backend.tensor([tree.depths for tree in grown]),
@@ -122,9 +126,9 @@ def inputs(backend: Backend, grown: Sequence[Tree]) -> dict[str, Any]:
 
 
 def possible(backend: Backend) -> bool:
-    """Whether a model follows a tree's mask and positions at all, found out by asking it.
+    """Returns True if a model follows a tree's mask and positions, tested on small trees.
 
-    What stands on one branch must not change another by a bit; and a branch must give what it gives alone.
+    The content of one branch must not change another branch by a bit, and a branch must give the same numbers as alone.
     """
     some = backend.sample(9)
     one = [Continuation((*some[:3], *some[5:8])), Continuation((*some[:3], some[4], some[8], some[0]))]

@@ -1,8 +1,8 @@
-"""Faster exact products on a CPU: weights packed once for oneDNN, and GELU within the product that feeds it.
+"""Faster exact products on a CPU: weights packed once for oneDNN, and GELU fused into the product before it.
 
-MKL, which a plain product calls, leaves half of an AMD processor idle. The packed weights are a copy beside the
-model's own, used under inference mode alone and only while the weights are those that were packed, so that training
-and changed weights never meet them.
+MKL, which a plain product calls, leaves half of an AMD processor idle. The packed weights are a copy of the model's
+own. They are used only in inference mode and only while the model's weights are unchanged, so training and changed
+weights never use them.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,23 +13,23 @@ from pathlib import Path
 from typing import Any
 
 MOST_BYTES = 2 * 1024**3
-"""Weights above this are not copied."""
+"""Largest total size of weights that are copied."""
 ROWS = 128
-"""Rows of an ordinary product, which the packing is laid out for."""
+"""Rows of an ordinary product, for which the packing is laid out."""
 CLOSE = 1e-5
 CLOSE_HALF = 2e-2
-"""How far a packed product may lie from a plain one, relative to its largest entry."""
+"""`CLOSE` and `CLOSE_HALF`: largest difference of a packed from a plain product, relative to its largest entry."""
 GELU = {"NewGELUActivation": "tanh", "GELUTanh": "tanh", "GELUActivation": "none"}
-"""transformers' activations that oneDNN knows, by its name for the approximation."""
+"""transformers' activations that oneDNN supports, with oneDNN's names of the approximation."""
 FED = (("c_fc", "act"), ("dense", "intermediate_act_fn"), ("dense_h_to_4h", "act"))
-"""A product and the activation that it feeds, as transformers names them."""
+"""A product and the activation after it, as transformers names them."""
 Product = Callable[[Any], Any]
 _use_packed: ContextVar[bool] = ContextVar("use_packed", default=True)
 
 
 @contextmanager
 def used(packed: bool) -> Iterator[None]:
-    """While this lasts, models that were sped up use their packed weights, or their own."""
+    """Selects packed or own weights for models that were sped up, as a context manager."""
     token = _use_packed.set(packed)
     try:
         yield
@@ -38,9 +38,10 @@ def used(packed: bool) -> Iterator[None]:
 
 
 def speed_up(module: Any) -> bool:
-    """Have a model on a CPU multiply by packed weights; whether its vocabulary should be multiplied so too.
+    """Makes a model on a CPU multiply by packed weights; returns True if its vocabulary should be packed too.
 
-    False where that cannot be, would take too much memory, or gains nothing; GELU is then still made in the product.
+    Returns False if packing is impossible, takes too much memory, or gains nothing. In the last case GELU is still
+    fused into its product.
     """
     import torch
 
@@ -60,7 +61,7 @@ def speed_up(module: Any) -> bool:
 
 @cache
 def pays(dtype: Any) -> bool:
-    """Whether packed products of this type are faster than plain ones: MKL's own in float32 are as fast on Intel's."""
+    """Returns True if packed products of this type are faster; on Intel's CPUs, MKL's own in float32 are as fast."""
     import torch
 
     facts = Path("/proc/cpuinfo")
@@ -68,7 +69,7 @@ def pays(dtype: Any) -> bool:
 
 
 def packed(weight: Any, bias: Any, gelu: str = "") -> Product:
-    """x ↦ x·weightᵀ + bias by a packed copy of the weight; `gelu` (`tanh` or `none`) goes over the result."""
+    """Returns x ↦ x·weightᵀ + bias by a packed copy of the weight; `gelu` (`tanh` or `none`) applies to the result."""
     import torch
 
     with torch.inference_mode():
@@ -78,9 +79,9 @@ def packed(weight: Any, bias: Any, gelu: str = "") -> Product:
 
 
 def _weight(part: Any) -> Any:
-    """A part's weight as (outputs, inputs) if it can be packed: a product and a sum, and not empty.
+    """Returns a part's weight as (outputs, inputs) if the part is a non-empty linear layer that can be packed.
 
-    An inference tensor does not count its changes, so that a packed copy of it could not be trusted.
+    An inference tensor does not count its changes, so that a packed copy of it could be stale.
     """
     import torch
     from transformers.pytorch_utils import Conv1D
@@ -93,7 +94,7 @@ def _weight(part: Any) -> Any:
 
 
 def _fuse(parent: Any) -> Any:
-    """The linear part whose product now makes the GELU after it too; None where there is no such pair."""
+    """Fuses a linear part with the GELU after it, and returns the linear part; None if no such pair exists."""
     import torch
 
     pairs = ((getattr(parent, linear, None), getattr(parent, act, None)) for linear, act in FED)
@@ -112,7 +113,7 @@ def _fuse(parent: Any) -> Any:
 
 
 def _replace(part: Any, product: Product, holder: Any = None) -> None:
-    """Have a part forward by `product` while the holder's weight is what it is now, and by its own way otherwise."""
+    """Makes a part use `product` while the holder's weight is unchanged, and its own forward otherwise."""
     import torch
 
     holder, plain = holder or part, part.forward
@@ -127,12 +128,12 @@ def _replace(part: Any, product: Product, holder: Any = None) -> None:
 
 
 def _state(weight: Any) -> tuple[int, int]:
-    """What changes when a weight is written to or replaced; an inference tensor, which was never packed, has -1."""
+    """Returns values that change when a weight is written or replaced; -1 for an inference tensor, never packed."""
     return weight.data_ptr(), -1 if weight.is_inference() else weight._version
 
 
 def _works(part: Any) -> bool:
-    """Whether this build of torch has the packed product, and it gives what the plain one gives."""
+    """Returns True if this build of torch has the packed product, and it equals the plain one."""
     import torch
 
     try:
@@ -143,9 +144,9 @@ def _works(part: Any) -> bool:
         return False
 
 
-def _close(found: Any, plain: Any) -> bool:
-    """Whether a product is the plain one but for rounding."""
+def _close(result: Any, plain: Any) -> bool:
+    """Returns True if a product equals the plain one up to rounding."""
     import torch
 
     close = CLOSE if plain.dtype == torch.float32 else CLOSE_HALF
-    return bool((found.float() - plain.float()).abs().max() <= close * plain.float().abs().max())
+    return bool((result.float() - plain.float()).abs().max() <= close * plain.float().abs().max())

@@ -1,4 +1,4 @@
-"""Ask a model many questions at once: equal ones once, each kind by the way its model can answer it."""
+"""Asks a model many questions at once: equal ones once, each kind in the way that its model supports."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -33,10 +33,10 @@ NEEDS: dict[type[Any], Ability] = {
 
 
 def ask(backend: Backend, questions: Sequence[Question]) -> list[Answer]:
-    """The answer to each question, in order."""
+    """Returns the answer to each question, in order."""
     places: dict[Question, list[int]] = {}
-    for at, question in enumerate(questions):
-        places.setdefault(question, []).append(at)
+    for index, question in enumerate(questions):
+        places.setdefault(question, []).append(index)
     answers: dict[int, Answer] = {}
     for kind, ability in NEEDS.items():
         distinct: list[Any] = [question for question in places if type(question) is kind]
@@ -46,11 +46,11 @@ def ask(backend: Backend, questions: Sequence[Question]) -> list[Answer]:
         for question, answer in zip(distinct, _way(backend, kind)(backend, distinct), strict=True):
             answers.update(dict.fromkeys(places[question], answer))
             backend.tally.scored += len(answer)
-    return [answers[at] for at in range(len(questions))]
+    return [answers[index] for index in range(len(questions))]
 
 
 def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], list[Answer]]:
-    """How this model answers this kind of question."""
+    """Returns the function by which this model answers this kind of question."""
     ways: dict[type[Any], Callable[[Backend, list[Any]], list[Answer]]] = {
         Padded: _padded,
         Fill: masked.answer,
@@ -63,7 +63,7 @@ def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], li
 
 
 def _left_to_right(backend: Backend) -> Callable[[Backend, list[Continuation]], list[Answer]]:
-    """Continuations in prefix trees where the model can be asked so, and in plain batches where it cannot."""
+    """Returns the function for continuations: XLNet's, prefix trees if the model supports them, else plain batches."""
     if backend.model.kind == "permutation":
         return _permutations
     if backend.packs is None:
@@ -72,58 +72,58 @@ def _left_to_right(backend: Backend) -> Callable[[Backend, list[Continuation]], 
 
 
 def _permutations(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
-    """The log-probabilities of each continuation, by XLNet's query stream.
+    """Returns the log-probabilities of each continuation, by XLNet's query stream.
 
-    A permutation mask hides each token and those after it from the query at its place; without it XLNet reads both
-    sides, so that its `labels` loss is no probability of a text. The first token has nothing before it but the start
-    token, which every question begins with: with nothing to see, attention would fall back on everything.
+    A permutation mask hides each token and those after it from the query at its place. Without it XLNet reads both
+    sides, so that its `labels` loss is not the probability of a text. Every question begins with the start token,
+    because attention without any visible token would fall back on all tokens.
     """
     import torch
 
     device = backend.model.module.device
 
     def forward(batch: list[int]) -> Any:
-        asked = [questions[at] for at in batch]
-        length = len(asked[0].ids)
+        chosen = [questions[number] for number in batch]
+        length = len(chosen[0].ids)
         hidden = torch.ones(length, length, device=device).triu()
         inputs = {
-            "input_ids": backend.tensor([question.ids for question in asked]),
-            "perm_mask": hidden.expand(len(asked), -1, -1),
-            "target_mapping": torch.eye(length, device=device).expand(len(asked), -1, -1),
+            "input_ids": backend.tensor([question.ids for question in chosen]),
+            "perm_mask": hidden.expand(len(chosen), -1, -1),
+            "target_mapping": torch.eye(length, device=device).expand(len(chosen), -1, -1),
         }
-        counts = [length - question.start for question in asked]
-        rows = np.repeat(np.arange(len(asked)), counts)
-        positions = np.concatenate([np.arange(question.start, length) for question in asked])
-        targets = np.concatenate([np.array(question.ids[question.start :]) for question in asked])
+        counts = [length - question.start for question in chosen]
+        rows = np.repeat(np.arange(len(chosen)), counts)
+        positions = np.concatenate([np.arange(question.start, length) for question in chosen])
+        targets = np.concatenate([np.array(question.ids[question.start :]) for question in chosen])
         states = backend.head.states(inputs, rows, positions)
-        found = backend.head.log_probabilities(states, np.arange(len(targets)), targets)
-        return found.split(counts)
+        log_probabilities = backend.head.log_probabilities(states, np.arange(len(targets)), targets)
+        return log_probabilities.split(counts)
 
-    # relative positions are counted from the end, so rows are not padded
+    # no padding: relative positions are counted from the end
     return backend.run("permutations", [len(question.ids) for question in questions], forward, waste=batches.NONE)
 
 
 def _infills(backend: Backend, questions: Sequence[Infill]) -> list[Answer]:
-    """The log-probabilities of each gap's tokens, as an encoder-decoder writes them."""
+    """Returns the log-probabilities of each gap's tokens, as an encoder-decoder writes them."""
 
     def forward(batch: list[int]) -> Any:
-        asked = [questions[at] for at in batch]
-        inputs = backend.padded([question.source for question in asked])
-        # what fills up a decoder's row stands after every asked token, which cannot see it
-        inputs["decoder_input_ids"] = backend.tensor([question.ids[:-1] for question in asked], backend.reader.pad)
-        return backend.head.continuations(inputs, asked)
+        chosen = [questions[number] for number in batch]
+        inputs = backend.padded([question.source for question in chosen])
+        # padding of a decoder's row comes after every requested token, which cannot attend to it
+        inputs["decoder_input_ids"] = backend.tensor([question.ids[:-1] for question in chosen], backend.reader.pad)
+        return backend.head.continuations(inputs, chosen)
 
     return backend.run("infills", [len(q.source) + len(q.ids) - 1 for q in questions], forward)
 
 
 def _padded(backend: Backend, questions: Sequence[Padded]) -> list[Answer]:
-    """The log-probabilities of each text's tokens; rows of a batch have one length, and no padding but their own."""
+    """Returns the log-probabilities of each text's tokens; rows of a batch have one length and no other padding."""
 
     def forward(batch: list[int]) -> Any:
-        asked = [questions[at] for at in batch]
-        inputs = backend.padded([question.ids[:-1] for question in asked])
-        seen = [[1] + [0] * (q.start - 1) + [1] * (len(q.ids) - 1 - q.start) for q in asked]
-        inputs["attention_mask"] = backend.tensor(seen)
-        return backend.head.continuations(inputs, asked)
+        chosen = [questions[number] for number in batch]
+        inputs = backend.padded([question.ids[:-1] for question in chosen])
+        visible = [[1] + [0] * (q.start - 1) + [1] * (len(q.ids) - 1 - q.start) for q in chosen]
+        inputs["attention_mask"] = backend.tensor(visible)
+        return backend.head.continuations(inputs, chosen)
 
     return backend.run("padded", [len(question.ids) - 1 for question in questions], forward, waste=batches.NONE)

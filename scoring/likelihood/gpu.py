@@ -1,7 +1,7 @@
-"""What a GPU needs: float32 in full, attention without a plan for each shape, and nothing that waits for its queue.
+"""GPU settings: full float32, attention without a plan for each shape, and no waiting for the GPU's queue.
 
-A GPU works through a queue of its own. Whatever copies from ordinary memory, or looks at a result, waits until the
-queue is empty. So inputs are copied from pinned memory, and the answers of all batches are fetched together.
+A GPU works through its own queue. Copying from ordinary memory, or reading a result, waits until the queue is empty. So
+inputs are copied from pinned memory, and the answers of all batches are fetched together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 @contextmanager
 def exact_and_planless(device: str) -> Iterator[None]:
-    """While this lasts, a GPU convolves in full float32, and plans no attention for each new shape.
+    """Makes a GPU convolve in full float32 and plan no attention for new shapes, as a context manager.
 
     torch rounds convolutions to TF32 by default, which moved SqueezeBERT's scores by 2e-3 nats. cuDNN's attention makes
-    a plan for each shape, which costs more than the attention; nearly every batch here has a shape of its own.
+    a plan for each shape, which costs more than the attention; nearly every batch here has its own shape.
     """
     if not device.startswith("cuda"):
         yield
@@ -36,7 +36,7 @@ def exact_and_planless(device: str) -> Iterator[None]:
 
 
 def moved(values: Any, device: Any) -> Any:
-    """An array as a tensor on a device, copied without waiting for what a GPU is doing."""
+    """Returns an array as a tensor on a device, copied without waiting for the GPU's queue."""
     import torch
 
     tensor = torch.as_tensor(values)
@@ -46,7 +46,7 @@ def moved(values: Any, device: Any) -> Any:
 
 
 def fetched(answers: Sequence[Any]) -> list[NDArray[Any]]:
-    """Tensors as arrays, by one copy; arrays as they are."""
+    """Returns tensors as arrays, by one copy; returns arrays unchanged."""
     import torch
 
     if not answers or isinstance(answers[0], np.ndarray):

@@ -1,6 +1,6 @@
-"""What half precision may have decided: how many preferences lie within its error, measured on a sample.
+"""Effect of half precision: how many preferences lie within its error, measured on a sample.
 
-The error is that of the model itself in float32, so that a few records are scored once more; nothing is assumed.
+The error is measured against the same model in float32, so a few records are scored once more; nothing is assumed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,11 +17,11 @@ from catsofa.scoring.signature import shown_name
 
 HALVES = ("bfloat16", "float16")
 DIVIDED = "a quantised or divided model is not loaded a second time"
-"""Why the error of a model is not measured."""
+"""Reason why the error of a model is not measured."""
 SAMPLE = 64
-"""Records scored again, from all over the data."""
+"""Records scored again, spread over the data."""
 BYTES = 4
-"""Of a weight in float32."""
+"""Bytes of a weight in float32."""
 
 Way = Callable[[Backend, Sequence[Any], Protocol], list[Score]]
 
@@ -34,9 +34,10 @@ def precision(
     protocol: Protocol,
     way: Way,
 ) -> dict[str, Any]:
-    """For a model in half precision: the largest error in a sample, and how many preferences lie within it.
+    """Returns, for a model in half precision, the largest error in a sample and how many preferences lie within it.
 
-    The error is that of a difference which a preference is made of; a measure without preferences has that of a score.
+    The error is that of the difference behind a preference; for a measure without preferences, that of a score. The
+    result is empty for other precisions.
     """
     model = backend.model
     if model.dtype not in HALVES:
@@ -48,42 +49,42 @@ def precision(
         return {"dtype": model.dtype, "checked": 0, "reason": exact}
     sample = spread(records)
     alone = None if measure.compares else {item for record in sample for item in measure.ids(record)}
-    # of millions of scores, only these
-    found = {(of.item, of.task): of.score for of in scores if alone is None or of.item in alone}
+    # keep only these of millions of scores
+    before = {(row.item, row.task): row.score for row in scores if alone is None or row.item in alone}
     again = {(s.item, s.task): s.score for s in way(Backend(exact, None, backend.next_sentence), sample, protocol)}
     errors = [
-        abs(one - other) for one, other in zip(measure.gaps(sample, found), measure.gaps(sample, again), strict=True)
+        abs(one - other) for one, other in zip(measure.gaps(sample, before), measure.gaps(sample, again), strict=True)
     ]
-    known = [error for error in errors if error == error]
-    if not known:
+    defined = [error for error in errors if error == error]
+    if not defined:
         return {"dtype": model.dtype, "checked": 0, "reason": "nothing in the sample is scored"}
-    measured = {"dtype": model.dtype, "checked": len(known), "error": max(known)}
+    measured = {"dtype": model.dtype, "checked": len(defined), "error": max(defined)}
     if not measure.compares:
         return measured
-    every = [abs(gap) for gap in measure.gaps(records(), found) if gap == gap]
-    return measured | {"preferences": len(every), "within": sum(gap <= max(known) for gap in every)}
+    every = [abs(gap) for gap in measure.gaps(records(), before) if gap == gap]
+    return measured | {"preferences": len(every), "within": sum(gap <= max(defined) for gap in every)}
 
 
-def sentence(found: Mapping[str, Any]) -> str:
-    """What half precision may have decided, in a sentence."""
-    if not found["checked"]:
-        return f"{found['dtype']}: its error was not measured: {found['reason']}"
-    what = "differences" if "preferences" in found else "scores"
-    said = f"{found['dtype']}: {what} are off by up to {found['error']:.4f} ({found['checked']} checked in float32)"
-    if "preferences" not in found:
-        return said
-    return f"{said}; {found['within']:,} of {found['preferences']:,} preferences lie within that and could flip"
+def sentence(result: Mapping[str, Any]) -> str:
+    """Returns a sentence about the preferences that half precision could flip."""
+    if not result["checked"]:
+        return f"{result['dtype']}: its error was not measured: {result['reason']}"
+    unit = "differences" if "preferences" in result else "scores"
+    text = f"{result['dtype']}: {unit} are off by up to {result['error']:.4f} ({result['checked']} checked in float32)"
+    if "preferences" not in result:
+        return text
+    return f"{text}; {result['within']:,} of {result['preferences']:,} preferences lie within that and could flip"
 
 
 def spread(records: Callable[[], Iterable[Any]]) -> list[Any]:
-    """`SAMPLE` records at equal distances, since a set may have one task or domain first and another last."""
+    """Returns `SAMPLE` records at equal distances, because a data set may be sorted by task or domain."""
     count = sum(1 for _ in records())
-    wanted = {at * count // SAMPLE for at in range(SAMPLE)}
-    return [record for at, record in enumerate(records()) if at in wanted]
+    wanted = {index * count // SAMPLE for index in range(SAMPLE)}
+    return [record for index, record in enumerate(records()) if index in wanted]
 
 
 def _in_full(model: Model) -> Model | str:
-    """The same model in float32, or why it cannot be had."""
+    """Returns the same model in float32, or the reason why it cannot be loaded."""
     if model.options.get("quantisation") or getattr(model.module, "hf_device_map", None):
         return DIVIDED
     needed = BYTES * sum(weight.numel() for weight in model.module.parameters())
@@ -97,7 +98,7 @@ def _in_full(model: Model) -> Model | str:
 
 
 def _free_memory(device: str) -> float:
-    """Bytes of free memory on a device, as far as the system says; half of them are left to others."""
+    """Returns half of the free bytes on a device, as the system reports them; the other half is for other programs."""
     if device.startswith("cuda"):
         import torch
 

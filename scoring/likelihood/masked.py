@@ -1,4 +1,4 @@
-"""Masked models: rows with masks, every distinct row forwarded once, only asked positions reach the head."""
+"""Masked models: each distinct row with masks is forwarded once, and only requested positions reach the head."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,34 +15,34 @@ Row = tuple[Ids, Ids]
 
 
 def answer(backend: Backend, questions: Sequence[Fill], *, single: bool = False) -> list[Answer]:
-    """The log-probabilities of each Fill; questions about one row share its forward, about one mask its state."""
-    asked: dict[Row, list[int]] = {}
-    for at, question in enumerate(questions):
-        asked.setdefault((question.ids, question.types), []).append(at)
-    rows, permuted = list(asked), backend.model.kind == "permutation"
+    """Returns the log-probabilities of each Fill; questions on one row share a forward pass, on one mask a state."""
+    by_row: dict[Row, list[int]] = {}
+    for number, question in enumerate(questions):
+        by_row.setdefault((question.ids, question.types), []).append(number)
+    rows, permuted = list(by_row), backend.model.kind == "permutation"
     answers: list[Answer] = [np.empty(0)] * len(questions)
 
     def forward(batch: list[int]) -> Any:
-        sharing = [[questions[at] for at in asked[rows[row]]] for row in batch]
+        sharing = [[questions[number] for number in by_row[rows[row]]] for row in batch]
         inputs = backend.padded([rows[row][0] for row in batch], [rows[row][1] for row in batch])
-        if permuted:  # transformers 5 leaves segments out of the inputs that an XLNet's tokenizer names
+        if permuted:  # transformers 5 leaves segments out of the input names of an XLNet's tokenizer
             inputs["token_type_ids"] = backend.tensor([rows[row][1] for row in batch])
         places, which, targets = _positions(sharing)
         caught = backend.head.states(inputs, places[:, 0], places[:, 1])
-        found = backend.head.log_probabilities(caught, np.array(which), np.array(targets), single=single)
-        return found.split([sum(len(each.targets) for each in row) for row in sharing])
+        log_probabilities = backend.head.log_probabilities(caught, np.array(which), np.array(targets), single=single)
+        return log_probabilities.split([sum(len(each.targets) for each in row) for row in sharing])
 
-    # an XLNet counts relative positions from the end, so its rows are not padded
+    # no padding for an XLNet: it counts relative positions from the end
     waste = batches.NONE if permuted else batches.WASTE
     for row, values in zip(rows, backend.run("fills", [len(ids) for ids, _ in rows], forward, waste), strict=True):
-        cuts = np.cumsum([len(questions[at].targets) for at in asked[row]])[:-1]
-        for at, part in zip(asked[row], np.split(values, cuts), strict=True):
-            answers[at] = part
+        cuts = np.cumsum([len(questions[number].targets) for number in by_row[row]])[:-1]
+        for number, part in zip(by_row[row], np.split(values, cuts), strict=True):
+            answers[number] = part
     return answers
 
 
 def _positions(sharing: list[list[Fill]]) -> tuple[NDArray[np.int64], list[int], list[int]]:
-    """Of one batch: the distinct (row, position) that are asked for, and the place and the token of each target."""
+    """Returns the distinct (row, position) pairs of a batch, and the pair and the token of each target."""
     states: dict[tuple[int, int], int] = {}
     which: list[int] = []
     targets: list[int] = []
@@ -54,13 +54,15 @@ def _positions(sharing: list[list[Fill]]) -> tuple[NDArray[np.int64], list[int],
 
 
 def follows(backend: Backend, questions: Sequence[Follows]) -> list[Answer]:
-    """The log-probability that a row's second segment follows its first, by the model's next-sentence head."""
+    """Returns the log-probability that a row's second segment follows its first, by the model's next-sentence head."""
     import torch
 
     module, label = backend.model.module, backend.model.next_label
 
     def forward(batch: list[int]) -> list[Answer]:
-        inputs = backend.padded([questions[at].ids for at in batch], [questions[at].types for at in batch])
+        inputs = backend.padded(
+            [questions[number].ids for number in batch], [questions[number].types for number in batch]
+        )
         pooled = module.base_model(**inputs).pooler_output
         logits = module.cls.seq_relationship(pooled).float().cpu().double()
         return list(torch.log_softmax(logits, -1)[:, label, None].numpy())
@@ -69,18 +71,23 @@ def follows(backend: Backend, questions: Sequence[Follows]) -> list[Answer]:
 
 
 def attended(backend: Backend, questions: Sequence[Attended]) -> list[Answer]:
-    """AULA's terms: log-probability of a seen token × mean attention it receives (layers, heads, all queries)."""
-    fills = [Fill(q.ids, q.positions, tuple(q.ids[at] for at in q.positions), q.types) for q in questions]
-    seen = answer(backend, fills)
+    """Returns AULA's terms: log-probability of an unmasked token × its mean attention (layers, heads, all queries)."""
+    fills = [Fill(q.ids, q.positions, tuple(q.ids[position] for position in q.positions), q.types) for q in questions]
+    log_probabilities = answer(backend, fills)
     module = backend.model.module
     before = module.config._attn_implementation
-    module.set_attn_implementation("eager")  # the other kernels never form the weights
+    module.set_attn_implementation("eager")  # other kernels never compute the weights
 
     def forward(batch: list[int]) -> list[Answer]:
-        inputs = backend.padded([questions[at].ids for at in batch], [questions[at].types for at in batch])
+        inputs = backend.padded(
+            [questions[number].ids for number in batch], [questions[number].types for number in batch]
+        )
         weights = module.base_model(**inputs, output_attentions=True).attentions
         received = sum(layer.double().mean((1, 2)) for layer in weights).cpu().numpy() / len(weights)
-        return [seen[at] * received[row, list(questions[at].positions)] for row, at in enumerate(batch)]
+        return [
+            log_probabilities[number] * received[row, list(questions[number].positions)]
+            for row, number in enumerate(batch)
+        ]
 
     try:
         # no padding: a padded query would count in the mean

@@ -1,8 +1,8 @@
-"""Questions as prefix trees: each distinct prefix is one node, however many texts begin with it.
+"""Questions as prefix trees: each distinct prefix is one node, even if many texts begin with it.
 
-The nodes of a tree stand in one row in depth-first order, so that the descendants of node j are those from j to
-`ends[j]`, and node i may attend to j exactly if j ≤ i < ends[j]. Pure planning: no model here, and no loop over nodes,
-since a small model would wait for it.
+The nodes of a tree form one row in depth-first order. The descendants of node j are those from j to `ends[j]`, and node
+i may attend to j exactly if j ≤ i < ends[j]. This module only plans: it has no model, and no loop over nodes, because a
+small model would wait for it.
 """
 
 from collections.abc import Sequence
@@ -19,24 +19,24 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """One row: its nodes in depth-first order, and the (node, next token) pairs that are asked."""
+    """One row: its nodes in depth-first order, and the requested (node, next token) pairs."""
 
     ids: Numbers
     depths: Numbers
     ends: Numbers
     nodes: Numbers
-    """For each asked pair, the node before the token."""
+    """For each requested pair, the node before the token."""
     tokens: Numbers
     answers: list[tuple[int, Numbers]]
-    """For each question by its number, the asked pairs that make its answer."""
+    """For each question number, the requested pairs of its answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """Questions in the order of their ids, so that those that begin alike stand together.
+    """Questions sorted by their ids, so that questions with a common beginning are adjacent.
 
-    A question's nodes are its ids but the last. It shares those before `same` with the question before it, and of all
-    its ids those before `alike`; both are 0 for the first question of a row.
+    The nodes of a question are its ids except the last. It shares the nodes before `same`, and the ids before `alike`,
+    with the question before it. Both are 0 for the first question of a row.
     """
 
     numbers: list[int]
@@ -45,104 +45,107 @@ class _Sorted:
     same: Numbers
     alike: Numbers
     first: Numbers
-    """The questions that begin a row."""
+    """Questions that begin a row."""
     ids: Numbers
-    """Of all questions, one after another."""
+    """Ids of all questions, one after another."""
 
     @property
     def bases(self) -> Numbers:
-        """The number of the first node that each question adds, and the number of all nodes."""
+        """Index of the first node that each question adds, and the number of all nodes."""
         return _offsets(self.lengths - 1 - self.same)
 
 
 def trees(questions: Sequence[Continuation], width: int) -> list[Tree]:
-    """Rows of at most `width` nodes (or of one question, if that is longer); a question's last token is no node."""
+    """Returns rows of at most `width` nodes (or of one longer question); a question's last token is not a node."""
     if not questions:
         return []
-    found = _sorted(questions, width)
-    return _rows(found, _nodes(found), _pairs(found))
+    ordered = _sorted(questions, width)
+    return _rows(ordered, _nodes(ordered), _pairs(ordered))
 
 
 def _sorted(questions: Sequence[Continuation], width: int) -> _Sorted:
-    """The questions in order, and where rows begin so that none is too wide."""
+    """Sorts the questions, and chooses where rows begin so that none is too wide."""
     numbers = sorted(range(len(questions)), key=lambda number: questions[number].ids)
-    of = [questions[number] for number in numbers]
-    lengths = np.array([len(question.ids) for question in of])
-    ids = np.fromiter(chain.from_iterable(question.ids for question in of), np.int64, int(lengths.sum()))
+    ordered = [questions[number] for number in numbers]
+    lengths = np.array([len(question.ids) for question in ordered])
+    ids = np.fromiter(chain.from_iterable(question.ids for question in ordered), np.int64, int(lengths.sum()))
     alike = _alike(ids, lengths)
     same = np.minimum(alike, np.minimum(lengths, np.roll(lengths, 1)) - 1)
     first, held = [], width
-    for at, (length, shared) in enumerate(zip((lengths - 1).tolist(), same.tolist(), strict=True)):
+    for index, (length, shared) in enumerate(zip((lengths - 1).tolist(), same.tolist(), strict=True)):
         held += length - shared
-        if held > width or not at:
-            first.append(at)
+        if held > width or not index:
+            first.append(index)
             held = length
     same[first] = alike[first] = 0
-    starts = np.array([question.start for question in of])
+    starts = np.array([question.start for question in ordered])
     return _Sorted(numbers, starts, lengths, same, alike, np.array(first), ids)
 
 
 def _alike(ids: Numbers, lengths: Numbers) -> Numbers:
-    """How many ids each sequence has in common with the beginning of the one before it."""
+    """Returns how many ids each sequence shares with the beginning of the one before it."""
     most = np.minimum(lengths, np.roll(lengths, 1))
     most[0] = 0
     begins, offsets = _offsets(lengths)[:-1], _offsets(most)
     steps = np.arange(offsets[-1]) - np.repeat(offsets[:-1], most)
     differ = ids[np.repeat(begins, most) + steps] != ids[np.repeat(np.roll(begins, 1), most) + steps]
-    found = most.copy()
-    # of each sequence, the least step at which it differs; an earlier one is written last
+    common = most.copy()
+    # the first step at which each sequence differs: in reverse order, so that the earliest is assigned last
     where = np.flatnonzero(differ)[::-1]
-    found[np.repeat(np.arange(len(most)), most)[where]] = steps[where]
-    return found
+    common[np.repeat(np.arange(len(most)), most)[where]] = steps[where]
+    return common
 
 
-def _nodes(found: _Sorted) -> tuple[Numbers, Numbers, Numbers]:
-    """Ids, depths and ends of all nodes, row after row; ends are counted over all rows."""
-    added, bases = found.lengths - 1 - found.same, found.bases
+def _nodes(ordered: _Sorted) -> tuple[Numbers, Numbers, Numbers]:
+    """Returns ids, depths and ends of all nodes, row after row; ends are counted over all rows."""
+    added, bases = ordered.lengths - 1 - ordered.same, ordered.bases
     owners = np.repeat(np.arange(len(added)), added)
-    depths = np.arange(bases[-1]) - np.repeat(bases[:-1] - found.same, added)
-    ids = found.ids[_offsets(found.lengths)[:-1][owners] + depths]
+    depths = np.arange(bases[-1]) - np.repeat(bases[:-1] - ordered.same, added)
+    ids = ordered.ids[_offsets(ordered.lengths)[:-1][owners] + depths]
     ends = np.empty_like(depths)
     for depth in range(int(depths.max()) + 1):
-        # a node ends where the next question shares less than it with the one before
-        turns = np.flatnonzero(found.same <= depth)
-        here = np.flatnonzero(depths == depth)
-        ends[here] = bases[np.append(turns, len(added))[np.searchsorted(turns, owners[here], side="right")]]
+        # a node ends at the next question whose shared beginning is too short to include it
+        turns = np.flatnonzero(ordered.same <= depth)
+        level = np.flatnonzero(depths == depth)
+        ends[level] = bases[np.append(turns, len(added))[np.searchsorted(turns, owners[level], side="right")]]
     return ids, depths, ends
 
 
-def _pairs(found: _Sorted) -> tuple[Numbers, Numbers, Numbers]:
-    """For each asked token of each question, in order: its question, the node before it, the pair it belongs to.
+def _pairs(ordered: _Sorted) -> tuple[Numbers, Numbers, Numbers]:
+    """Returns for each requested token of each question, in order: its question, the node before it, and its pair.
 
-    Pairs are numbers of which equal ones are of one node and one token, growing from row to row.
+    Equal pair numbers mean the same node and token; pair numbers increase from row to row.
     """
-    count, most, bases = len(found.lengths), int(found.lengths.max()), found.bases
+    count, most, bases = len(ordered.lengths), int(ordered.lengths.max()), ordered.bases
     every = np.arange(count)
     owners, nodes, pairs, places = [], [], [], []
-    for at in range(int(found.starts.min()), most):
-        asked = np.flatnonzero((found.starts <= at) & (at < found.lengths))
-        creator = np.maximum.accumulate(np.where(found.same < at, every, 0))[asked]
-        teller = np.maximum.accumulate(np.where(found.alike <= at, every, 0))[asked]
-        owners.append(asked)
-        nodes.append(bases[creator] + at - 1 - found.same[creator])
-        pairs.append(teller * most + at)
-        places.append(asked * most + at)
+    for position in range(int(ordered.starts.min()), most):
+        active = np.flatnonzero((ordered.starts <= position) & (position < ordered.lengths))
+        creator = np.maximum.accumulate(np.where(ordered.same < position, every, 0))[active]
+        teller = np.maximum.accumulate(np.where(ordered.alike <= position, every, 0))[active]
+        owners.append(active)
+        nodes.append(bases[creator] + position - 1 - ordered.same[creator])
+        pairs.append(teller * most + position)
+        places.append(active * most + position)
     order = np.argsort(np.concatenate(places))
     return np.concatenate(owners)[order], np.concatenate(nodes)[order], np.concatenate(pairs)[order]
 
 
 def _rows(
-    found: _Sorted, nodes: tuple[Numbers, Numbers, Numbers], asked: tuple[Numbers, Numbers, Numbers]
+    ordered: _Sorted, nodes: tuple[Numbers, Numbers, Numbers], requested: tuple[Numbers, Numbers, Numbers]
 ) -> list[Tree]:
-    """The rows with what stands in each, counted from its own beginning."""
+    """Returns the rows with their nodes and pairs, each counted from its own beginning."""
     ids, depths, ends = nodes
-    owners, before, pairs = asked
+    owners, before, pairs = requested
     distinct, once, which = np.unique(pairs, return_index=True, return_inverse=True)
-    most = int(found.lengths.max())
-    tokens = found.ids[_offsets(found.lengths)[:-1][distinct // most] + distinct % most]
-    questions = np.append(found.first, len(found.lengths))
-    bases = found.bases[questions]
-    ofs, cuts = np.searchsorted(distinct, questions * most), np.searchsorted(owners, np.arange(len(found.lengths) + 1))
+    most = int(ordered.lengths.max())
+    tokens = ordered.ids[_offsets(ordered.lengths)[:-1][distinct // most] + distinct % most]
+    questions = np.append(ordered.first, len(ordered.lengths))
+    bases = ordered.bases[questions]
+    ofs, cuts = (
+        np.searchsorted(distinct, questions * most),
+        np.searchsorted(owners, np.arange(len(ordered.lengths) + 1)),
+    )
     return [
         Tree(
             ids=ids[base:end],
@@ -150,7 +153,7 @@ def _rows(
             ends=ends[base:end] - base,
             nodes=before[once[low:high]] - base,
             tokens=tokens[low:high],
-            answers=[(found.numbers[q], which[cuts[q] : cuts[q + 1]] - low) for q in range(one, other)],
+            answers=[(ordered.numbers[q], which[cuts[q] : cuts[q + 1]] - low) for q in range(one, other)],
         )
         for (one, other), (base, end), (low, high) in zip(
             pairwise(questions),
@@ -162,5 +165,5 @@ def _rows(
 
 
 def _offsets(lengths: Numbers) -> Numbers:
-    """Where each stretch begins, and where the last one ends."""
+    """Returns where each segment begins, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths)])

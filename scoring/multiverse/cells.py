@@ -1,4 +1,4 @@
-"""Cells: what the scores of one model make of the items of a part, by one protocol."""
+"""Cells: the numbers of one model on the items of a part, by one protocol."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,35 +21,35 @@ PAIRS = "pairs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """The numbers of one protocol on the items of a part, and how to make them of some of the items."""
+    """Numbers of one protocol on the items of a part, and functions that compute them on some of the items."""
 
     numbers: Mapping[str, Interval]
-    """By measure, as a run of this protocol alone has them."""
+    """By measure, the same as in a run of this protocol alone."""
     items: int
     scored: Rows
-    """Which items have every score."""
+    """Mask of the items that have every score."""
     coverage: float
-    """The share of the items that count: scored, and decided where the protocol leaves ties out."""
+    """Share of the items that count: scored, and decided if the protocol leaves ties out."""
     ties: int
     """Items whose stereotype and anti-stereotype have equal scores."""
     key: Any
-    """Equal in two cells that are the same: equal scores, and what comes of every item."""
+    """Equal in two cells that are the same: equal scores, and equal outcomes of every item."""
     measures: Mapping[str, Measure]
     columns: Callable[[Rows], Array]
-    """Some of the items to a row of sums for each cluster, the same clusters in every cell."""
+    """Maps some of the items to a row of sums for each cluster; the clusters are the same in every cell."""
     on: Callable[[Rows], Mapping[str, Interval]]
-    """Some of the items to the numbers."""
+    """Maps some of the items to the numbers."""
     outcomes: Mapping[str, float] = field(default_factory=dict)
-    """The share of each outcome among all replies, where a model was asked for choices."""
+    """Share of each outcome among all replies, if the model was asked for choices."""
     undefined: str = ""
-    """Why a number has no value."""
+    """Reason why a number has no value."""
     deciding: Callable[[str, Array], float] = lambda measure, columns: 1.0
-    """A measure and its columns to the share of the items that decide it."""
+    """Maps a measure and its columns to the share of the items that decide it."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers and their denominators, by name."""
+        """Returns the numbers and their denominators, by name."""
         return {
-            **{name: found.to_dict() for name, found in self.numbers.items()},
+            **{name: interval.to_dict() for name, interval in self.numbers.items()},
             "items": self.items,
             "scored": int(self.scored.sum()),
             "coverage": self.coverage,
@@ -59,12 +59,12 @@ class Cell:
 
 
 def digits(measure: Measure) -> int:
-    """Decimals in which a measure is shown: one of a percentage, three of a share."""
+    """Returns the decimals shown for a measure: one for a percentage, three for a share."""
     return 1 if measure.most == 100 else 3
 
 
 def cells(records: Sequence[Any], given: Given, protocol: Protocol, resamples: int) -> dict[str, Cell]:
-    """The cell of each part: the tasks of CATs, or the pairs."""
+    """Returns the cell of each part: the tasks of CATs, or the pairs."""
     how = {"ties": protocol.ties, "unknown": given.unknown, "error": given.error}
     if isinstance(records[0], Cat):
         return _of_cats(records, given, protocol, resamples, how)
@@ -74,13 +74,13 @@ def cells(records: Sequence[Any], given: Given, protocol: Protocol, resamples: i
 def _of_cats(
     cats: Sequence[Cat], given: Given, protocol: Protocol, resamples: int, how: Mapping[str, Any]
 ) -> dict[str, Cell]:
-    """A cell for each task: lms, ss and icat, over terms."""
+    """Returns a cell for each task: lms, ss and icat, over terms."""
     rule, average = protocol.stereoset.rule, protocol.stereoset.average
     numbers = given.numbers()
-    found = outcomes(cats, numbers, rule=rule, **how)
+    table = outcomes(cats, numbers, rule=rule, **how)
 
     def of(kind: str) -> Cell:
-        part = found.of(kind=kind)
+        part = table.of(kind=kind)
         own = tuple(numbers.get(each.id) for cat in cats if cat.kind == kind for each in cat.candidates)
 
         def on(rows: Rows) -> stereoset.Measures:
@@ -99,31 +99,31 @@ def _of_cats(
             on=lambda rows: _three(on(rows)),
         )
 
-    return {kind: of(kind) for kind in KINDS if kind in found.kinds}
+    return {kind: of(kind) for kind in KINDS if kind in table.kinds}
 
 
-def _three(of: stereoset.Measures) -> dict[str, Interval]:
-    """lms, ss and icat by name."""
-    return {name: getattr(of, name) for name in stereoset.MEASURES}
+def _three(result: stereoset.Measures) -> dict[str, Interval]:
+    """Returns lms, ss and icat by name."""
+    return {name: getattr(result, name) for name in stereoset.MEASURES}
 
 
 def _of_pairs(pairs: Sequence[Pair], given: Given, protocol: Protocol, resamples: int, how: Mapping[str, Any]) -> Cell:
-    """The cell of all pairs; each pair is a cluster of its own."""
+    """Returns the cell of all pairs; each pair is its own cluster."""
     sides, rounding = crows_pairs.by_pair(given.scores), protocol.crows_pairs.rounding
-    found = crows_pairs.preferences(pairs, sides, rounding=rounding, **how)
-    columns = np.stack([found.won, np.ones_like(found.won)], axis=1) * found.decided[:, None]
+    judged = crows_pairs.preferences(pairs, sides, rounding=rounding, **how)
+    columns = np.stack([judged.won, np.ones_like(judged.won)], axis=1) * judged.decided[:, None]
     name = crows_pairs.METRIC.name
 
     def on(rows: Rows) -> dict[str, Interval]:
-        counted = columns[rows & found.decided]
+        counted = columns[rows & judged.decided]
         return intervals(counted, {name: crows_pairs.METRIC}, resamples=resamples, seed=protocol.seed)
 
     return Cell(
         numbers=on(np.ones(len(columns), dtype=bool)),
         items=len(columns),
-        scored=found.scored,
-        coverage=float(found.decided.mean()),
-        ties=int((found.near & found.scored).sum()),
+        scored=judged.scored,
+        coverage=float(judged.decided.mean()),
+        ties=int((judged.near & judged.scored).sum()),
         key=(tuple(sides.get(pair.id) for pair in pairs), columns.tobytes()),
         measures={name: crows_pairs.METRIC},
         columns=lambda rows: columns[rows],

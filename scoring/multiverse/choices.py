@@ -1,4 +1,4 @@
-"""Choices of protocols: every combination of some of them, and how far each choice moves a number."""
+"""Choices of protocols: every combination of some of them, and how much each choice moves a number."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,48 +14,48 @@ from catsofa.scoring.statistics.intervals import ROUNDING, Array, Interval, inte
 
 
 def options_of(protocol: Protocol, measure: str) -> dict[str, Any]:
-    """The choices that the numbers of a measure may depend on."""
+    """Returns the choices that the numbers of a measure may depend on."""
     shared = {option: value for option, value in protocol.options().items() if option in SHARED and option != "seed"}
     return shared | protocol.by_measure()[measure]
 
 
 def combinations(base: str, vary: Sequence[str], measure: str, *, seed: int | None = None) -> list[Protocol]:
-    """Every combination of the values of some options in a protocol, which is the first of them.
+    """Returns every combination of the values of some options in a protocol; the first is the protocol itself.
 
-    An option alone stands for all its values, `first_token=bos,skip` for those and the protocol's own.
+    An option name alone means all its values; `first_token=bos,skip` means these two and the protocol's own.
     """
     options, kinds = options_of(named(base), measure), option_types()
 
     def every(option: str) -> list[str]:
         return every_choice(option, kinds[option])
 
-    found = []
+    protocols = []
     for changes in varied(options, vary, measure, every, lambda option, value: choice(f"{option}={value}")[1]):
         chosen = [f"{option}={written(value)}" for option, value in changes.items()]
-        found.append(named(",".join([base, *chosen]), seed=seed))
-    return found
+        protocols.append(named(",".join([base, *chosen]), seed=seed))
+    return protocols
 
 
 def varied(
     options: Mapping[str, Any],
     vary: Sequence[str],
-    what: str,
+    subject: str,
     every: Callable[[str], Sequence[str]],
-    read: Callable[[str, str], Any],
+    parse: Callable[[str, str], Any],
 ) -> Iterator[dict[str, Any]]:
-    """Every combination of the values of some options, as what it changes in these; the first changes nothing.
+    """Yields every combination of the values of some options, as changes to `options`; the first changes nothing.
 
-    `every` gives all values of an option as one writes them, `read` the value that one wrote.
+    `every` returns all values of an option in written form, `parse` converts a written value.
     """
     values = dict[str, list[Any]]()
     for each in vary:
         option, _, listed = each.partition("=")
         if option not in options:
-            raise ValueError(f"no choice of {what} is called {option!r}; the choices are {', '.join(options)}")
+            raise ValueError(f"no choice of {subject} is called {option!r}; the choices are {', '.join(options)}")
         if option in values:
             raise ValueError(f"found {option} twice; name all its values at once ({option}=…,…)")
-        asked = [read(option, value) for value in (listed.split(",") if listed else every(option))]
-        values[option] = list(dict.fromkeys([options[option], *asked]))
+        requested = [parse(option, value) for value in (listed.split(",") if listed else every(option))]
+        values[option] = list(dict.fromkeys([options[option], *requested]))
         if len(values[option]) < 2:
             raise ValueError(f"found one value of {option}, {written(options[option])}; expected another one")
     for chosen in product(*values.values()):
@@ -63,7 +63,7 @@ def varied(
 
 
 def written(value: Any) -> str:
-    """A value as one writes it in the name of a protocol."""
+    """Returns a value in the form used in the name of a protocol."""
     if isinstance(value, tuple):
         return "+".join(value)
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
@@ -71,59 +71,59 @@ def written(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """How far one choice moves a number, the others held equal (main effects, least squares, type II)."""
+    """The effect of one choice on a number, with the others held equal (main effects, least squares, type II)."""
 
     values: tuple[str, ...]
     share: Interval
     """Percentage of the sum of squares between protocols that only this choice explains."""
     moves: Interval
-    """The largest difference between two of its values."""
+    """Largest difference between two of its values."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
+        """Returns the numbers by name."""
         return {"values": list(self.values), "share": self.share.to_dict(), "moves": self.moves.to_dict()}
 
 
 def effects(
-    here: Array,
+    observed: Array,
     drawn: Array,
     options: Sequence[Mapping[str, Any]],
     clusters: int,
     items: float,
     percents: float = 1.0,
 ) -> dict[str, Effect | None]:
-    """By choice that differs: its effect on the numbers of the protocols; None where it cannot be told from others.
+    """Returns the effect of each choice that differs; None if it cannot be separated from those of others.
 
-    `here` has a number for each protocol, `drawn` a row of them for each resample, `options` what each protocol chose;
-    `items` of them turn one by one. One of the numbers is so many `percents`.
+    `observed` has a number for each protocol, `drawn` a row of them for each resample, `options` the choices of each
+    protocol. `items` is the number of items behind the numbers, `percents` the factor from their unit to percent.
     """
-    differ = [option for option in options[0] if len({str(of[option]) for of in options}) > 1]
-    columns = {option: _columns([str(of[option]) for of in options]) for option in differ}
-    found: dict[str, Effect | None] = {}
+    differ = [option for option in options[0] if len({str(chosen[option]) for chosen in options}) > 1]
+    columns = {option: _columns([str(chosen[option]) for chosen in options]) for option in differ}
+    by_choice: dict[str, Effect | None] = {}
     for option in differ:
-        others = np.concatenate([np.ones((len(here), 1)), *(columns[o] for o in differ if o != option)], axis=1)
+        others = np.concatenate([np.ones((len(observed), 1)), *(columns[o] for o in differ if o != option)], axis=1)
         own = columns[option] - others @ np.linalg.lstsq(others, columns[option], rcond=None)[0]
-        names = list(dict.fromkeys(str(of[option]) for of in options))
+        names = list(dict.fromkeys(str(chosen[option]) for chosen in options))
         if np.linalg.matrix_rank(own, tol=ROUNDING) < len(names) - 1:
-            found[option] = None
+            by_choice[option] = None
             continue
-        # what of a number each value of this choice adds, beyond the others
+        # the contribution of each value of this choice to a number, beyond the others
         solve = np.linalg.pinv(own, rcond=ROUNDING)
-        levels = np.concatenate([[0.0], solve @ here])
-        errors = np.concatenate([np.zeros((len(drawn), 1)), (drawn - here) @ solve.T], axis=1)
+        levels = np.concatenate([[0.0], solve @ observed])
+        errors = np.concatenate([np.zeros((len(drawn), 1)), (drawn - observed) @ solve.T], axis=1)
         moves = interval_of_range(float(np.ptp(levels)), errors, clusters, items, percents)
-        share = _share(here, drawn - here, own @ solve, clusters)
+        share = _share(observed, drawn - observed, own @ solve, clusters)
         if moves.low == 0 and share.low > 0:
             share = Interval(share.value, 0.0, share.high)
-        found[option] = Effect(values=tuple(names), share=share, moves=moves)
-    return found
+        by_choice[option] = Effect(values=tuple(names), share=share, moves=moves)
+    return by_choice
 
 
-def _share(here: Array, errors: Array, project: Array, clusters: int) -> Interval:
-    """The percentage of the sum of squares in a part of the space of protocols, with its interval.
+def _share(observed: Array, errors: Array, project: Array, clusters: int) -> Interval:
+    """Returns the percentage of the sum of squares in a part of the space of protocols, with its interval.
 
-    The lengths of the numbers in this part and in the rest differ from those of the true numbers by the lengths of the
-    errors there at most. Both reaches hold together in 95 % of cases or more.
+    The numbers have a length in this part and one in the rest. Each differs from that of the true numbers by at most
+    the length of the errors there. Both limits hold together in at least 95 % of cases.
     """
 
     def lengths(numbers: Array) -> Array:
@@ -135,7 +135,7 @@ def _share(here: Array, errors: Array, project: Array, clusters: int) -> Interva
         inside, rest = max(0.0, inside), max(0.0, rest)
         return 100 * inside**2 / (inside**2 + rest**2) if inside > ROUNDING else 0.0
 
-    inside, rest = map(float, lengths(here))
+    inside, rest = map(float, lengths(observed))
     away = lengths(errors[np.isfinite(errors).all(axis=1)])
     if clusters < 2 or not away.size or inside + rest < ROUNDING:
         return Interval(share(inside, rest), nan, nan)
@@ -145,6 +145,6 @@ def _share(here: Array, errors: Array, project: Array, clusters: int) -> Interva
 
 
 def _columns(values: Sequence[str]) -> Array:
-    """A column for each value but the first: 1 where a protocol has it."""
+    """Returns a column for each value except the first: 1 if a protocol has the value."""
     names = list(dict.fromkeys(values))
     return np.array([[float(value == name) for name in names[1:]] for value in values])

@@ -1,4 +1,4 @@
-"""Cells of choices: what the finished run of one way of asking says of each item."""
+"""Cells of choices: results of each item in the finished run of one way of asking."""
 
 from math import nan
 from pathlib import Path
@@ -20,7 +20,7 @@ from catsofa.scoring.multiverse.ways import name_of, options_of, way_of
 from catsofa.scoring.statistics.intervals import UNDEFINED, Array, Interval
 
 PART = "choices"
-"""The only part of a data set that a model is asked about."""
+"""The only part of a data set about which a model is asked for choices."""
 MEASURES = {SHARE.name: SHARE, POSITION.name: POSITION}
 
 
@@ -28,33 +28,36 @@ class Chosen(NamedTuple):
     """A run of choices as a cell."""
 
     name: str
-    """What its way of asking sets apart from the default one."""
+    """Differences between its way of asking and the default."""
     kind: str
-    """What its items are."""
+    """Kind of its items."""
     options: dict[str, Any]
     cell: Cell
 
 
 def chosen(run: Path, data: Data) -> Chosen:
-    """The run in a folder as a cell, with the numbers of its report; `data` must be those of the run."""
-    kept = kept_in(run, data)
-    kind, way = next(iter(kept.items.values())).kind, way_of(kept.replies, kept.asked.get("how", {}))
+    """Returns the run in a folder as a cell, with the numbers of its report; `data` must be those of the run."""
+    stored = kept_in(run, data)
+    kind, way = next(iter(stored.items.values())).kind, way_of(stored.replies, stored.asked.get("how", {}))
     options = {**options_of(way), "templates": written(way.templates)}
-    return Chosen(name_of(way, kind), kind, options, _cell(kept, kind))
+    return Chosen(name_of(way, kind), kind, options, _cell(stored, kind))
 
 
-def _cell(kept: Kept, kind: str) -> Cell:
-    """The cell of a run: an item counts if a reply names an option, or is neutral, in a context that leaves it open."""
-    rows, ids = rows_of(kept.replies, kept.items), np.array(sorted(kept.items))
-    whole, signed = kept.report["results"]["overall"], kept.report["signature_parts"]
-    read = rows.open & (rows.weights[:, : len(CHOSEN)].sum(axis=1) > 0)
+def _cell(stored: Kept, kind: str) -> Cell:
+    """Returns the cell of a run.
+
+    An item counts if a reply names an option, or is neutral, in a context that leaves it open.
+    """
+    rows, ids = rows_of(stored.replies, stored.items), np.array(sorted(stored.items))
+    whole, signed = stored.report["results"]["overall"], stored.report["signature_parts"]
+    valid = rows.open & (rows.weights[:, : len(CHOSEN)].sum(axis=1) > 0)
 
     def part(items: Rows) -> Replies:
         return rows.take(np.isin(rows.items, ids[items]))
 
     def columns(items: Rows) -> Array:
-        found = part(items)
-        return choice_columns(found, units_of(found))
+        selected = part(items)
+        return choice_columns(selected, units_of(selected))
 
     def on(items: Rows) -> dict[str, Interval]:
         share, _, place = preference_of(part(items), resamples=signed["resamples"], seed=signed["seed"])
@@ -66,10 +69,10 @@ def _cell(kept: Kept, kind: str) -> Cell:
     return Cell(
         numbers={name: Interval(*(_number(whole[name][end]) for end in ("value", "low", "high"))) for name in MEASURES},
         items=len(np.unique(rows.items[rows.open])),
-        scored=np.isin(ids, rows.items[read]),
+        scored=np.isin(ids, rows.items[valid]),
         coverage=whole["coverage"],
         ties=0,
-        key=frozenset(_key(reply, kept.asked.get("how", {}).get("wordings", {})) for reply in kept.replies),
+        key=frozenset(_key(reply, stored.asked.get("how", {}).get("wordings", {})) for reply in stored.replies),
         measures=MEASURES,
         columns=columns,
         on=on,
@@ -80,13 +83,13 @@ def _cell(kept: Kept, kind: str) -> Cell:
 
 
 def _number(value: float | None) -> float:
-    """A number of a report, where none is null."""
+    """Returns a number of a report; NaN for null."""
     return nan if value is None else value
 
 
 def _key(reply: Reply, wordings: dict[str, str]) -> tuple[Any, ...]:
-    """What was asked, and what came of it; a prompt about one sentence has neither labels nor a neutral option."""
+    """Returns the request and its result; a prompt about one sentence has neither labels nor a neutral option."""
     several = len(reply.order) > 1
-    asked = (reply.item, reply.order, wordings.get(reply.template, reply.template), reply.sample)
+    request = (reply.item, reply.order, wordings.get(reply.template, reply.template), reply.sample)
     shown = (reply.labels, reply.neutral) if several else ()
-    return (*asked, *shown, reply.outcome, tuple((reply.probabilities or {}).items()))
+    return (*request, *shown, reply.outcome, tuple((reply.probabilities or {}).items()))

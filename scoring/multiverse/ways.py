@@ -1,4 +1,4 @@
-"""Ways of asking as protocols: `choice,labels=numbers`, every combination of some options, and those of a run."""
+"""Ways of asking as protocols: `choice,labels=numbers`, every combination of some options, and the way of a run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,37 +16,37 @@ from catsofa.scoring.multiverse.choices import varied, written
 
 
 def is_choice(protocol: Any) -> bool:
-    """Whether the name of a protocol asks for choices."""
+    """Returns True if the name of a protocol asks for choices."""
     return isinstance(protocol, str) and protocol.partition(",")[0] == PROTOCOL
 
 
 def options_of(way: Way) -> dict[str, Any]:
-    """The options of a way by name."""
+    """Returns the options of a way by name."""
     return {field.name: getattr(way, field.name) for field in fields(way)}
 
 
 def ways(protocols: Sequence[str], vary: Sequence[str], kind: str) -> dict[str, Way]:
-    """Ways of asking about a kind of items, by the names of their cells; with `vary`, all combinations in one."""
-    found = [_read(protocol, kind) for protocol in protocols]
+    """Returns ways of asking about a kind of items, by the names of their cells; `vary` combines options of one way."""
+    parsed = [_read(protocol, kind) for protocol in protocols]
     if vary:
-        if len(found) > 1:
-            raise ValueError(f"found {len(found)} protocols to vary; expected one")
-        options, kinds = options_of(found[0]), get_type_hints(Way)
+        if len(parsed) > 1:
+            raise ValueError(f"found {len(parsed)} protocols to vary; expected one")
+        options, kinds = options_of(parsed[0]), get_type_hints(Way)
 
         def every(option: str) -> Sequence[str]:
             return FOR[kind] if option == "templates" else every_choice(option, kinds[option])
 
-        found = [replace(found[0], **changes) for changes in varied(options, vary, PROTOCOL, every, _value)]
-    names = [name_of(way, kind) for way in found]
+        parsed = [replace(parsed[0], **changes) for changes in varied(options, vary, PROTOCOL, every, _value)]
+    names = [name_of(way, kind) for way in parsed]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"found a protocol twice, {min(twice)}; name each once")
-    if len(found) < 2:
+    if len(parsed) < 2:
         raise ValueError(f"found one protocol, {names[0]}; expected two or more, or --vary with an option")
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, parsed, strict=True))
 
 
 def _read(protocol: str, kind: str) -> Way:
-    """The way that a name writes."""
+    """Parses the name of a way."""
     chosen = dict(each.partition("=")[::2] for each in protocol.split(",")[1:])
     if unknown := chosen.keys() - options_of(Way()).keys():
         raise ValueError(f"{PROTOCOL} has no option {min(unknown)!r}; the options are {', '.join(options_of(Way()))}")
@@ -54,19 +54,19 @@ def _read(protocol: str, kind: str) -> Way:
 
 
 def _value(option: str, value: str) -> Any:
-    """A value as one writes it; templates are loaded, so that a slip is found before anything is asked."""
+    """Parses a written value; templates are loaded, so that errors are found before anything is asked."""
     if option == "templates":
         return tuple(load(each) and each for each in value.split("+"))
     return read_choice(option, value, get_type_hints(Way)[option])
 
 
 def _default(kind: str) -> Way:
-    """The way in which `choose` asks about a kind of items where nobody says otherwise."""
+    """Returns the default way in which `choose` asks about a kind of items."""
     return Way(templates=() if kind in (WHICH, DECISIONS) else FOR[kind][:1])
 
 
 def name_of(way: Way, kind: str) -> str:
-    """The name of a cell: what differs from the default, each template without its folder."""
+    """Returns the name of a cell: its differences from the default, each template without its folder."""
     shown, default = options_of(way), options_of(_default(kind))
     shown["templates"] = tuple(load(each).name if "/" in each else each for each in way.templates)
     if way.temperature and way.samples == 1:  # at a temperature every reply is a sample
@@ -75,7 +75,7 @@ def name_of(way: Way, kind: str) -> str:
 
 
 def way_of(replies: Sequence[Reply], how: Mapping[str, Any]) -> Way:
-    """The way in which the replies of a run were asked for; `how` are further options that it kept."""
+    """Returns the way in which the replies of a run were asked; `how` has further options that the run stored."""
     orders = Counter((one.item, one.template, one.sample) for one in replies if len({*one.order} - {NEUTRAL}) > 2)
     samples = 1 + max(reply.sample for reply in replies)
     budgets = ("temperature", "answer_tokens", "reasoning_tokens")

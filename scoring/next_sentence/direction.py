@@ -1,4 +1,4 @@
-"""Pairs whose answer is known: does a next-sentence head tell which sentence follows, and which way round?"""
+"""Pairs with known answers: does a next-sentence head tell which sentence follows, and in the right direction?"""
 
 from collections.abc import Callable, Sequence
 from math import comb, sqrt
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from catsofa.data.percentages import in_percent
 
 Known = tuple[str, str, bool]
-"""Two sentences, and whether the second follows the first."""
+"""Two sentences, and True if the second follows the first."""
 
 STORIES = (
     ("The kettle began to whistle.", "She took it off the stove and poured the tea."),
@@ -66,47 +66,47 @@ STORIES = (
 )
 
 SHIFT = 17
-"""Each first sentence is asked with the sentence that follows the 17th story after its own."""
+"""Each first sentence is asked with the second sentence of the 17th story after its own."""
 CLEAR = 0.001
 WEAK = 0.01
-"""The largest p-value of a head that knows something: by fifty comparisons, and by all of them."""
+"""Largest p-values of a head that passes: `CLEAR` by fifty comparisons, `WEAK` by all of them."""
 SHUFFLES = 9999
 Asks = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
-"""Pairs of sentences to the log-probability that the second follows the first."""
+"""Maps pairs of sentences to the log-probability that the second follows the first."""
 
 DEVIATIONS = 3.0
 CHANGE = 0.1
-"""By how much a separation may change with another device or precision."""
+"""Largest change of a separation with another device or precision."""
 Verdict = Literal["right", "chance", "inverted"]
 
 
 def accuracy(scores: ArrayLike, follows: ArrayLike) -> float:
-    """The share of pairs whose log-probability to follow is right; one that is unread or undecided is half right."""
-    found, half = np.asarray(scores, dtype=np.float64), np.log(0.5)
-    right = np.where(np.asarray(follows, dtype=np.bool_), found > half, found < half).astype(np.float64)
-    right[np.isnan(found) | (found == half)] = 0.5
+    """Returns the share of pairs that are classified correctly; a pair without a score or a decision counts half."""
+    values, half = np.asarray(scores, dtype=np.float64), np.log(0.5)
+    right = np.where(np.asarray(follows, dtype=np.bool_), values > half, values < half).astype(np.float64)
+    right[np.isnan(values) | (values == half)] = 0.5
     return float(right.mean())
 
 
 def separation(scores: ArrayLike, follows: ArrayLike) -> float:
-    """The share of (following, not following) pairs of pairs whose scores stand in the right order; ties count half.
+    """Returns the share of (following, not following) comparisons with scores in the right order; ties count half.
 
-    Unlike the accuracy it does not suffer from a head that calls everything one class. NaN scores are left out.
+    Unlike the accuracy, it does not suffer from a head that assigns one class to everything. NaN scores are left out.
     """
     values, answers = np.asarray(scores, dtype=np.float64), np.asarray(follows, dtype=np.bool_)
-    known = np.isfinite(values)
-    right, wrong = values[known & answers][:, None], values[known & ~answers]
+    readable = np.isfinite(values)
+    right, wrong = values[readable & answers][:, None], values[readable & ~answers]
     return float(((right > wrong) + 0.5 * (right == wrong)).mean())
 
 
 def verdict(separated: float, following: int, others: int) -> Verdict:
-    """What a separation says, by three standard errors of Wilcoxon's statistic from a half."""
+    """Returns the verdict on a separation: not chance if it is three standard errors of Wilcoxon's statistic from ½."""
     error = DEVIATIONS * sqrt((following + others + 1) / (12 * following * others))
     return "right" if separated > 0.5 + error else "inverted" if separated < 0.5 - error else "chance"
 
 
 def refuse_if_wrong(scores: ArrayLike, known: Sequence[Known], name: str, before: float | None = None) -> None:
-    """Refuse a head that answers the wrong way round, or no longer as it did when it was saved."""
+    """Raises ValueError for a head whose answers are inverted, or not as they were when it was saved."""
     follows = [answer for *_, answer in known]
     now = separation(scores, follows)
     if verdict(now, sum(follows), len(follows) - sum(follows)) == "inverted":
@@ -122,7 +122,7 @@ def refuse_if_wrong(scores: ArrayLike, known: Sequence[Known], name: str, before
 
 
 def refuse_if_guessing(separated: float, known: Sequence[Known], name: str) -> None:
-    """Refuse a head whose saved separation of its held-out pairs is no better than chance."""
+    """Raises ValueError for a head whose saved separation of its held-out pairs is no better than chance."""
     following = sum(answer for *_, answer in known)
     if verdict(separated, following, len(known) - following) == "chance":
         raise ValueError(
@@ -133,10 +133,11 @@ def refuse_if_guessing(separated: float, known: Sequence[Known], name: str) -> N
 
 
 def refuse_if_untrained(ask: Asks, stories: Sequence[tuple[str, str]], name: str) -> None:
-    """Refuse a head that does not tell which sentence follows clearly better than chance.
+    """Raises ValueError for a head that does not tell which sentence follows clearly better than chance.
 
     Fifty comparisons and an exact binomial test suffice for most trained heads. A head that does not pass is asked
-    every second sentence after every first one; a permutation test over which second belongs to which first decides.
+    every second sentence after every first one. Then a permutation test over the assignment of the second sentences
+    decides.
     """
     firsts, seconds = [first for first, _ in stories], [second for _, second in stories]
     shifted = seconds[SHIFT % len(stories) :] + seconds[: SHIFT % len(stories)]
@@ -162,12 +163,12 @@ def refuse_if_untrained(ask: Asks, stories: Sequence[tuple[str, str]], name: str
 
 
 def binomial(right: int, trials: int) -> float:
-    """P(at least so many right) of a head that guesses."""
+    """Returns P(at least `right` correct answers) of a head that guesses."""
     return float(sum(comb(trials, k) for k in range(right, trials + 1)) / 2**trials)
 
 
 def shuffled(scores: NDArray[np.float64]) -> tuple[int, float, float]:
-    """How many scores of a row lie below the one on the diagonal, and the p-values of so many and of so few.
+    """Returns how many scores of a row lie below its diagonal, and the p-values of so many and of so few.
 
     Rows are first sentences, columns second ones. If a head knows nothing, any second could belong to any first.
     """

@@ -1,4 +1,4 @@
-"""A network that says whether one sentence follows another: a model's body, and a head over what it makes of a pair."""
+"""A network that tells if one sentence follows another: a model's body, and a head over its states of a pair."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 
 
 class PairReader:
-    """A model's way of reading two sentences: two segments, or one text with a space between for a causal model."""
+    """Reads two sentences for a model: as two segments, or for a causal model as one text with a space between."""
 
     def __init__(self, model: Model, max_length: int) -> None:
         self.reader = Reader(model)
@@ -26,7 +26,7 @@ class PairReader:
         self.max_length = min(max_length, self.reader.limit)
 
     def rows(self, pairs: Sequence[Pair]) -> list[Follows | None]:
-        """The row of each pair; None of a pair that has no tokens on one side, or too many special ones."""
+        """Returns the row of each pair; None if one side has no tokens or the special tokens are too many."""
         if self._joined:
             texts = [f"{first} {second}" for first, second in pairs]
             bare = self.reader.bare(texts)
@@ -35,32 +35,42 @@ class PairReader:
         return [self._framed_row(framed[pair]) for pair in pairs]
 
     def _joined_row(self, tokens: Tokens, boundary: int) -> Follows | None:
-        """The start token, if there is one, then both texts; a token across the boundary belongs to the second."""
-        kept = _kept([int(end > boundary) for _, end in tokens.offsets], self.max_length - len(self._start))
-        return Follows((*self._start, *(tokens.ids[at] for at in kept)), ()) if kept else None
+        """Returns the start token, if any, then both texts; a token across the boundary is of the second."""
+        positions = _kept([int(end > boundary) for _, end in tokens.offsets], self.max_length - len(self._start))
+        return Follows((*self._start, *(tokens.ids[position] for position in positions)), ()) if positions else None
 
     def _framed_row(self, tokens: Tokens) -> Follows | None:
-        """Both texts with the special tokens around them."""
-        kept = _kept(tokens.segments, self.max_length)
-        return Follows(tuple(tokens.ids[at] for at in kept), tuple(tokens.types[at] for at in kept)) if kept else None
+        """Returns both texts with the special tokens around them."""
+        positions = _kept(tokens.segments, self.max_length)
+        return (
+            Follows(
+                tuple(tokens.ids[position] for position in positions),
+                tuple(tokens.types[position] for position in positions),
+            )
+            if positions
+            else None
+        )
 
 
 def _kept(segments: Sequence[int | None], most: int) -> list[int]:
-    """The positions that stay when the longer text is cut from its end until all fit; special tokens always stay."""
-    places = [[at for at, segment in enumerate(segments) if segment == text] for text in (0, 1)]
+    """Returns the positions that remain if the longer text is cut from its end until all fit; empty if a side is lost.
+
+    Special tokens always remain.
+    """
+    places = [[position for position, segment in enumerate(segments) if segment == text] for text in (0, 1)]
     for _ in range(len(segments) - most):
         max(places, key=len).pop()
         if not all(places):
             break
     if not all(places):
         return []
-    return sorted({*places[0], *places[1], *(at for at, segment in enumerate(segments) if segment is None)})
+    return sorted({*places[0], *places[1], *(position for position, segment in enumerate(segments) if segment is None)})
 
 
 HeadName = Literal["own", "linear", "mlp"]
 HEADS: tuple[HeadName, ...] = get_args(HeadName)
 OURS = 1
-"""The class that means "follows" in a head that `catsofa nsp train` made; a model's own head names its class."""
+"""The class that means "follows" in a head of `catsofa nsp train`; a model's own head names its class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,32 +84,32 @@ class Network:
     backend: Backend
 
     def logits(self, rows: Sequence[Follows]) -> Any:
-        """Two numbers for each row, in full precision."""
+        """Returns two numbers for each row, in full precision."""
         inputs = self.backend.padded([row.ids for row in rows], [row.types for row in rows])
-        found = self.model.body(**inputs)
+        output = self.model.body(**inputs)
         if self.name == "own":
-            return self.head(found.pooler_output).float()
-        states, seen = found.last_hidden_state, inputs.get("attention_mask")
-        if seen is None:
+            return self.head(output.pooler_output).float()
+        states, mask = output.last_hidden_state, inputs.get("attention_mask")
+        if mask is None:
             return self.head(states.mean(1)).float()
-        weights = seen.to(states.dtype)[..., None]
+        weights = mask.to(states.dtype)[..., None]
         return self.head((states * weights).sum(1) / weights.sum(1)).float()
 
     def parts(self) -> dict[str, Any]:
-        """What is trained, by name."""
+        """Returns the trained modules by name."""
         return {"body": self.model.body, "head": self.head}
 
     def parameters(self) -> dict[str, Any]:
-        """The weights that are trained, by name; each once, though two parts may share it."""
-        found: dict[str, Any] = {}
+        """Returns the trained weights by name; weights that two parts share appear once."""
+        unique: dict[str, Any] = {}
         for part, module in self.parts().items():
             for name, weights in module.named_parameters():
-                if not any(weights is other for other in found.values()):
-                    found[f"{part}.{name}"] = weights
-        return found
+                if not any(weights is other for other in unique.values()):
+                    unique[f"{part}.{name}"] = weights
+        return unique
 
     def save(self, folder: Path) -> None:
-        """The body (with its own head, where it has one) and the head, loadable without a network."""
+        """Writes the body (with its own head, if it has one) and the head, loadable offline."""
         from safetensors.torch import save_file
         from transformers.utils import logging
 
@@ -119,7 +129,7 @@ class Network:
 
 
 def new(model: Model, head: HeadName | None, seed: int) -> Network:
-    """A network to train: the model's own next-sentence head where it has one, else a new one, linear by default."""
+    """Creates a network to train, with the model's own next-sentence head or a new one, linear by default."""
     import torch
 
     if model.kind == "sequence-to-sequence":
@@ -130,12 +140,12 @@ def new(model: Model, head: HeadName | None, seed: int) -> Network:
         return _network(model, model.module.cls.seq_relationship, name, model.next_label)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        made = _head(name, _width(model))
-    return _network(model, made, name, OURS)
+        created = _head(name, _width(model))
+    return _network(model, created, name, OURS)
 
 
 def load(folder: Path, name: HeadName, next_label: int, *, device: str | None, dtype: str) -> Network:
-    """A network that was saved."""
+    """Loads a saved network."""
     from safetensors.torch import load_file
 
     model = models.load(str(folder / "body"), device=device, dtype=dtype)
@@ -149,7 +159,7 @@ def load(folder: Path, name: HeadName, next_label: int, *, device: str | None, d
 
 
 def _network(model: Model, head: Any, name: HeadName, next_label: int) -> Network:
-    """The parts put together on the model's device."""
+    """Assembles body and head on the model's device."""
     if hasattr(model.body.config, "use_cache"):
         model.body.config.use_cache = False
     reference = next(model.body.parameters())
@@ -157,12 +167,12 @@ def _network(model: Model, head: Any, name: HeadName, next_label: int) -> Networ
 
 
 def _width(model: Model) -> int:
-    """The size of a state."""
+    """Returns the size of a state."""
     return int(model.body.config.get_text_config().hidden_size)
 
 
 def _head(name: str, width: int) -> Any:
-    """A new head: one linear layer, or a hidden layer as wide as the states before it."""
+    """Creates a head: one linear layer, or two with a hidden layer as wide as the states."""
     from torch import nn
 
     if name == "linear":

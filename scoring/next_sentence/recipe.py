@@ -1,4 +1,4 @@
-"""How a next-sentence head is trained: the paper's recipe (Nadeem et al. 2020, A.4) unless another is asked for."""
+"""Training recipe of a next-sentence head: by default that of the paper (Nadeem et al. 2020, A.4)."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ from catsofa.scoring.training import recipe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe(recipe.Recipe):
-    """The defaults are the paper's where it gives them."""
+    """Recipe whose defaults are the paper's values, where the paper gives them."""
 
     epochs: int = 10
     learning_rate: float = 1e-5
     batch: int = 80
     head: HeadName | None = None
-    """Its own for a model that has one, else a linear one over the mean of the states."""
+    """None: the model's own head if it has one, else a linear one over the mean of the states."""

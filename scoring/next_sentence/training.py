@@ -1,4 +1,4 @@
-"""Train a next-sentence head, or go on where a training was stopped."""
+"""Trains a next-sentence head, or resumes a stopped training."""
 
 import shutil
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from catsofa.scoring.training.loop import WORK, Loop
 from catsofa.scoring.training.recipe import Indices
 
 ASKED = 50
-"""Held-out pairs of either answer that a checkpoint keeps, to be asked when it is loaded."""
+"""Held-out pairs of each answer that a checkpoint keeps, and that are asked when it is loaded."""
 
 
 class Training(Loop):
@@ -41,20 +41,20 @@ class Training(Loop):
         )
 
     def answered(self, chosen: Indices) -> tuple[Any, list[int]]:
-        """The logits of the pairs that can be read, and the class of each."""
-        pairs = [self.pairs[int(at)] for at in chosen]
-        read = self.reader.rows([(pair.first, pair.second) for pair in pairs])
+        """Returns the logits of the pairs that can be read, and the class of each."""
+        pairs = [self.pairs[int(index)] for index in chosen]
+        rows = self.reader.rows([(pair.first, pair.second) for pair in pairs])
         label = self.network.next_label
-        wanted = [label if pair.follows else 1 - label for pair, row in zip(pairs, read, strict=True) if row]
-        return (self.network.logits([row for row in read if row]) if wanted else None), wanted
+        wanted = [label if pair.follows else 1 - label for pair, row in zip(pairs, rows, strict=True) if row]
+        return (self.network.logits([row for row in rows if row]) if wanted else None), wanted
 
     def judged(self) -> dict[str, float]:
-        """The accuracy over held-out pairs, and how many they are."""
-        found = accuracy(self.judge().asked(self.held_out), [follows for *_, follows in self.held_out])
-        return {"accuracy": found, "pairs": len(self.held_out)}
+        """Returns the accuracy over held-out pairs, and their number."""
+        share = accuracy(self.judge().asked(self.held_out), [follows for *_, follows in self.held_out])
+        return {"accuracy": share, "pairs": len(self.held_out)}
 
     def finish(self, name: str) -> NextSentence:
-        """The trained head with what is to be known of it: its accuracy, and pairs to ask it when it is loaded."""
+        """Returns the trained head with its notes: its accuracy, and pairs to ask when it is loaded."""
         known = [pair for answer in (True, False) for pair in [p for p in self.held_out if p[2] == answer][:ASKED]]
         about = {
             "base": name,
@@ -67,7 +67,7 @@ class Training(Loop):
         return NextSentence(self.network, self.reader, about)
 
     def judge(self) -> NextSentence:
-        """The network as it stands, to be asked."""
+        """Returns the network in its current state, to be asked."""
         return NextSentence(self.network, self.reader)
 
 
@@ -80,7 +80,7 @@ def train(
     save_every: int = 500,
     progress: Progress = SILENT,
 ) -> NextSentence:
-    """Train a head in a folder, or go on where a run before was stopped; a head that is done is loaded."""
+    """Trains a head in a folder, or resumes a stopped training; a finished head is loaded."""
     folder, recipe = Path(folder), recipe or Recipe()
     training = Training(model, pairs, folder, recipe, save_every)
     if (folder / ABOUT).is_file():

@@ -1,1 +1,1 @@
-"""A classifier of texts, fine-tuned from a language model, for tables of sentiment."""
+"""A text classifier, fine-tuned from a language model, for tables of sentiment."""

@@ -1,4 +1,4 @@
-"""Texts and the class of each: a file, or a folder with a training set and a test set as the hub has them."""
+"""Texts and the class of each: from a file, or from a folder with a training set and a test set as on the hub."""
 
 import hashlib
 import json
@@ -18,9 +18,9 @@ EXPECTED = "texts with the columns text and label, as CSV, TSV, JSON lines or Pa
 EXPECTED_LABEL = "the name of a class, or its number from 0"
 ENDINGS = {".csv", ".tsv", ".jsonl", ".json", ".parquet"}
 HELD_OUT = 0.1
-"""The share of the texts of a single file that is held out."""
+"""Share of the texts of a single file that is held out."""
 Row = tuple[int, Any, Any]
-"""The number of a row or line, its text, its label."""
+"""Number of a row or line, its text, its label."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,11 +33,11 @@ class Texts:
     held_out: NDArray[np.bool_]
 
     def indices(self, *, held_out: bool) -> NDArray[np.int64]:
-        """The numbers of the texts to train on, or of those held out."""
+        """Returns the indices of the texts to train on, or of those held out."""
         return np.flatnonzero(self.held_out == held_out)
 
     def digest(self) -> str:
-        """The SHA-256 of all texts, their classes and their sets."""
+        """Returns the SHA-256 of all texts, their classes and their sets."""
         total = hashlib.sha256(json.dumps(self.classes).encode())
         for row in zip(self.texts, self.labels.tolist(), self.held_out.tolist(), strict=True):
             total.update(json.dumps(row).encode())
@@ -45,18 +45,18 @@ class Texts:
 
 
 def read(path: Path | str) -> Texts:
-    """The texts of a file, a tenth of them held out by hash; of a folder, its files `train…` and `test…`."""
+    """Reads the texts of a file, a tenth of them held out by hash; or of the files `train…` and `test…` of a folder."""
     path = Path(path)
     if not path.is_dir():
-        # copies of a text lie on one side
-        found = [(*row, int(hex_digest(row[0], 8), 16) / 2**32 < HELD_OUT) for row in _labelled(path)]
+        # copies of a text fall on the same side
+        rows = [(*row, int(hex_digest(row[0], 8), 16) / 2**32 < HELD_OUT) for row in _labelled(path)]
     else:
         files = sorted(file for file in path.rglob("*") if _ending(file) in ENDINGS)
         parts = {name: [file for file in files if file.name.startswith(name)] for name in ("train", "test")}
         if missing := [name for name, part in parts.items() if not part]:
             raise BadInput(path, f"no file {missing[0]}…", "a folder with files train… and test… of " + EXPECTED)
-        found = [(*row, name == "test") for name, part in parts.items() for file in part for row in _labelled(file)]
-    texts, named, held_out = zip(*found, strict=True)
+        rows = [(*row, name == "test") for name, part in parts.items() for file in part for row in _labelled(file)]
+    texts, named, held_out = zip(*rows, strict=True)
     classes = tuple(dict.fromkeys(sorted(named)))
     sides = [{label for label, held in zip(named, held_out, strict=True) if held == side} for side in (False, True)]
     if len(classes) < 2 or sides[0] != sides[1]:
@@ -67,12 +67,12 @@ def read(path: Path | str) -> Texts:
 
 
 def _ending(path: Path) -> str:
-    """The ending that names the format."""
+    """Returns the file ending that names the format."""
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 def _labelled(path: Path) -> Iterator[tuple[str, str]]:
-    """Each text and the name of its class; a row without either is refused with its line."""
+    """Yields each text and the name of its class; raises BadInput with the line for a row without either."""
     names: Sequence[str] = ()
     if _ending(path) == ".parquet":
         names, rows = _parquet(path)
@@ -87,26 +87,26 @@ def _labelled(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _class_name(label: Any, names: Sequence[str], path: Path, line: int) -> str:
-    """The name of a class; a number without a name becomes `LABEL_0` and so on, as transformers calls it."""
-    said = label.strip() if isinstance(label, str) else str(label) if type(label) is int else ""
-    if not re.fullmatch(r"[+-]?\d+(\.\d*)?", said):
-        if not said:
+    """Returns the name of a class; a number without a name becomes `LABEL_0` and so on, as in transformers."""
+    text = label.strip() if isinstance(label, str) else str(label) if type(label) is int else ""
+    if not re.fullmatch(r"[+-]?\d+(\.\d*)?", text):
+        if not text:
             raise BadInput(path, f"the label {short(label)}", EXPECTED_LABEL, line)
-        return said
-    if not re.fullmatch(r"\d{1,4}", said) or (names and int(said) >= len(names)):
+        return text
+    if not re.fullmatch(r"\d{1,4}", text) or (names and int(text) >= len(names)):
         raise BadInput(path, f"the label {short(label)}", f"{EXPECTED_LABEL}; remove texts without a class", line)
-    return names[int(said)] if names else f"LABEL_{int(said)}"
+    return names[int(text)] if names else f"LABEL_{int(text)}"
 
 
 def _json_lines(path: Path) -> Iterator[Row]:
-    """The rows of JSON lines."""
+    """Yields the rows of JSON lines."""
     for line, text in lines(path, EXPECTED):
         row = json_files.Node(json_files.parse(text, path, EXPECTED, line), path, EXPECTED, line=line)
         yield line, row.text("text"), row.child("label").value
 
 
 def _parquet(path: Path) -> tuple[Sequence[str], Iterator[Row]]:
-    """The names of the classes that the file holds as the hub's data sets do, and the rows."""
+    """Returns the class names that the file has in the format of the hub's data sets, and the rows."""
     import pyarrow as pa
     from pyarrow import parquet
 

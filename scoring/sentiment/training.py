@@ -1,4 +1,4 @@
-"""Fine-tune a masked model or an encoder into a classifier of texts, or go on where a training was stopped."""
+"""Fine-tunes a masked model or an encoder into a text classifier, or resumes a stopped training."""
 
 import shutil
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ EXPECTED = "the note of a classifier as `catsofa sentiment train` writes it"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe(recipe.Recipe):
-    """The classifier of StereoSet's Table 2 (Nadeem et al. 2020); Adam is AdamW without weight decay."""
+    """Recipe of the classifier of StereoSet's Table 2 (Nadeem et al. 2020); Adam is AdamW without weight decay."""
 
     epochs: int = 7
     learning_rate: float = 1e-4
@@ -49,28 +49,28 @@ class Training(Loop):
         super().__init__(folder, recipe, texts.indices(held_out=False), weights, (self.module,), identity, save_every)
 
     def answered(self, chosen: Indices) -> tuple[Any, list[int]]:
-        """The logits of texts, cut to the longest that is read, and the class of each."""
-        found = [self.texts.texts[at] for at in chosen]
+        """Returns the logits of texts, cut to the longest length that is read, and the class of each."""
+        chosen_texts = [self.texts.texts[index] for index in chosen]
         limits = {"truncation": True, "max_length": self._longest, "padding": True, "return_tensors": "pt"}
-        logits = self.module(**self.tokenizer(found, **limits).to(self._device)).logits.float()
+        logits = self.module(**self.tokenizer(chosen_texts, **limits).to(self._device)).logits.float()
         return logits, self.texts.labels[chosen].tolist()
 
     def judged(self) -> dict[str, float]:
-        """The accuracy over held-out texts, and how many they are."""
+        """Returns the accuracy over held-out texts, and their number."""
         import torch
 
         held_out, right = self.texts.indices(held_out=True), 0
-        by_length = held_out[np.argsort([len(self.texts.texts[at]) for at in held_out], kind="stable")]
+        by_length = held_out[np.argsort([len(self.texts.texts[index]) for index in held_out], kind="stable")]
         with torch.inference_mode():
-            for at in range(0, len(by_length), self.recipe.batch):
-                logits, wanted = self.answered(by_length[at : at + self.recipe.batch])
+            for start in range(0, len(by_length), self.recipe.batch):
+                logits, wanted = self.answered(by_length[start : start + self.recipe.batch])
                 right += int((logits.argmax(-1).cpu() == torch.tensor(wanted)).sum())
         return {"accuracy": right / len(held_out), "texts": len(held_out)}
 
     def save(self, folder: Path, name: str) -> dict[str, Any]:
-        """Write the classifier for transformers, then what is known of it, which is returned."""
+        """Writes the classifier for transformers, then the notes about it; returns the notes."""
         held_out = self.texts.indices(held_out=True)
-        trained = {self.texts.texts[at] for at in self.texts.indices(held_out=False)}
+        trained = {self.texts.texts[index] for index in self.texts.indices(held_out=False)}
         self.tokenizer.backend_tokenizer.no_truncation()
         self.tokenizer.backend_tokenizer.no_padding()
         self.tokenizer.model_max_length = self._longest
@@ -83,7 +83,7 @@ class Training(Loop):
             "settings": self.settings,
             "epochs": self.epochs,
             "commonest_class": float(np.bincount(self.texts.labels[held_out]).max() / len(held_out)),
-            "held_out_texts_trained_on": sum(self.texts.texts[at] in trained for at in held_out),
+            "held_out_texts_trained_on": sum(self.texts.texts[index] in trained for index in held_out),
             "catsofa": version("catsofa"),
         }
         json_files.write(about, folder / ABOUT)
@@ -91,7 +91,7 @@ class Training(Loop):
 
 
 def new(model: Model, classes: Sequence[str], seed: int) -> Any:
-    """The network of a masked model or an encoder under a new head with a class for each name."""
+    """Returns the network of a masked model or an encoder under a new head with one class for each name."""
     import torch
     from transformers import AutoModelForSequenceClassification
 
@@ -107,7 +107,7 @@ def new(model: Model, classes: Sequence[str], seed: int) -> Any:
             label2id={label: number for number, label in names.items()},
             dtype=torch.float32,
             use_safetensors=True,
-            ignore_mismatched_sizes=True,  # the head of another classifier
+            ignore_mismatched_sizes=True,  # the checkpoint may have the head of another classifier
         )
     return module.eval().to(model.device)
 
@@ -121,7 +121,7 @@ def train(
     save_every: int = 500,
     progress: Progress = SILENT,
 ) -> dict[str, Any]:
-    """Train a classifier in a folder, or go on where a run before was stopped; returns what is known of it."""
+    """Trains a classifier in a folder, or resumes a stopped training; returns the notes about it."""
     folder = Path(folder)
     training = Training(model, texts, folder, recipe or Recipe(), save_every)
     if (folder / ABOUT).is_file():

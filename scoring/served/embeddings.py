@@ -1,4 +1,4 @@
-"""The vectors of texts by the embeddings endpoint of a server; each reply is stored before it is used."""
+"""Vectors of texts from the embeddings endpoint of a server; each reply is stored before it is used."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
@@ -18,48 +18,48 @@ from catsofa.scoring.served.replies import REPLIES
 Matrix = NDArray[np.float32]
 
 TEXTS = 32
-"""Texts of one request."""
+"""Number of texts per request."""
 
 
 @dataclass(eq=False)
 class ServedVectors:
-    """The vectors that a server gives for texts, by the name under which it knows the model."""
+    """Vectors of texts from a server, for a model by its name on the server."""
 
     name: str
     endpoint: Endpoint
     folder: Path | None = None
-    """Where replies are kept."""
+    """Folder in which replies are stored."""
 
     def keep(self, folder: Path | None) -> None:
-        """Keep the replies in the folder of a run."""
+        """Stores the replies in the folder of a run from now on."""
         self.folder = folder
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
-        """A row for each text; a ValueError where the server has no vector of one."""
+        """Returns one row per text; raises ValueError if the server has no vector for a text."""
         parts = [list(texts[start : start + TEXTS]) for start in range(0, len(texts), TEXTS)]
-        asked = [
+        requests = [
             Request("embeddings", {"model": self.name, "input": part, "encoding_format": "float"}) for part in parts
         ]
-        found, failures = dict[str, Matrix](), list[str]()
+        vectors, failures = dict[str, Matrix](), list[str]()
         path, server = self.folder and self.folder / REPLIES, self.endpoint.base_url or ""
         with ReplyStore(path, self.endpoint.hide, server=server) as replies:
-            for answer in fetch(asked, self.endpoint, replies, packed):
+            for answer in fetch(requests, self.endpoint, replies, packed):
                 part = answer.request.body["input"]
                 if answer.reply is None:
                     failures.append(f"no vectors for {quantity(len(part), 'text')}: {answer.failure}")
                 elif len(rows := unpacked(answer.reply)) != len(part):
                     failures.append(f"{quantity(len(rows), 'vector')} for {quantity(len(part), 'text')}")
                 else:
-                    found |= zip(part, rows, strict=True)
+                    vectors |= zip(part, rows, strict=True)
         if failures:
             raise ValueError(f"{self.name} gave {failures[0]}; run the same command again when the server is well")
-        if len({len(row) for row in found.values()}) > 1:
+        if len({len(row) for row in vectors.values()}) > 1:
             raise ValueError(f"the vectors of {self.name} are of different lengths")
-        return np.stack([found[text] for text in texts])
+        return np.stack([vectors[text] for text in texts])
 
 
 def packed(body: Any) -> dict[str, Any]:
-    """The vectors of a reply in the order of their texts, as text; a ValueError if the JSON has none."""
+    """Encodes a reply's vectors as text, in the order of their texts; raises ValueError if the JSON has none."""
     data: Any = body.get("data") if isinstance(body, dict) else None
     try:
         with np.errstate(over="ignore"):
@@ -73,5 +73,5 @@ def packed(body: Any) -> dict[str, Any]:
 
 
 def unpacked(reply: Mapping[str, Any]) -> Matrix:
-    """The vectors of a stored reply."""
+    """Decodes the vectors of a stored reply."""
     return np.frombuffer(b64decode(reply["vectors"]), dtype="<f4").reshape(-1, reply["width"])

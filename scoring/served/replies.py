@@ -1,4 +1,4 @@
-"""What a completions server says of a prompt: its tokens and the log-probability of each, however it words them."""
+"""Replies of completions servers: the tokens of a prompt and the log-probability of each, in several formats."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any, Literal
 from catsofa.data.files import short
 
 REPLIES = "replies.jsonl"
-"""The replies of a server, in the folder of a run."""
+"""File in the folder of a run with the replies of a server."""
 Dialect = Literal["echo", "echo and write", "prompt_logprobs"]
 
 ASKED: dict[Dialect, dict[str, Any]] = {
@@ -16,37 +16,37 @@ ASKED: dict[Dialect, dict[str, Any]] = {
     "echo and write": {"echo": True, "logprobs": 1, "max_tokens": 1},
     "prompt_logprobs": {"max_tokens": 1, "extra_body": {"prompt_logprobs": 0}},
 }
-"""How each kind of server is asked: OpenAI's way, servers that must write a token, and vLLM's own field."""
+"""Fields of a request per dialect: OpenAI's, that of servers that must write a token, and vLLM's own."""
 
 MARKS = str.maketrans({"▁": " ", "Ġ": " "})
-"""How tokenizers write a space in a token."""
+"""Characters that tokenizers use for a space in a token."""
 UNKNOWN = ("<unk>", "[UNK]", "<|unk|>")
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 HUGE = 1e300
-"""No number is; a whole one may be too long for a float."""
+"""Bound on the size of a log-probability; a larger integer may not fit into a float."""
 ROUNDING = 1e-4
-"""How far above 0 a log-probability may be by rounding."""
+"""Tolerance for a log-probability above 0, which rounding can cause."""
 
 
 class Unreadable(ValueError):
-    """A reply that does not hold the log-probabilities of its prompt; the message is the reason."""
+    """Raised for a reply without the log-probabilities of its prompt; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The tokens of a prompt as the server cuts it; the first may have no log-probability."""
+    """Tokens of a prompt as the server splits it; the first may have no log-probability."""
 
     tokens: tuple[str, ...]
     values: tuple[float | None, ...]
 
     def without(self, leading: int) -> "Reading":
-        """The tokens of the text alone, without those the server put before it."""
+        """Returns the tokens of the text alone, without those that the server put before it."""
         return Reading(self.tokens[leading:], self.values[leading:])
 
     def spells(self, text: str) -> bool:
-        """Whether the tokens are the text; a space before it does not count, nor a first token without a name."""
+        """Returns True if the tokens spell the text; ignores a space before it, and a first token without a name."""
         if any(token in UNKNOWN for token in self.tokens):
-            return True  # it stands for letters that it does not name
+            return True  # an unknown token can be any letters
         spelled = "".join(_BYTE.sub(lambda byte: chr(int(byte[1], 16)), token) for token in self.tokens).translate(
             MARKS
         )
@@ -56,50 +56,50 @@ class Reading:
 
 
 def body(model: str, prompt: str, dialect: Dialect) -> dict[str, Any]:
-    """The request for the log-probabilities of a prompt, at the temperature that leaves them as they are."""
+    """Returns the request for the log-probabilities of a prompt, at temperature 1, which leaves them unchanged."""
     return {"model": model, "prompt": prompt, "temperature": 1, **ASKED[dialect]}
 
 
 def read(reply: Mapping[str, Any], dialect: Dialect) -> Reading:
-    """The prompt's tokens and their log-probabilities."""
+    """Returns the prompt's tokens and their log-probabilities."""
     choices = reply["choices"]
     if not choices or not isinstance(choices[0], dict):
         raise Unreadable("the reply has no choice")
     if dialect == "prompt_logprobs":
-        found = _of_prompt(choices[0].get("prompt_logprobs"))
+        reading = _of_prompt(choices[0].get("prompt_logprobs"))
     else:
-        found = _echoed(choices[0].get("logprobs"), _written(reply))
-    _check(found)
-    return found
+        reading = _echoed(choices[0].get("logprobs"), _written(reply))
+    _check(reading)
+    return reading
 
 
-def _echoed(found: Any, written: int) -> Reading:
-    """OpenAI's `logprobs`: the prompt's tokens, then those that were written."""
-    if not found:
+def _echoed(logprobs: Any, generated: int) -> Reading:
+    """Parses OpenAI's `logprobs`: the prompt's tokens, then those that the server wrote."""
+    if not logprobs:
         raise Unreadable("the reply has no log-probabilities")
-    if not isinstance(found, dict) or "token_logprobs" not in found or "tokens" not in found:
-        what = short(", ".join(found)) if isinstance(found, dict) else type(found).__name__
-        raise Unreadable(f"the reply has no log-probabilities of the prompt (but {what})")
-    tokens, values = found["tokens"], found["token_logprobs"]
+    if not isinstance(logprobs, dict) or "token_logprobs" not in logprobs or "tokens" not in logprobs:
+        content = short(", ".join(logprobs)) if isinstance(logprobs, dict) else type(logprobs).__name__
+        raise Unreadable(f"the reply has no log-probabilities of the prompt (but {content})")
+    tokens, values = logprobs["tokens"], logprobs["token_logprobs"]
     if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
         raise Unreadable("the reply's tokens and log-probabilities are not as many")
-    end = len(tokens) - written
+    end = len(tokens) - generated
     return Reading(tuple(map(str, tokens[:end])), tuple(values[:end]))
 
 
 def _written(reply: Mapping[str, Any]) -> int:
-    """How many tokens the server wrote after the prompt."""
+    """Returns the number of tokens that the server wrote after the prompt."""
     usage = reply.get("usage")
     return int(usage.get("completion_tokens") or 0) if isinstance(usage, dict) else 0
 
 
-def _of_prompt(found: Any) -> Reading:
-    """vLLM's `prompt_logprobs`: null for the first token, then one entry by token id for each."""
-    if not isinstance(found, list):
+def _of_prompt(entries: Any) -> Reading:
+    """Parses vLLM's `prompt_logprobs`: null for the first token, then one entry by token id for each."""
+    if not isinstance(entries, list):
         raise Unreadable("the reply has no prompt_logprobs")
     tokens: list[str] = []
     values: list[float | None] = []
-    for entry in found:
+    for entry in entries:
         if entry is None:
             tokens.append("")
             values.append(None)
@@ -112,20 +112,20 @@ def _of_prompt(found: Any) -> Reading:
     return Reading(tuple(tokens), tuple(values))
 
 
-def _check(found: Reading) -> None:
-    """Refuse what cannot be log-probabilities: other than numbers, above 0, or missing after the first."""
-    if not found.tokens:
+def _check(reading: Reading) -> None:
+    """Raises Unreadable for impossible log-probabilities: not numbers, above 0, or missing after the first."""
+    if not reading.tokens:
         raise Unreadable("the reply has no token of the prompt")
-    for at, value in enumerate(found.values):
-        if value is None and at == 0:
+    for index, value in enumerate(reading.values):
+        if value is None and index == 0:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not -HUGE < value < HUGE:
-            raise Unreadable(f"the log-probability of token {at + 1} is {short(value)}")
+            raise Unreadable(f"the log-probability of token {index + 1} is {short(value)}")
         if value > ROUNDING:
-            raise Unreadable(f"the log-probability of token {at + 1} is {short(value)}, above 0")
+            raise Unreadable(f"the log-probability of token {index + 1} is {short(value)}, above 0")
 
 
 def constant(readings: Sequence[Reading]) -> bool:
-    """Whether all log-probabilities are one number, as where a server fills in what it does not know."""
+    """Returns True if all log-probabilities are equal, as when a server fills in values that it does not know."""
     values = {value for reading in readings for value in reading.values if value is not None}
     return len(values) < 2

@@ -1,4 +1,4 @@
-"""Records to scores by a model that is asked for the log-probabilities of texts: on a server, in vLLM, or one's own."""
+"""Scores records with a model that returns log-probabilities of texts: on a server, in vLLM, or your own."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,35 +12,35 @@ from catsofa.scoring.protocols import Protocol
 
 
 class TextModel(Interface):
-    """A model that is asked for the log-probabilities of texts."""
+    """Interface of a model that returns the log-probabilities of texts."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Name for messages."""
 
     @property
     def starts(self) -> bool:
-        """Whether the first token of a text without context is conditioned on a start token."""
+        """True if the first token of a text without context is conditioned on a start token."""
 
     @property
     def space(self) -> bool | None:
-        """Whether a sentence has the tokens that it has after a context with a space before it; None if neither way."""
+        """True if a sentence has its in-context tokens with a space before it, False if without; None if neither."""
 
     def loglikelihood(self, queries: Sequence[Query]) -> Sequence[Answer]:
-        """The answer to each query, in order."""
+        """Returns the answer to each query, in order."""
 
 
 def score(model: TextModel, records: Sequence[Any], protocol: Protocol) -> list[Score]:
-    """The scores of records, keyed as those of a model that runs here; each distinct query is asked once."""
+    """Returns the scores of records, with the keys of a local model's scores; asks each distinct query once."""
     refuse(model, protocol)
     measure, texts = measure_of(type(records[0]), protocol), Texts(protocol, model.space)
     queries = list(dict.fromkeys(query for record in records for query in measure.queries(record, texts)))
     answered = replace(texts, answers=dict(zip(queries, model.loglikelihood(queries), strict=True)))
-    return [found for record in records for found in measure.scores(record, answered)]
+    return [result for record in records for result in measure.scores(record, answered)]
 
 
 def refuse(model: TextModel, protocol: Protocol) -> None:
-    """A ValueError for a protocol that this model cannot follow."""
+    """Raises ValueError for a protocol that this model cannot follow."""
     name = model.name
     if protocol.first_token == "bos" and not model.starts:
         raise ValueError(

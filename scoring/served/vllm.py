@@ -1,8 +1,8 @@
-"""A causal model scored by vLLM in this process, by the log-probabilities it gives of prompts.
+"""A causal model in vLLM in this process, scored by the log-probabilities of prompts.
 
-vLLM is tried before it is used, as a server is (`served`): that its numbers depend on what stands before a token, that
-two answers to one question agree, and that an answer does not depend on what is asked in the same call. Its cache of
-prefixes is off: with it, log-probabilities of prompts have depended on the order of the requests.
+vLLM is probed before use, like a server (`served`). Its numbers must depend on the context of a token. Two answers to
+one question must agree, and an answer must not depend on other questions in the same call. Its prefix cache is off,
+because with it the log-probabilities of prompts have depended on the order of the requests.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,12 +17,12 @@ from catsofa.scoring.served.replies import Reading, Unreadable, read
 from catsofa.scoring.signature import model_label
 
 ASKED: dict[str, Any] = {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0, "detokenize": True}
-"""How each prompt is asked: 0 means its own tokens and no others; vLLM must write one token."""
+"""Sampling parameters of each prompt: 0 returns its own tokens and no others; vLLM must write one token."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfflineModel(Readable):
-    """A model in vLLM; `start` is the token before every text, written out where vLLM adds none."""
+    """A model in vLLM; `start` is the token before every text, written explicitly if vLLM adds none."""
 
     name: str
     digest: str
@@ -30,26 +30,26 @@ class OfflineModel(Readable):
     ask: Callable[[Sequence[str]], list[Reading]]
     capability: Capability
     version: str
-    """Of vLLM, by its own word: its builds for a CPU are distributed under other names."""
+    """Version of vLLM as it reports it, because its builds for a CPU are distributed under other names."""
     start: str = ""
 
     @property
     def label(self) -> str:
-        """What a signature calls it."""
+        """Name in a signature."""
         return model_label(self.name, self.digest, f"in vllm {self.version}")
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
-        """Each distinct text's tokens and log-probabilities, or the reason why there are none."""
+        """Returns each distinct text's tokens and log-probabilities, or the reason for an error."""
         distinct = list(dict.fromkeys(texts))
-        found: dict[str, Reading | str] = {}
+        readings: dict[str, Reading | str] = {}
         for text, reading in zip(distinct, self.ask([self.start + text for text in distinct]), strict=True):
             alone = reading.without(self.capability.leading)
             right = not text.isascii() or alone.spells(text)
-            found[text] = alone if right else "the tokens of the reply are not those of the text"
-        return found
+            readings[text] = alone if right else "the tokens of the reply are not those of the text"
+        return readings
 
     def identity(self) -> dict[str, Any]:
-        """What a number of this model is a number of."""
+        """Returns everything that a result of this model depends on."""
         how = {"dtype": self.dtype, "leading": self.capability.leading, "start": self.start}
         return {"digest": self.digest, "vllm": self.version, **how}
 
@@ -62,9 +62,9 @@ def load(
     revision: str | None = None,
     trust_remote_code: bool = False,
 ) -> OfflineModel:
-    """A model in vLLM that was tried and gives the log-probabilities of prompts; else a ValueError with the reason.
+    """Loads a model in vLLM and probes it; raises ValueError with the reason if it cannot score prompts.
 
-    With `starts`, the model's start token is written before each text where vLLM does not put it there itself.
+    With `starts`, the model's start token is written before each text if vLLM does not add it.
     """
     try:
         from vllm import LLM, SamplingParams, __version__
@@ -79,10 +79,10 @@ def load(
         enable_prefix_caching=False,
         load_format="safetensors",
     )
-    asked = SamplingParams(**ASKED)
+    sampling = SamplingParams(**ASKED)
 
     def ask(prompts: Sequence[str]) -> list[Reading]:
-        return [reading(output) for output in llm.generate(list(prompts), asked, use_tqdm=False)]
+        return [reading(output) for output in llm.generate(list(prompts), sampling, use_tqdm=False)]
 
     try:
         capability, start = tried(lambda text: ask([text])[0], "prompt_logprobs", ""), ""
@@ -95,7 +95,7 @@ def load(
 
 
 def reading(output: Any) -> Reading:
-    """What vLLM says of a prompt: of each entry the prompt's own token, whatever else stands there."""
+    """Parses vLLM's output for a prompt; takes only the prompt's own token from each entry."""
     entries = output.prompt_logprobs
     if entries is None or len(entries) != len(output.prompt_token_ids):
         raise Unreadable("vLLM gave no log-probability for each token of the prompt")
@@ -104,22 +104,22 @@ def reading(output: Any) -> Reading:
 
 
 def _own(entry: Mapping[int, Any] | None, token: int) -> dict[str, Any] | None:
-    """An entry as a server would send it; the first has none."""
+    """Returns an entry in the format of a server; None for the first token."""
     if entry is None:
         return None
     if token not in entry:
         raise Unreadable("vLLM gave a token of the prompt no log-probability")
-    found = entry[token]
-    return {str(token): {"logprob": found.logprob, "decoded_token": found.decoded_token or ""}}
+    logprob = entry[token]
+    return {str(token): {"logprob": logprob.logprob, "decoded_token": logprob.decoded_token or ""}}
 
 
 def _refuse_neighbours(ask: Callable[[Sequence[str]], list[Reading]], start: str) -> None:
-    """An Unreadable if an answer depends on what is asked in the same call, or in which order."""
+    """Raises Unreadable if an answer depends on the other questions in the call, or on their order."""
     texts = [start + text for text in (PLAIN, SCRAMBLED, f"{PLAIN} {SCRAMBLED}", f"{PLAIN} {PLAIN}")]
-    there, back = ask(texts), ask(texts[::-1])[::-1]
+    forward, back = ask(texts), ask(texts[::-1])[::-1]
     alone = [ask([text])[0] for text in texts]
-    for one, *others in zip(there, back, alone, strict=True):
-        for other in others:
+    for one, *repeats in zip(forward, back, alone, strict=True):
+        for other in repeats:
             pairs = zip(one.values, other.values, strict=True)
             apart = [abs(a - b) for a, b in pairs if a is not None and b is not None]
             if max(apart, default=0.0) > DRIFT:

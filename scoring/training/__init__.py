@@ -1,1 +1,1 @@
-"""What every training shares: the recipe's numbers, the loop over batches, and the state that outlives a kill."""
+"""Shared parts of every training: the recipe's numbers, the loop over batches, and the state that survives a kill."""

@@ -1,4 +1,4 @@
-"""The state of a training on disk: weights, optimiser and what was learnt so far, whole after any kill."""
+"""State of a training on disk: weights, optimiser and progress, complete after any kill."""
 
 import json
 import re
@@ -18,14 +18,14 @@ _STEP = re.compile(r"step-(\d{8,})")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """What training changes: the weights by name, the optimiser over them, and the scale of half precision's losses."""
+    """Values that training changes: weights by name, their optimiser, and the loss scale of half precision."""
 
     weights: Mapping[str, Any]
     optimizer: Any
     scaler: Any
 
     def save(self, folder: Path, step: int, about: Mapping[str, Any]) -> None:
-        """Write the state after a step beside that before it, then drop the older one."""
+        """Writes the state after a step beside the previous one, then deletes the previous one."""
         from safetensors.torch import save_file
 
         path = folder / f"step-{step:08}"
@@ -41,7 +41,7 @@ class State:
                 shutil.rmtree(older)
 
     def restore(self, folder: Path) -> dict[str, Any] | None:
-        """Take up the last state in a folder and say what was noted with it; None where there is none."""
+        """Restores the last state in a folder and returns the notes stored with it; None without a state."""
         import torch
         from safetensors import SafetensorError
         from safetensors.torch import load_file
@@ -66,16 +66,16 @@ class State:
         return about
 
     def _moments(self) -> dict[str, Any]:
-        """What AdamW keeps of each weight; nothing before its first step."""
-        found = {}
+        """Returns AdamW's values of each weight; empty before its first step."""
+        moments = {}
         for name, weights in self.weights.items():
             for part, value in self.optimizer.state.get(weights, {}).items():
-                found[f"{part}:{name}"] = value.detach().clone().contiguous()
-        return found
+                moments[f"{part}:{name}"] = value.detach().clone().contiguous()
+        return moments
 
-    def _set_moments(self, found: Mapping[str, Any]) -> None:
-        """Give AdamW back what it kept."""
-        for key, value in found.items():
+    def _set_moments(self, moments: Mapping[str, Any]) -> None:
+        """Restores AdamW's values."""
+        for key, value in moments.items():
             part, _, name = key.partition(":")
             weights = self.weights[name]
             place = value if part == "step" else value.to(weights.device)
@@ -83,5 +83,5 @@ class State:
 
 
 def _saved(folder: Path) -> list[Path]:
-    """The whole states in a folder, the last one last."""
+    """Returns the complete states in a folder, the last one last."""
     return sorted(path for path in folder.glob("step-*") if _STEP.fullmatch(path.name))

@@ -1,7 +1,7 @@
-"""The loop of a training; killed at any instant and run again it comes to the same result.
+"""Training loop; killed at any time and restarted, it comes to the same result.
 
-Which examples make a batch and which units drop out depends on the seed and the step alone, so that a step is the same
-whenever it is taken; the state is saved every so many steps, and those after it are taken again.
+The examples of a batch and the dropped units depend only on the seed and the step, so a repeated step is the same. The
+state is saved at regular steps; a restart repeats the steps after the last saved state.
 """
 
 from abc import ABC, abstractmethod
@@ -20,12 +20,12 @@ from catsofa.scoring.training.checkpoint import State
 from catsofa.scoring.training.recipe import Indices, Order, Recipe, precision_on, rate
 
 WORK = "training"
-"""The folder of the state and the log, inside that of the result."""
+"""Folder of the state and the log, inside that of the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step that was taken, and the mean loss of its examples."""
+    """A finished step, and the mean loss of its examples."""
 
     number: int
     loss: float
@@ -35,7 +35,7 @@ class Loop(ABC):
     """One training in one folder, which only one process at a time can hold."""
 
     unit: str
-    """What examples are called."""
+    """Name of the examples, for messages."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Loop(ABC):
         identity: Mapping[str, str],
         save_every: int,
     ) -> None:
-        """Name the examples to train on, the weights by name, the networks they are in, and their model and data."""
+        """Takes the examples to train on, the weights by name, their networks, and the identity of model and data."""
         self.recipe = recipe
         self.epochs: list[dict[str, float]] = []
         self._work, self._save_every = folder / WORK, save_every
@@ -58,19 +58,19 @@ class Loop(ABC):
 
     @abstractmethod
     def answered(self, chosen: Indices) -> tuple[Any, list[int]]:
-        """The logits of those of the chosen examples that can be read, and the right class of each."""
+        """Returns the logits of those of the chosen examples that can be read, and the right class of each."""
 
     @abstractmethod
     def judged(self) -> dict[str, float]:
-        """The accuracy over the held-out examples, and how many they are."""
+        """Returns the accuracy over the held-out examples, and their number."""
 
     @property
     def total(self) -> int:
-        """Steps in all."""
+        """Number of all steps."""
         return self._order.per_epoch * self.recipe.epochs
 
     def steps(self) -> Iterator[Step]:
-        """Each step as it is taken, after those that a run before had saved."""
+        """Yields each new step as it is taken, after those that an earlier run saved."""
         with AppendLog(self._work / "log.jsonl", "the log of a training") as log:
             state = self._state()
             done = self._resume(state)
@@ -87,7 +87,7 @@ class Loop(ABC):
                 yield Step(last, loss)
 
     def _state(self) -> State:
-        """The weights made trainable, and an optimiser over them."""
+        """Makes the weights trainable, and returns them with an optimiser."""
         import torch
 
         weights = self._weights
@@ -104,7 +104,7 @@ class Loop(ABC):
         return State(weights, optimizer, scaler)
 
     def _resume(self, state: State) -> int:
-        """The steps that are done; a state of other data, another model or recipe is refused."""
+        """Returns the number of finished steps; refuses a state of other data, another model or recipe."""
         about = state.restore(self._work)
         if about is None:
             return 0
@@ -113,7 +113,7 @@ class Loop(ABC):
         return int(about["step"])
 
     def _step(self, number: int, state: State) -> float:
-        """One step of the optimiser over one batch."""
+        """Takes one step of the optimiser over one batch, and returns its loss."""
         import torch
 
         chosen = self._order.batch(number)
@@ -122,7 +122,7 @@ class Loop(ABC):
         state.optimizer.zero_grad(set_to_none=True)
         with self._training(), torch.random.fork_rng(devices=[self._device] if self._device.type == "cuda" else []):
             parts = np.array_split(chosen, min(self.recipe.accumulation, len(chosen)))
-            losses = [self._of_part(part, len(chosen), [number, at], state) for at, part in enumerate(parts)]
+            losses = [self._of_part(part, len(chosen), [number, index], state) for index, part in enumerate(parts)]
         if not np.isfinite(sum(losses)):
             raise ValueError(f"the loss of step {number + 1} is {sum(losses)}; lower the learning rate, or use fp32")
         state.scaler.unscale_(state.optimizer)
@@ -132,9 +132,9 @@ class Loop(ABC):
         return sum(losses)
 
     def _of_part(self, chosen: Indices, batch: int, place: list[int], state: State) -> float:
-        """The loss of some examples of a batch, gradients made; too little memory for them is refused with a remedy.
+        """Computes gradients of some examples of a batch and returns their loss; explains a lack of memory.
 
-        They are not halved by themselves: which units drop out depends on the parts, and so would the weights.
+        The examples are not halved automatically: which units drop out depends on the parts, and so would the weights.
         """
         try:
             return self._backward(chosen, batch, place, state)
@@ -148,7 +148,7 @@ class Loop(ABC):
         )
 
     def _backward(self, chosen: Indices, batch: int, place: list[int], state: State) -> float:
-        """The gradients of some examples of a batch; their share of its mean cross-entropy."""
+        """Computes the gradients of some examples of a batch; returns their share of its mean cross-entropy."""
         import torch
 
         torch.manual_seed(int(np.random.default_rng([self.recipe.seed, *place]).integers(2**63)))
@@ -164,7 +164,7 @@ class Loop(ABC):
 
     @contextmanager
     def _training(self) -> Iterator[None]:
-        """Dropout for as long as a step takes."""
+        """Enables dropout for one step, as a context manager."""
         for module in self._modules:
             module.train()
         try:

@@ -1,4 +1,4 @@
-"""The numbers that every training is made by, and the order of its batches."""
+"""Numbers of a training recipe, and the order of its batches."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,24 +12,24 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """Body and head together, by AdamW on the cross-entropy."""
+    """Numbers for the training of body and head together, by AdamW on the cross-entropy."""
 
     epochs: int
     learning_rate: float
     batch: int
     warm_up: int = 500
-    """Steps, but at most a tenth of all."""
+    """Warm-up steps, but at most a tenth of all steps."""
     max_length: int = 256
     weight_decay: float = 0.01
     clip: float = 1.0
     accumulation: int = 1
-    """Parts in which a batch is forwarded where memory is short; only which units drop out depends on it."""
+    """Parts of a batch that are forwarded one by one to save memory; only dropout depends on it."""
     precision: Precision = "auto"
-    """Of the forward pass: bf16 on a GPU that knows it, else fp32; the weights are fp32."""
+    """Precision of the forward pass; auto: bf16 on a GPU that supports it, else fp32. The weights are fp32."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be trained by."""
+        """Raises ValueError for numbers that cannot be trained with."""
         if min(self.epochs, self.batch, self.accumulation, self.max_length) < 1 or self.warm_up < 0:
             raise ValueError("epochs, batch, accumulation and max_length are at least 1, and warm_up at least 0")
         if not self.learning_rate > 0:
@@ -37,7 +37,7 @@ class Recipe:
 
 
 def rate(recipe: Recipe, step: int, total: int) -> float:
-    """The learning rate of a step, counted from 0: up over the warm-up, then linearly down to 0 after the last."""
+    """Returns the learning rate of a step, counted from 0: a linear warm-up, then a linear decay to 0."""
     warm_up = min(recipe.warm_up, total // 10)
     if step < warm_up:
         return recipe.learning_rate * (step + 1) / warm_up
@@ -45,7 +45,7 @@ def rate(recipe: Recipe, step: int, total: int) -> float:
 
 
 class Order:
-    """Which examples make a batch: every epoch goes through all of them in an order of its own."""
+    """Examples of each batch: every epoch goes through all of them in its own order."""
 
     def __init__(self, examples: Indices, recipe: Recipe) -> None:
         self._examples, self._recipe = examples, recipe
@@ -57,7 +57,7 @@ class Order:
         return -(-len(self._examples) // self._recipe.batch)
 
     def batch(self, number: int) -> Indices:
-        """The examples of a step, counted from 0."""
+        """Returns the examples of a step, counted from 0."""
         epoch, place = divmod(number, self.per_epoch)
         if self._epoch != epoch:
             self._epoch = epoch
@@ -65,13 +65,13 @@ class Order:
         return self._order[place * self._recipe.batch : (place + 1) * self._recipe.batch]
 
 
-def precision_on(asked: Precision, device: str) -> str:
-    """What the forward pass is computed in on a device."""
+def precision_on(requested: Precision, device: str) -> str:
+    """Returns the precision of the forward pass on a device."""
     import torch
 
     on_gpu = torch.device(device).type == "cuda"
-    if asked == "auto":
+    if requested == "auto":
         return "bf16" if on_gpu and torch.cuda.is_bf16_supported() else "fp32"
-    if asked == "fp16" and not on_gpu:
+    if requested == "fp16" and not on_gpu:
         raise ValueError("fp16 is for GPUs; on a CPU use fp32 or bf16")
-    return asked
+    return requested

@@ -1,4 +1,4 @@
-"""Texts to vectors: sentence-transformers, any model of transformers, static vectors, vectors that you computed."""
+"""Text encoders: sentence-transformers, any model of transformers, static vectors, and vectors that you computed."""
 
 __all__ = ["load"]
 
@@ -26,21 +26,21 @@ Matrix = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True)
 class TextEncoder:
-    """An encoder made of a function and the key that names it."""
+    """A text encoder: a function from texts to vectors, and the key that identifies it."""
 
     key: Mapping[str, Any]
     vectors: Callable[[Sequence[str]], Matrix]
     batching: Batching = field(default_factory=Batching)
-    """Findings of the self-check, of a model that is asked in batches made here."""
+    """Findings of the self-check, for a model whose batches are built in this process."""
     unknown: Collection[str] | None = None
-    """The texts read so far with unknown tokens; None where nobody counts them."""
+    """Texts read so far that have unknown tokens; None if they are not counted."""
     unused: str = ""
-    """A sentence about weights of layers that the network does not use."""
+    """Warning about weights of layers that the network does not use."""
     keep: Callable[[Path | None], None] = lambda _: None
-    """Is told the folder of the run, by an encoder that keeps replies there."""
+    """Receives the folder of the run; an encoder on a server stores its replies there."""
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        """A row for each text, of length one where the key says so."""
+        """Returns one row per text, scaled to length one if the key says so."""
         rows = self.vectors(texts)
         if self.key.get("unit_length"):
             with np.errstate(invalid="ignore"):
@@ -60,27 +60,27 @@ def load(
     revision: str | None = None,
     **loading: Any,
 ) -> TextEncoder:
-    """The encoder in a folder, a file of vectors, or a hub id; `of_model` says what each option means.
+    """Loads the encoder in a folder, a file of vectors, or a hub id; `of_model` explains each option.
 
-    `loading` holds what else `models.load` takes.
+    `loading` holds further arguments of `models.load`.
     """
     path, unknown = Path(name).expanduser(), set[str]()
-    given = {"pooling": pooling is not None, "layer": layer != -1, "special_tokens": not special_tokens}
-    given |= {option: bool(value) for option, value in loading.items()}
+    options = {"pooling": pooling is not None, "layer": layer != -1, "special_tokens": not special_tokens}
+    options |= {option: bool(value) for option, value in loading.items()}
     if path.is_file() and path.name.endswith(static_vectors.WORD_ENDINGS):
-        _refuse(name, "a file of word vectors", given)
-        found = static_vectors.word_vectors(path, unknown)
-        return TextEncoder(_key(name, "words", path, unit_length), found, unknown=unknown)
+        _refuse(name, "a file of word vectors", options)
+        lookup = static_vectors.word_vectors(path, unknown)
+        return TextEncoder(_key(name, "words", path, unit_length), lookup, unknown=unknown)
     if path.is_file() and path.name.endswith(computed_vectors.ENDINGS):
-        _refuse(name, "a file of computed vectors", given)
+        _refuse(name, "a file of computed vectors", options)
         return TextEncoder(_key(name, "computed", path, unit_length), computed_vectors.computed_vectors(path))
     folder = _with_modules(name, path, revision)
     if folder and static_vectors.is_token_folder(folder):
-        _refuse(name, "a static embedding", given)
-        found = static_vectors.token_vectors(folder, unknown)
-        return TextEncoder(_key(name, "tokens", folder, unit_length), found, unknown=unknown)
+        _refuse(name, "a static embedding", options)
+        lookup = static_vectors.token_vectors(folder, unknown)
+        return TextEncoder(_key(name, "tokens", folder, unit_length), lookup, unknown=unknown)
     if folder:
-        _refuse(name, "a sentence-transformers model, which pools in its own way", given)
+        _refuse(name, "a sentence-transformers model, which pools in its own way", options)
         key = _key(name, "sentence-transformers", folder, unit_length) | {"dtype": dtype}
         return _sentence_transformer(folder, device, dtype, key)
     model = models.load(name, device=device, dtype=dtype, revision=revision, **loading)
@@ -95,16 +95,16 @@ def of_model(
     unit_length: bool = False,
     special_tokens: bool = True,
 ) -> TextEncoder:
-    """The encoder of a loaded model: `pooling` of the states of `layer` (-1 the last, 0 the embeddings).
+    """Returns the encoder of a loaded model: `pooling` of the states of `layer` (-1 the last, 0 the embeddings).
 
-    Without `pooling` a model is read as SEAT reads its kind: a causal one by its last token, one with a [CLS] token by
-    that, an encoder-decoder by the mean of its encoder.
+    The default pooling is SEAT's for the kind of model: the last token of a causal model, [CLS] if the tokenizer has
+    one, else the mean, as for the encoder of an encoder-decoder.
     """
     return _encoder(model.as_it_is(), pooling, layer, unit_length, special_tokens)
 
 
 def _encoder(model: Model, pooling: Pooling | None, layer: int, unit_length: bool, special_tokens: bool) -> TextEncoder:
-    """The encoder of a model whose digest is that of its weights in memory, as it is right after loading."""
+    """Returns the encoder of a model whose digest is that of its weights in memory, as right after loading."""
     chosen = pooling or default_pooling(model)
     reading = {"pooling": chosen, "layer": layer, "special_tokens": special_tokens, "unit_length": unit_length}
     states = PooledStates(model, chosen, layer, special_tokens)
@@ -118,23 +118,23 @@ def _encoder(model: Model, pooling: Pooling | None, layer: int, unit_length: boo
 
 
 def _key(name: str, kind: str, place: Path, unit_length: bool) -> dict[str, Any]:
-    """The key of an encoder without options of its own: its name, and the hash of its files."""
+    """Returns the key of an encoder without its own options: its name, and the hash of its files."""
     return {"encoder": name, "kind": kind, "digest": _digest(name, place), "unit_length": unit_length}
 
 
 def _digest(name: str, place: Path) -> str:
-    """The hash of a model's files, or its commit on the hub, which names the folder in the hub's cache."""
+    """Returns the hash of a model's files, or its commit on the hub, which names its folder in the hub's cache."""
     return digest_of(place) if place.is_file() or Path(name).expanduser().is_dir() else place.name
 
 
-def _refuse(name: str, what: str, given: Mapping[str, bool]) -> None:
-    """Refuse options that this encoder does not have."""
-    if refused := [option for option, is_given in given.items() if is_given]:
-        raise ValueError(f"{name} is {what}; it has no {' or '.join(refused)} to choose")
+def _refuse(name: str, encoder: str, options: Mapping[str, bool]) -> None:
+    """Raises ValueError for options that this encoder does not have."""
+    if refused := [option for option, is_given in options.items() if is_given]:
+        raise ValueError(f"{name} is {encoder}; it has no {' or '.join(refused)} to choose")
 
 
 def _with_modules(name: str, path: Path, revision: str | None) -> Path | None:
-    """The folder of a sentence-transformers or model2vec model, fetched from the hub if need be; None if it is none."""
+    """Returns the folder of a sentence-transformers or model2vec model, downloaded if needed; None for others."""
     if path.is_dir():
         return path if (path / "modules.json").is_file() or static_vectors.is_token_folder(path) else None
     from huggingface_hub import hf_hub_download, snapshot_download
@@ -149,9 +149,9 @@ def _with_modules(name: str, path: Path, revision: str | None) -> Path | None:
 
 
 def _sentence_transformer(folder: Path, device: str | None, dtype: str, key: Mapping[str, Any]) -> TextEncoder:
-    """A sentence-transformers model with its own pooling.
+    """Returns an encoder for a sentence-transformers model, with the model's own pooling.
 
-    Where transformers tokenises, unknown tokens are counted and a text longer than the model reads has no vector.
+    If transformers tokenises, unknown tokens are counted, and a text longer than the model reads gets NaN.
     """
     from sentence_transformers import SentenceTransformer
 
@@ -164,13 +164,13 @@ def _sentence_transformer(folder: Path, device: str | None, dtype: str, key: Map
 
     def encode(texts: Sequence[str]) -> Matrix:
         rows = model.encode(list(texts), convert_to_tensor=True, show_progress_bar=False)
-        found: Matrix = rows.float().cpu().numpy()
-        read = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"] if counts else []
-        for text, of, row in zip(texts, read, found, strict=counts):
-            if not ids.isdisjoint(of) or (dropped and dropped(text)):
+        matrix: Matrix = rows.float().cpu().numpy()
+        token_ids = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"] if counts else []
+        for text, tokens, row in zip(texts, token_ids, matrix, strict=counts):
+            if not ids.isdisjoint(tokens) or (dropped and dropped(text)):
                 unknown.add(text)
-            if len(of) > longest:
+            if len(tokens) > longest:
                 row[:] = nan
-        return found
+        return matrix
 
     return TextEncoder(key, encode, unknown=unknown if counts else None)

@@ -1,4 +1,4 @@
-"""A model's states, pooled to one vector a text."""
+"""Pools a model's states to one vector per text."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -18,14 +18,14 @@ Matrix = NDArray[np.float32]
 
 
 def default_pooling(model: Model) -> Pooling:
-    """How SEAT reads a model of this kind: its last token, its [CLS], or the mean of its encoder."""
+    """Returns SEAT's pooling for this kind of model: the last token, [CLS], or the mean."""
     if model.kind == "causal":
         return "last"
     return "cls" if model.kind != "sequence-to-sequence" and model.tokenizer.cls_token_id is not None else "mean"
 
 
 class PooledStates:
-    """Texts to vectors: the states of one layer, pooled over all tokens of the text, special ones included."""
+    """Encodes texts: pools the states of one layer over all tokens of a text, with special tokens if it has them."""
 
     def __init__(self, model: Model, pooling: Pooling, layer: int, special_tokens: bool) -> None:
         model.need("vectors", "Encoding")
@@ -38,32 +38,32 @@ class PooledStates:
         self._network = model.body.get_encoder() if model.kind == "sequence-to-sequence" else model.body
         self._pooling, self._layer, self._special = pooling, layer, special_tokens
         self.unknown: set[str] = set()
-        """The texts read so far that hold a token which the tokenizer does not know."""
+        """Texts read so far with a token that the tokenizer does not know."""
 
     @property
     def batching(self) -> Batching:
-        """What the self-check found."""
+        """Findings of the self-check."""
         return self._backend.batching
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
-        """A row for each text; NaN for one that is empty or longer than the model reads."""
+        """Returns one row per text; NaN for a text that is empty or longer than the model reads."""
         reader = self._backend.reader
         encoded = reader.framed(texts).items() if self._special else reader.bare(texts).items()
-        tokens = {text: found for text, found in encoded if isinstance(text, str) and self._readable(found)}
+        tokens = {text: encoding for text, encoding in encoded if isinstance(text, str) and self._readable(encoding)}
         readable = list(tokens)
-        self.unknown.update(text for text, found in tokens.items() if reader.unknowns(found))
+        self.unknown.update(text for text, encoding in tokens.items() if reader.unknowns(encoding))
 
         def forward(batch: list[int]) -> Sequence[Any]:
-            return self._pooled([tokens[readable[at]] for at in batch])
+            return self._pooled([tokens[readable[index]] for index in batch])
 
         lengths = [len(tokens[text].ids) for text in readable]
-        found = self._backend.run("vectors", lengths, forward, waste=batches.NONE, vectors=True)
-        rows = dict(zip(readable, found, strict=True))
+        vectors = self._backend.run("vectors", lengths, forward, waste=batches.NONE, vectors=True)
+        rows = dict(zip(readable, vectors, strict=True))
         nothing = np.full(len(next(iter(rows.values()), [])), np.nan, dtype=np.float32)
         return np.stack([rows.get(text, nothing) for text in texts])
 
     def _readable(self, tokens: Tokens) -> bool:
-        """Whether the model can read a text whole."""
+        """Returns True if the model can read the whole text."""
         try:
             self._backend.reader.check(tokens)
         except Unscorable:
@@ -71,13 +71,13 @@ class PooledStates:
         return True
 
     def _pooled(self, batch: Sequence[Tokens]) -> Sequence[Any]:
-        """The vectors of texts that are forwarded together, on the model's device."""
+        """Returns the vectors of texts that are forwarded together, on the model's device."""
         inputs = self._backend.padded([text.ids for text in batch], [text.types for text in batch])
         if self._layer == -1 and self._pooling in ("cls", "last"):
             places = range(len(batch)), [self._place(text) for text in batch]
-            at = tuple(gpu.moved(list(indices), inputs["input_ids"].device) for indices in places)
+            positions = tuple(gpu.moved(list(indices), inputs["input_ids"].device) for indices in places)
             gate = self._gate if self._backend.uses(EXIT) else None
-            return list(early_exit.states_at(self._network, gate, inputs, at).float())
+            return list(early_exit.states_at(self._network, gate, inputs, positions).float())
         if self._layer == -1:
             states = self._network(**inputs).last_hidden_state
         else:
@@ -85,7 +85,7 @@ class PooledStates:
         return [self._pool(row[: len(text.ids)].float(), text) for row, text in zip(states, batch, strict=True)]
 
     def _pool(self, states: Any, text: Tokens) -> Any:
-        """One vector from the states of a text."""
+        """Pools the states of a text to one vector."""
         match self._pooling:
             case "mean":
                 return states.mean(0)
@@ -96,12 +96,12 @@ class PooledStates:
 
     @cached_property
     def _gate(self) -> Any:
-        """Where the network is cut so that of its last layer only the states that are kept are computed."""
+        """Early-exit cut of the network: of its last layer, only the states that are used are computed."""
         sample = self._backend.sample(6)
         return early_exit.find_without_head(self._network, self._backend.padded([sample, sample[::-1]]))
 
     def _place(self, text: Tokens) -> int:
-        """The last token's place, or where [CLS] stands; the first one where none was added."""
+        """Returns the position of the last token or of [CLS]; 0 if no [CLS] was added."""
         if self._pooling == "last":
             return len(text.ids) - 1
         cls = self._backend.model.tokenizer.cls_token_id

@@ -165,5 +165,5 @@ def test_a_bias_type_that_is_no_text_is_none(tmp_path: Path) -> None:
 
 def test_half_a_surrogate_pair_is_refused_in_words_when_it_is_written(tmp_path: Path) -> None:
     """Such as an option of bytes that are no UTF-8."""
-    with pytest.raises(ValueError, match=r"found half a surrogate pair .* in the record Association"):
+    with pytest.raises(ValueError, match=r"surrogate pair.*record Association"):
         jsonl.write([Association(identity="Dravians", attribute="lazy", region="\udcff")], tmp_path / "one.jsonl")

@@ -128,5 +128,5 @@ def test_swaps_are_read_from_a_file_each_word_once(tmp_path: Path) -> None:
     path.write_text("from,to\nDravian,Elloran\n")
     assert read_swaps(path).pairs == (("Dravian", "Elloran"),)
     path.write_text("from,to\nDravian,Elloran\ndravian,Pellan\n")
-    with pytest.raises(BadInput, match="row 2; expected two words"):
+    with pytest.raises(BadInput, match=r"row 2.*two words"):
         read_swaps(path)

@@ -134,7 +134,7 @@ def test_a_fault_in_a_function_of_a_format_names_both(
 
     register(Entry(FORMATS, "zorbs", replace(ZORBS, **{method: fails})))
     (tmp_path / "x").write_text('{"zorbs": 1}\n')
-    with pytest.raises(ValueError, match=rf"the format 'zorbs' failed in `{method}`: KeyError: 'zorb'") as raised:
+    with pytest.raises(ValueError, match=rf"'zorbs'.*`{method}`.*KeyError: 'zorb'") as raised:
         formats.convert(tmp_path / "x", tmp_path / "out.zorbs")
     assert isinstance(raised.value.__cause__, KeyError)
 
@@ -187,7 +187,7 @@ def test_a_fault_in_a_lint_rule_names_it(register: Callable[..., None]) -> None:
         yield
 
     register(Entry(RULES, "L101", replace(RULE, check=fails)))
-    with pytest.raises(ValueError, match="the lint rule L101 failed: KeyError: 'zorb'"):
+    with pytest.raises(ValueError, match=r"L101.*KeyError: 'zorb'"):
         lint.lint([pair_of("a", "b")], select=["L101"])
 
 
@@ -216,9 +216,9 @@ def test_a_model_of_a_package_is_named_by_a_colon(register: Callable[..., None])
     assert not plugged.is_plugged("letters")
     with pytest.raises(ValueError, match="letters:x: invalid literal"):
         evaluate("letters:x", pairs)
-    with pytest.raises(ValueError, match=r"no folder lettres:2.*nor one of the packages' models letters"):
+    with pytest.raises(ValueError, match=r"lettres:2.*models letters"):
         files.find("lettres:2")
-    with pytest.raises(ValueError, match=r"letters:2 is a model of another package"):
+    with pytest.raises(ValueError, match=r"letters:2.*another package"):
         files.find("letters:2")
 
 
@@ -229,7 +229,7 @@ def test_a_model_that_cannot_be_used_is_named(register: Callable[..., None]) -> 
         raise KeyError("zorb")
 
     register(Entry(MODELS, "broken", 3), Entry(MODELS, "fails", fails))
-    with pytest.raises(ValueError, match=r"the model 'broken' of zorb-tools \(zorb_tools:PART\) cannot be used: found"):
+    with pytest.raises(ValueError, match=r"'broken'.*zorb-tools \(zorb_tools:PART\)"):
         evaluate("broken:2", [pair_of("a", "b c")])
-    with pytest.raises(ValueError, match="the model 'fails' failed to make 'fails:2': KeyError: 'zorb'"):
+    with pytest.raises(ValueError, match=r"'fails'.*'fails:2'.*KeyError: 'zorb'"):
         evaluate("fails:2", [pair_of("a", "b c")])

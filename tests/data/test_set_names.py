@@ -18,7 +18,7 @@ from catsofa.data.files import BadInput
 @pytest.mark.parametrize("name", ["overall", "all", "antistereo"])
 def test_a_set_that_is_called_as_other_items_is_refused(record: object, field: str, name: str) -> None:
     """Results hold all items, each direction and each set by name; one would stand in the place of another."""
-    with pytest.raises(ValueError, match=f"'{name}', as results call other items"):
+    with pytest.raises(ValueError, match=f"'{name}'.*other items"):
         replace(record, **{field: name})  # type: ignore[type-var]
 
 
@@ -28,7 +28,7 @@ def test_a_file_with_such_a_set_is_refused_with_its_line(tmp_path: Path) -> None
     formats.named("jsonl").write(pairs(2), place)
     first, second = place.read_text("utf-8").splitlines(keepends=True)
     place.write_text(first + second.replace('"bias_type":"x"', '"bias_type":"overall"'), "utf-8")
-    with pytest.raises(BadInput, match=r"pairs\.jsonl:2.*called 'overall'"):
+    with pytest.raises(BadInput, match=r"pairs\.jsonl:2.*'overall'"):
         list(formats.read(place))
 
 
@@ -37,5 +37,5 @@ def test_a_released_file_with_such_a_set_is_refused_by_name(tmp_path: Path) -> N
     place = tmp_path / "pairs.csv"
     formats.named("crows-pairs").write(pairs(1), place)
     place.write_text(place.read_text("utf-8").replace(",x,", ",stereo,"), "utf-8")
-    with pytest.raises(BadInput, match=r"pairs\.csv: found a set of items called 'stereo'"):
+    with pytest.raises(BadInput, match=r"pairs\.csv: .*called 'stereo'"):
         list(formats.read(place))

@@ -60,7 +60,7 @@ def test_an_iterator_of_runs_is_read_once_and_a_text_is_no_row_of_letters(models
     runs = [models / "cats/a", models / "cats/b"]
     assert compare(iter(runs)).to_dict() == compare(runs).to_dict()
     for alone, found in ((str(runs[0]), "one"), ([], "none")):
-        with pytest.raises(ValueError, match=f"needs two models or more; found {found}"):
+        with pytest.raises(ValueError, match=f"two models.*{found}"):
             compare(alone)
     lists = robustness([models / "cats/a"], [models / "paraphrased/a"]).to_dict()
     assert robustness(str(models / "cats/a"), iter([models / "paraphrased/a"])).to_dict() == lists
@@ -91,7 +91,7 @@ def test_association_tests_are_compared_one_by_one(tmp_path: Path) -> None:
     assert (row.measure, row.set, row.first, row.other) == ("seat", "invented", *map(pytest.approx, sizes))
     assert row.change.by.value == pytest.approx(sizes[1] - sizes[0])
     assert (found.kind, found.items, found.whole) == ("association tests", 1, 1)
-    with pytest.raises(ValueError, match="only models on the same data"):
+    with pytest.raises(ValueError, match="same data"):
         compare([runs[0], root / "runs/llama/pairs"])
 
 
@@ -129,7 +129,7 @@ def test_robustness_of_folders_is_that_of_their_runs_joined_by_model(models: Pat
         [one.comparison.to_dict() for one in alone.compared]
     )
     assert any("cats/a, which has no run on paraphrases" in told for told in some.warnings)
-    with pytest.raises(ValueError, match="folders of runs, or files alone"):
+    with pytest.raises(ValueError, match="files alone"):
         robustness([models / "cats"], [models / "cats.jsonl"])
-    with pytest.raises(ValueError, match="no run of the same model"):
+    with pytest.raises(ValueError, match=r"no run.*same model"):
         robustness([models / "cats/a"], [models / "paraphrased"])

@@ -166,7 +166,7 @@ def test_choices_and_scores_are_refused_by_the_kind_of_each(tmp_path: Path) -> N
     runs = [run(tmp_path / name, pairs(), lambda item, order: order[0]) for name in ("one", "two")]
     file = predictions(tmp_path / "a.jsonl", [1.0] * 24, CATS)
     for given in ([*runs, file], [file, *runs]):
-        with pytest.raises(ValueError, match="found choices and scores") as refused:
+        with pytest.raises(ValueError, match="choices and scores") as refused:
             examine(given)
         assert f"runs of choose: {runs[0]}, {runs[1]}" in str(refused.value)
         assert f"files of scores: {file}" in str(refused.value)
@@ -182,7 +182,7 @@ def test_choices_without_a_preference_are_refused(tmp_path: Path) -> None:
         run(tmp_path / name, probes(), lambda item, order, at=at: order[at], second=True, template="which")
         for at, name in enumerate(("one", "two"))
     ]
-    with pytest.raises(ValueError, match="found choices of probes-which"):
+    with pytest.raises(ValueError, match="choices of probes-which"):
         examine(runs, tmp_path / "data.jsonl")
 
 
@@ -203,7 +203,7 @@ def test_pairs_are_examined_by_their_sentences(tmp_path: Path, matrix: list[Item
 
 def test_one_model_is_refused(tmp_path: Path) -> None:
     """What sets models apart needs two."""
-    with pytest.raises(ValueError, match="found 1 model; expected two or more"):
+    with pytest.raises(ValueError, match=r"1 model.*two"):
         examine([predictions(tmp_path / "a.jsonl", [1.0] * 24, CATS)], tmp_path / "cats.jsonl")
 
 

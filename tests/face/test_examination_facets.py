@@ -104,7 +104,7 @@ def test_one_prompt_and_one_sample_are_no_facet(tmp_path: Path) -> None:
 def test_a_prompt_that_some_models_lack_is_refused(tmp_path: Path) -> None:
     """Each model with its prompts and samples, and what to do."""
     runs = [asked(tmp_path / "a", "a", ("likelihood", "plain")), asked(tmp_path / "b", "b")]
-    with pytest.raises(ValueError, match="expected every model under every prompt") as refused:
+    with pytest.raises(ValueError, match=r"every model.*every prompt") as refused:
         examine(runs, tmp_path / "pairs.jsonl")
     assert "(1 sample), plain@" in str(refused.value)
     runs[0] = asked(tmp_path / "a2", "a", samples=2)
@@ -154,16 +154,16 @@ def test_a_wording_of_one_name_and_another_text_is_another_prompt(tmp_path: Path
 def test_replies_that_are_there_twice_are_no_second_sample(tmp_path: Path) -> None:
     """A copy of a run is refused; one model alone is no examination, whatever it was asked."""
     one, copy, other = (asked(tmp_path / name, "a", seed=name == "other") for name in ("one", "copy", "other"))
-    with pytest.raises(ValueError, match="hold the same replies of a"):
+    with pytest.raises(ValueError, match=r"same replies of a\b"):
         examine([one, copy, asked(tmp_path / "b", "b")], tmp_path / "pairs.jsonl")
-    with pytest.raises(ValueError, match=r"found 2 runs of one model \(a\)"):
+    with pytest.raises(ValueError, match=r"2 runs.*\(a\)"):
         examine([one, other], tmp_path / "pairs.jsonl")
 
 
 def test_runs_of_one_model_about_other_items_are_refused(tmp_path: Path) -> None:
     """Prompts are compared on the same sample of the data."""
     runs = [asked(tmp_path / "one", "a"), asked(tmp_path / "two", "a", ("plain",), subset="stratified 24@0a1b")]
-    with pytest.raises(BadInput, match="choices about other items"):
+    with pytest.raises(BadInput, match="other items"):
         examine(runs, tmp_path / "pairs.jsonl")
 
 
@@ -215,5 +215,5 @@ def test_protocols_that_cannot_be_a_facet_are_refused(scored: Path) -> None:
 def test_runs_of_one_model_on_other_numbers_of_records_are_one_too_many(scored: Path, tmp_path: Path) -> None:
     """A model counts once: the run on four records is refused beside the run on all."""
     evaluate(str(scored.parent / "gpt2"), scored.parent / "cats.jsonl", out=tmp_path / "four", limit=4, resamples=5)
-    with pytest.raises(ValueError, match="several numbers of records"):
+    with pytest.raises(ValueError, match="numbers of records"):
         examine([*scored.glob("*/catsofa"), tmp_path / "four"])

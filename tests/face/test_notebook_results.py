@@ -170,5 +170,5 @@ def test_a_result_is_drawn_on_axes_with_its_limits() -> None:
     assert ax.get_xlabel() == "lms"
     values = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     assert values == [row["lms"] for row in found.rows()]
-    with pytest.raises(ValueError, match="no measure 'much' with limits; expected lms"):
+    with pytest.raises(ValueError, match=r"'much'.*lms"):
         found.plot("much")

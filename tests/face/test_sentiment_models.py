@@ -59,13 +59,13 @@ def test_a_classifier_names_the_most_probable_class(tmp_path: Path) -> None:
     """One of its two classes for each text; a class named negative that it lacks is refused, whatever the texts."""
     model = str(head(tmp_path / "two", "gloomy", "sunny"))
     assert set(classifier(model, ["gloomy"])(["the zorb", "zorb the zorb"])) <= {"gloomy", "sunny"}
-    with pytest.raises(ValueError, match=r"has no class bad \(--negative\); it has .*gloomy"):
+    with pytest.raises(ValueError, match=r"bad.*--negative.*gloomy"):
         classifier(model, ["bad"])(["the zorb"])
 
 
 def test_a_model_with_one_output_is_refused(tmp_path: Path) -> None:
     """A regression head gives every text the same class."""
-    with pytest.raises(ValueError, match="tells no classes apart"):
+    with pytest.raises(ValueError, match="no classes"):
         classifier(str(head(tmp_path / "one", "LABEL_0")))
 
 

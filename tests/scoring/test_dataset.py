@@ -39,7 +39,7 @@ def test_a_data_frame_is_the_data_of_its_file(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     path = write_sample(tmp_path, "winoqueer")
     assert open_data(pandas.read_csv(path)).digest == open_data(path).digest
-    with pytest.raises(BadInput, match="an iterator, which can be read only once"):
+    with pytest.raises(BadInput, match=r"iterator.*once"):
         open_data(formats.read(path))
 
 

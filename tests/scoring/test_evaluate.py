@@ -76,7 +76,7 @@ def test_several_models_and_sets_have_a_folder_each(tiny: Tiny, files: Path) -> 
         f"{model}/{name}" for model in ("gpt2", "bert") for name in ("cats", "pairs", "tests")
     }
     assert read_manifest(files / "runs/bert/pairs")["about"]["on"] == str(files / "pairs.jsonl")
-    with pytest.raises(ValueError, match=r"have the same name .*; score each in a call with another --out"):
+    with pytest.raises(ValueError, match=r"same name.*--out"):
         planned(models[:1], [sets[0], str(files / "cats.json")], files / "again")
 
 
@@ -127,7 +127,7 @@ def test_models_are_compared_on_probes_too(tiny: Tiny, files: Path, catsofa: Cal
 def test_a_slip_in_the_last_name_costs_no_work_on_the_first(tiny: Tiny, files: Path) -> None:
     """All models and sets are looked for before one is loaded."""
     given = [str(tiny("gpt2")), str(files / "nothing")]
-    with pytest.raises(ValueError, match=r"no folder .*nothing, and it cannot be a hub id"):
+    with pytest.raises(ValueError, match=r"no folder.*nothing.*hub id"):
         planned(given, [str(files / "cats.jsonl")])
     with pytest.raises(BadInput, match="no such file"):
         planned(given[:1], [str(files / "cats.jsonl"), str(files / "missing.json")])
@@ -136,10 +136,10 @@ def test_a_slip_in_the_last_name_costs_no_work_on_the_first(tiny: Tiny, files: P
 def test_records_of_two_kinds_or_of_none_we_score_are_refused(tiny: Tiny, files: Path) -> None:
     """The sentence says what was found."""
     model = load(str(tiny("gpt2")))
-    with pytest.raises(ValueError, match="found cats and pairs"):
+    with pytest.raises(ValueError, match="cats and pairs"):
         evaluate(model, [*cats(), *PAIRS])
     formats.named("jsonl").write([Score(item="a", score=1.0)], files / "scores.jsonl")
-    with pytest.raises(ValueError, match="found scores; expected records with a measure: cats"):
+    with pytest.raises(ValueError, match=r"found scores.*cats"):
         evaluate(model, files / "scores.jsonl")
 
 

@@ -100,11 +100,11 @@ def test_a_network_whose_code_was_changed_is_refused(tiny: Tiny) -> None:
     """A hook that steers, and a forward in the place of that of the class: nobody can hash what they do."""
     network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
     hook = network.transformer.h[0].register_forward_hook(lambda part, given, found: None)
-    with pytest.raises(ValueError, match=r"forward hooks on transformer\.h\.0"):
+    with pytest.raises(ValueError, match=r"forward hooks.*transformer\.h\.0"):
         evaluate((network, tokenizer), PAIRS)
     hook.remove()
     network.transformer.forward = network.transformer.forward
-    with pytest.raises(ValueError, match="a forward that replaces that of its class on transformer"):
+    with pytest.raises(ValueError, match=r"forward that replaces.*transformer"):
         evaluate((network, tokenizer), PAIRS)
 
 
@@ -186,5 +186,5 @@ def test_what_is_no_model_is_refused(tiny: Tiny, model: Callable[[Path], Any], s
 
 def test_a_model_in_memory_is_not_loaded_otherwise(tiny: Tiny) -> None:
     """A dtype or a device would change nothing."""
-    with pytest.raises(ValueError, match="is loaded already; dtype cannot change it"):
+    with pytest.raises(ValueError, match=r"loaded already.*dtype"):
         evaluate(in_memory(tiny("gpt2"), "CausalLM"), PAIRS, dtype="bfloat16")

@@ -192,7 +192,7 @@ def test_code_of_another_repository_is_named_by_its_commit(tmp_path: Path, monke
     assert (asked, code.revision) == (["zorbs/code"], "c0ffee")
     tokenizer = {"auto_map": {"AutoTokenizer": ["tokenization.Zorb", None]}}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(tokenizer))
-    with pytest.raises(ValueError, match="takes its code from model and zorbs/code"):
+    with pytest.raises(ValueError, match="model and zorbs/code"):
         source.code()
     (tmp_path / "config.json").write_text("{}")
     assert source.code() is None

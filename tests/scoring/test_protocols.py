@@ -54,13 +54,13 @@ def test_an_option_that_changes_by_name_lies_with_its_measure() -> None:
     found = DEFAULT.changed(name="mine", pieces="sum", crows="all", ddof=0, layer=-2, ties="half")
     assert (found.stereoset.pieces, found.crows_pairs.crows, found.sofa.ddof, found.seat.layer) == ("sum", "all", 0, -2)
     assert set(found.differences()) == {"pieces", "crows", "ddof", "layer", "ties"}
-    with pytest.raises(ValueError, match="a protocol has no option 'piece'; the options are masked, pieces"):
+    with pytest.raises(ValueError, match=r"'piece'.*masked, pieces"):
         DEFAULT.changed(piece="sum")
 
 
 def test_an_unknown_protocol_is_named_with_the_known_ones() -> None:
     """A wrong name is an error that lists the right ones."""
-    with pytest.raises(ValueError, match=r"no protocol 'stereoset'; the protocols are catsofa, stereoset-v1"):
+    with pytest.raises(ValueError, match=r"'stereoset'.*catsofa, stereoset-v1"):
         named("stereoset")
 
 

@@ -65,7 +65,7 @@ def test_where_nothing_is_scored_the_report_has_reasons_and_no_numbers() -> None
 
 def test_scores_of_other_data_are_refused() -> None:
     """No id in common is no result."""
-    with pytest.raises(ValueError, match=r"found 1 score, none of a text of the 12 records; do the ids belong"):
+    with pytest.raises(ValueError, match=r"1 score.*12 records"):
         report(CATS, [Score(item="other", score=-1.0)], named("catsofa"), data="d", model="m")
 
 
@@ -108,7 +108,7 @@ def test_pairs_have_a_report_too() -> None:
 def test_a_report_is_of_one_kind_of_record() -> None:
     """CATs and pairs have different measures; nothing has none."""
     pair = Pair(more="A", less="B", direction="stereo", bias_type="pastime")
-    with pytest.raises(ValueError, match="found cats and pairs"):
+    with pytest.raises(ValueError, match="cats and pairs"):
         report([CATS[0], pair], [], named("catsofa"), data="d", model="m")
     with pytest.raises(ValueError, match="found none"):
         report([], [], named("catsofa"), data="d", model="m")
@@ -175,7 +175,7 @@ def test_only_cats_and_pairs_have_measures_made_from_scores(tmp_path: Path) -> N
     """A file of anything else is named for what it is."""
     file = tmp_path / "scores.jsonl"
     file.write_text('{"item": "a", "score": 1.0}\n', encoding="utf-8")
-    with pytest.raises(BadInput, match="found scores; expected records with a measure: cats, pairs"):
+    with pytest.raises(BadInput, match=r"found scores.*cats, pairs"):
         report_on(file, file)
 
 

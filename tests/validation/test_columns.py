@@ -64,7 +64,7 @@ def test_a_column_of_neither_is_refused_with_the_counts() -> None:
     rows = with_column(
         [("i", "p", "a"), ("i", "q", "b"), ("j", "p", "b"), ("j", "r", "b"), ("j", "q", "b"), ("k", "q", "a")]
     )
-    with pytest.raises(ValueError, match=r"'k' differs within 1 of 3 items and within 2 of 3 annotators"):
+    with pytest.raises(ValueError, match=r"'k'.*1 of 3 items.*2 of 3 annotators"):
         column(rows, "k")
 
 
@@ -99,7 +99,7 @@ def test_a_domain_that_differs_within_an_item_is_refused() -> None:
     """The columns that are taken without asking (domain, target, CAT) must describe items."""
     for name in ("domain", "target", "cat"):
         rows = [Annotation(item="i", annotator=p, label="x", extra={name: p}) for p in "pq"]
-        with pytest.raises(ValueError, match=rf"1 of 1 items have two values or more of .*{name}.*'i': p, q"):
+        with pytest.raises(ValueError, match=rf"1 of 1 items.*{name}.*'i': p, q"):
             agreement_report(Collected(annotations=rows))
 
 

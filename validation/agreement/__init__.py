@@ -106,8 +106,8 @@ def agreement(
     annotations: Iterable[Annotation], *, unit: Mapping[str, str] | None = None, resamples: int = 1000, seed: int = 0
 ) -> Agreement:
     """Agreement over all items, with confidence intervals over items, or over the units they belong to."""
-    given = answers(annotations)
-    ratings, questions = Ratings.of(given), len(questions_of(given))
+    judgements = answers(annotations)
+    ratings, questions = Ratings.of(judgements), len(questions_of(judgements))
     sums = item_sums(ratings)
     whole = sums.sum(axis=0, keepdims=True)
     judged = sums[:, 0] > 0
@@ -167,14 +167,14 @@ def agreement_of_annotators(annotations: Iterable[Annotation]) -> dict[str, Agre
     """Each person's agreement with the others on shared items; the confidence interval is over these items."""
     ratings = Ratings.of(answers(annotations))
     counts = ratings.counts()
-    others = counts.sum(axis=1)[ratings.item] - 1
+    other_judges = counts.sum(axis=1)[ratings.item] - 1
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = (counts[ratings.item, ratings.label] - 1) / others
+        share = (counts[ratings.item, ratings.label] - 1) / other_judges
     order = np.argsort(ratings.annotator, kind="stable")
     ends = np.cumsum(np.bincount(ratings.annotator, minlength=len(ratings.annotators)))
     result = {}
     for person, places in zip(ratings.annotators, np.split(order, ends[:-1]), strict=True):
-        shares = share[places][others[places] > 0]
+        shares = share[places][other_judges[places] > 0]
         low, high = share_limits(shares, np.ones(len(shares)))
         result[person] = Agrees(
             percent=float(shares.mean()) if len(shares) else float("nan"), items=len(shares), low=low, high=high

@@ -46,7 +46,7 @@ class Duel:
     p: float
     """The p value of the hypothesis that the judge is worse by epsilon or more."""
     won: bool = False
-    """Whether the hypothesis is rejected."""
+    """True if the hypothesis is rejected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,23 +88,23 @@ class AltTest(Tabular):
 
     @property
     def passed(self) -> bool:
-        """Whether the judge may replace raters of these items."""
+        """True if the judge may replace raters of these items."""
         return self.winning_rate >= LEAST_RATE
 
     @property
     def warnings(self) -> list[str]:
         """The reasons why the result is weak."""
-        found = []
+        notes = []
         if len(self.duels) < LEAST_RATERS:
-            found.append(f"{self.judge}: only {len(self.duels)} raters have {LEAST_ITEMS} items or more")
+            notes.append(f"{self.judge}: only {len(self.duels)} raters have {LEAST_ITEMS} items or more")
         if self.unjudged:
-            found.append(
+            notes.append(
                 f"{self.judge}: {self.unjudged:,} items that people rated have no label of it; the result says nothing "
                 f"about these, which may be the hard ones"
             )
         if self.kappa < LOW_KAPPA:
-            found.append(f"{self.judge}: the raters' kappa is {self.kappa:.2f}; where people disagree, a pass is easy")
-        return found
+            notes.append(f"{self.judge}: the raters' kappa is {self.kappa:.2f}; where people disagree, a pass is easy")
+        return notes
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per rater."""
@@ -113,7 +113,7 @@ class AltTest(Tabular):
     def values(self) -> dict[str, Any]:
         """The result as plain values."""
         names = ("epsilon", "winning_rate", "advantage", "passed", "kappa", "items", "unjudged", "left_out")
-        recall = {label: asdict(found) for label, found in self.recall.items()}
+        recall = {label: asdict(result) for label, result in self.recall.items()}
         return {n: getattr(self, n) for n in names} | {"recall": recall, "raters": [asdict(d) for d in self.duels]}
 
 
@@ -123,21 +123,21 @@ def alt_test(
     """Test a judge's labels of items against those of people; `ordinal` labels are numbers."""
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon is a share from 0 to 1, not {epsilon}; use .2 for experts, .1 for crowds")
-    given: dict[str, dict[str, str]] = defaultdict(dict)
+    by_item: dict[str, dict[str, str]] = defaultdict(dict)
     counted = []
     for one in answers(people):
-        if one.annotator not in given[one.item]:  # if one person judged twice, the first judgement counts
-            given[one.item][one.annotator] = one.label
+        if one.annotator not in by_item[one.item]:  # if one person judged twice, the first judgement counts
+            by_item[one.item][one.annotator] = one.label
             counted.append(one)
-    shared = {item: labels for item, labels in given.items() if len(labels) >= 2}
+    shared = {item: labels for item, labels in by_item.items() if len(labels) >= 2}
     align = _nearness if ordinal else _share_equal
     wins: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for item, labels in shared.items():
         if item not in judged:
             continue
         for rater, label in labels.items():
-            others = [other for person, other in labels.items() if person != rater]
-            ours, theirs = align(judged[item], others), align(label, others)
+            other_labels = [other for person, other in labels.items() if person != rater]
+            ours, theirs = align(judged[item], other_labels), align(label, other_labels)
             wins[rater].append((ours >= theirs, theirs >= ours))
     tested = {rater: pairs for rater, pairs in wins.items() if len(pairs) >= LEAST_ITEMS}
     duels = [
@@ -151,8 +151,8 @@ def alt_test(
         for rater, pairs in sorted(tested.items())
     ]
     rejected = benjamini_yekutieli([duel.p for duel in duels], FDR)
-    known = [one for one in counted if one.item in shared and one.item in judged]
-    kappa = float(statistics_of(item_sums(Ratings.of(known)).sum(axis=0, keepdims=True))[0][0]) if known else nan
+    rows = [one for one in counted if one.item in shared and one.item in judged]
+    kappa = float(statistics_of(item_sums(Ratings.of(rows)).sum(axis=0, keepdims=True))[0][0]) if rows else nan
     return AltTest(
         judge=judge,
         epsilon=epsilon,
@@ -186,32 +186,32 @@ def benjamini_yekutieli(p_values: Sequence[float], level: float) -> set[int]:
     return set(order[:last])
 
 
-def _share_equal(label: str, others: Sequence[str]) -> float:
+def _share_equal(label: str, other_labels: Sequence[str]) -> float:
     """The share of the others who gave the same label."""
-    return sum(label == other for other in others) / len(others)
+    return sum(label == other for other in other_labels) / len(other_labels)
 
 
-def _nearness(label: str, others: Sequence[str]) -> float:
+def _nearness(label: str, other_labels: Sequence[str]) -> float:
     """The negative root mean squared distance to the others' numbers."""
     try:
-        numbers = [float(one) for one in (label, *others)]
+        numbers = [float(one) for one in (label, *other_labels)]
         if not all(map(isfinite, numbers)):
             raise ValueError
-        return -sqrt(sum((numbers[0] - other) ** 2 for other in numbers[1:]) / len(others))
+        return -sqrt(sum((numbers[0] - other) ** 2 for other in numbers[1:]) / len(other_labels))
     except ValueError:
-        raise ValueError(f"a label among {label!r}, {', '.join(map(repr, others))} is no number") from None
+        raise ValueError(f"a label among {label!r}, {', '.join(map(repr, other_labels))} is no number") from None
 
 
-def _recall(given: Mapping[str, Mapping[str, str]], judged: Mapping[str, str]) -> dict[str, Recall]:
+def _recall(by_item: Mapping[str, Mapping[str, str]], judged: Mapping[str, str]) -> dict[str, Recall]:
     """For each label, the judge's recall on the items to which a strict majority gave this label."""
     majority: dict[str, list[bool]] = defaultdict(list)
-    for item, labels in given.items():
+    for item, labels in by_item.items():
         label, votes = Counter(labels.values()).most_common(1)[0]
         if item in judged and 2 * votes > len(labels):
             majority[label].append(judged[item] == label)
-    found = {}
+    recalls = {}
     for label, hits in sorted(majority.items()):
         share = sum(hits) / len(hits)
         low, high = score_limits(share, len(hits), WIDE)
-        found[label] = Recall(items=len(hits), share=share, low=low, high=high)
-    return found
+        recalls[label] = Recall(items=len(hits), share=share, low=low, high=high)
+    return recalls

@@ -90,18 +90,18 @@ class _Crowd:
 def annotators(annotations: Iterable[Annotation], limits: Limits | None = None) -> list[Annotator]:
     """A report on each person, sorted: exclusions first, then by agreement with the others, lowest first."""
     limits, everything = limits or Limits(), list(annotations)
-    given = answers(everything)
-    if not given:
+    judgements = answers(everything)
+    if not judgements:
         raise ValueError("there is no answer: every annotation is empty, skipped or of an attention item")
-    ratings = Ratings.of(given)
-    agrees, (likely, spam) = agrees_with_others(ratings), _estimated(given, ratings)
+    ratings = Ratings.of(judgements)
+    agrees, (likely, spam) = agrees_with_others(ratings), _estimated(judgements, ratings)
     gold = gold_results(everything, limits.gold_pass)
     people = []
     for person, places in enumerate(_places(ratings)):
-        own = [given[place] for place in places]
+        own = [judgements[place] for place in places]
         judged = agrees[places][~np.isnan(agrees[places])]
         low, high = score_limits(float(judged.mean()), len(judged), WIDE) if len(judged) else (0.0, 1.0)
-        taken = [a for a in own if a.extra.get("seconds") not in (None, "")]
+        timed_rows = [a for a in own if a.extra.get("seconds") not in (None, "")]
         people.append(
             Annotator(
                 name=ratings.annotators[person],
@@ -113,15 +113,15 @@ def annotators(annotations: Iterable[Annotation], limits: Limits | None = None) 
                 expected_accuracy=float(likely[places].mean()),
                 spam=float(spam[person]),
                 gold=gold.get(ratings.annotators[person]),
-                seconds=median(map(_duration, taken)) if taken else nan,
+                seconds=median(map(_duration, timed_rows)) if timed_rows else nan,
                 # the order of a file is not the order of work
                 longest_run=_longest(own)[1] if all(a.at for a in own) else 0,
                 commonest=_commonest(own),
             )
         )
-    crowd = _crowd(given, people, limits)
+    crowd = _crowd(judgements, people, limits)
     judged_people = [
-        replace(a, exclude=tuple(_reasons(a, [given[p] for p in places], crowd)))
+        replace(a, exclude=tuple(_reasons(a, [judgements[p] for p in places], crowd)))
         for a, places in zip(people, _places(ratings), strict=True)
     ]
     return sorted(judged_people, key=lambda a: (not a.exclude, 2 if isnan(a.consensus) else a.consensus, a.name))
@@ -146,12 +146,12 @@ def without(collected: Collected, excluded: Iterable[str], rule: Rule | None = N
 
 def agrees_with_others(ratings: Ratings) -> Floats:
     """1 if an answer is the majority label of the item's other judges, 0 if not, NaN without a majority."""
-    others = ratings.counts()[ratings.item]
+    other_counts = ratings.counts()[ratings.item]
     rows = np.arange(len(ratings))
-    others[rows, ratings.label] -= 1
-    most = others.max(axis=1, initial=0)
-    clear = (most >= 2) & ((others == most[:, None]).sum(axis=1) == 1)
-    return np.where(clear, others[rows, ratings.label] == most, np.nan)
+    other_counts[rows, ratings.label] -= 1
+    most = other_counts.max(axis=1, initial=0)
+    clear = (most >= 2) & ((other_counts == most[:, None]).sum(axis=1) == 1)
+    return np.where(clear, other_counts[rows, ratings.label] == most, np.nan)
 
 
 def _places(ratings: Ratings) -> list[Indices]:
@@ -160,29 +160,29 @@ def _places(ratings: Ratings) -> list[Indices]:
     return np.split(order, np.cumsum(np.bincount(ratings.annotator))[:-1])
 
 
-def _estimated(given: Sequence[Annotation], ratings: Ratings) -> tuple[Floats, Floats]:
+def _estimated(judgements: Sequence[Annotation], ratings: Ratings) -> tuple[Floats, Floats]:
     """The Dawid-Skene posterior of each answer, and the spam score of each person.
 
     Each question has its own labels and is estimated separately; a score is the mean over a person's answers.
     """
-    asked = np.array([question_of(annotation) for annotation in given], dtype=object)
-    likely, spam = np.empty(len(given)), np.zeros(len(ratings.annotators))
-    for question in questions_of(given):
-        places = np.flatnonzero(asked == question)
-        of = Ratings.of(given[place] for place in places)
-        estimate = dawid_skene(of)
-        likely[places] = estimate.posterior[of.item, of.label]
-        scores = dict(zip(of.annotators, spam_scores(estimate.confusion), strict=True))
+    questions = np.array([question_of(annotation) for annotation in judgements], dtype=object)
+    likely, spam = np.empty(len(judgements)), np.zeros(len(ratings.annotators))
+    for question in questions_of(judgements):
+        places = np.flatnonzero(questions == question)
+        part_ratings = Ratings.of(judgements[place] for place in places)
+        estimate = dawid_skene(part_ratings)
+        likely[places] = estimate.posterior[part_ratings.item, part_ratings.label]
+        scores = dict(zip(part_ratings.annotators, spam_scores(estimate.confusion), strict=True))
         for place in places:
-            spam[ratings.annotator[place]] += scores[given[place].annotator]
+            spam[ratings.annotator[place]] += scores[judgements[place].annotator]
     return likely, spam / np.bincount(ratings.annotator)
 
 
-def _crowd(given: Sequence[Annotation], people: Sequence[Annotator], limits: Limits) -> _Crowd:
+def _crowd(judgements: Sequence[Annotation], people: Sequence[Annotator], limits: Limits) -> _Crowd:
     """The crowd's label shares and pace, and the minimum agreement with others."""
-    answers_to, counts = Counter(map(question_of, given)), Counter((question_of(a), a.label) for a in given)
+    answers_to, counts = Counter(map(question_of, judgements)), Counter((question_of(a), a.label) for a in judgements)
     shares = {(question, label): n / answers_to[question] for (question, label), n in counts.items()}
-    chance = sum(n * shares[each] for each, n in counts.items()) / len(given)
+    chance = sum(n * shares[each] for each, n in counts.items()) / len(judgements)
     usual = [a.consensus for a in people if a.judged]
     times = [a.seconds for a in people if not isnan(a.seconds)]
     midway = (chance + median(usual)) / 2 if usual else 0.0

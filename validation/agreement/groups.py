@@ -31,8 +31,8 @@ def difference(
     group = numbered(column.values[person] for person in ratings.annotators)[1]
     one, other, pairs, agreeing = _pairs(ratings)
 
-    def shares(of: Indices) -> tuple[float, float]:
-        same = of[one] == of[other]
+    def shares(groups: Indices) -> tuple[float, float]:
+        same = groups[one] == groups[other]
         inside, outside = pairs[same].sum(), pairs[~same].sum()
         if not inside or not outside:
             return np.nan, np.nan
@@ -59,7 +59,7 @@ def _pairs(ratings: Ratings) -> tuple[Indices, Indices, Floats, Floats]:
         keys.append((np.minimum(one, other) * people + np.maximum(one, other))[one != other])
         agrees.append((label[:-step][same] == label[step:][same])[one != other])
         step += 1
-    found, places = np.unique(np.concatenate(keys), return_inverse=True)
-    pairs = np.asarray(np.bincount(places, minlength=len(found)), np.float64)
-    agreeing = np.asarray(np.bincount(places, weights=np.concatenate(agrees), minlength=len(found)), np.float64)
-    return found // people, found % people, pairs, agreeing
+    codes, places = np.unique(np.concatenate(keys), return_inverse=True)
+    pairs = np.asarray(np.bincount(places, minlength=len(codes)), np.float64)
+    agreeing = np.asarray(np.bincount(places, weights=np.concatenate(agrees), minlength=len(codes)), np.float64)
+    return codes // people, codes % people, pairs, agreeing

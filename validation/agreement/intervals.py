@@ -45,8 +45,8 @@ def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: i
     which is valid if few units disagree, and the bootstrap-t, which is valid if a label is rare.
     """
     whole = totals.sum(axis=0, keepdims=True)
-    found, without = statistics(whole)[0, :2], statistics(whole - totals)[:, :2]
-    if np.isnan(found).any() or np.isnan(without).any():
+    values, without = statistics(whole)[0, :2], statistics(whole - totals)[:, :2]
+    if np.isnan(values).any() or np.isnan(without).any():
         return (nan, nan), (nan, nan)
     if (totals[:, 1] > totals[:, 0] - 1e-12).all():
         # disagreement is at most Wilson's limit of the share, divided by chance disagreement
@@ -56,16 +56,16 @@ def kappa_limits(totals: Floats, statistics: Statistics, resamples: int, seed: i
         least = 1 - (1 - low) / (1 - float(np.sum(shares**2)))
         return (least, 1.0), (least, 1.0)
     units = len(totals)
-    own = _errors(np.ones((1, units)), totals, statistics)[0] / (1 - np.minimum(found**2, EDGE**2))
+    own = _errors(np.ones((1, units)), totals, statistics)[0] / (1 - np.minimum(values**2, EDGE**2))
     if (own < 1e-12).any():
         return (nan, nan), (nan, nan)  # if all units are alike, the variance of others is unknown
-    corrected = found - (units - 1) * (without.mean(axis=0) - found)
-    middle, corrected = _fisher(found), _fisher(corrected)
+    corrected = values - (units - 1) * (without.mean(axis=0) - values)
+    middle, corrected = _fisher(values), _fisher(corrected)
     studentised = np.concatenate(list(_studentised(middle, totals, statistics, resamples, seed)))
     both = []
     for kind in range(2):
-        known = studentised[np.isfinite(studentised[:, kind]), kind]
-        ends = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(known) else np.zeros(2)
+        draws = studentised[np.isfinite(studentised[:, kind]), kind]
+        ends = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if len(draws) else np.zeros(2)
         reach = students(units) * own[kind]
         low = min(corrected[kind] - reach, middle[kind] - ends[1] * own[kind])
         high = max(corrected[kind] + reach, middle[kind] - ends[0] * own[kind])

@@ -76,8 +76,8 @@ def by_group(
             f"the column {column.name!r} describes items; expected one that describes annotators: constant for each "
             "person, with two values or more among the judges of some items"
         )
-    said = [a for a in answers(annotations) if column.value(a) is not None]
-    ratings = Ratings.of(said)
+    rows = [a for a in answers(annotations) if column.value(a) is not None]
+    ratings = Ratings.of(rows)
     names, group = numbered(column.values[person] for person in ratings.annotators)
     people = _people(ratings, group, len(names))
     table = {item: dict(zip(names, row, strict=True)) for item, row in zip(ratings.items, people.tolist(), strict=True)}
@@ -108,7 +108,7 @@ def by_group(
         differing=tuple(item for item in ratings.items if len(shown.get(item, ())) > 1),
         differ=int(differ.sum()),
         by_chance=float(np.mean(chance)),
-        difference=difference(said, column, permutations=permutations, seed=seed),
+        difference=difference(rows, column, permutations=permutations, seed=seed),
     )
 
 
@@ -142,24 +142,27 @@ def _unlike(counts: Indices) -> Floats:
 def _differ(ratings: Ratings, group: Indices, groups: int, k: int) -> NDArray[np.bool_]:
     """For each item, whether at least two groups, each of at least k people, give different labels."""
     label = _labels(_counts(ratings, group, groups))
-    known = (label >= 0) & (_people(ratings, group, groups) >= k)
-    least = np.where(known, label, len(ratings.labels)).min(axis=1)
-    return np.asarray(np.where(known, label, -1).max(axis=1) > least)
+    mask = (label >= 0) & (_people(ratings, group, groups) >= k)
+    least = np.where(mask, label, len(ratings.labels)).min(axis=1)
+    return np.asarray(np.where(mask, label, -1).max(axis=1) > least)
 
 
 def _group(ratings: Ratings, member: NDArray[np.bool_], counts: Indices) -> Group:
     """The Group of these members; `counts` is the number of times they gave each label to each item."""
     mine = member[ratings.annotator]
     places = ratings.annotator[mine] * len(ratings.labels) + ratings.label[mine]
-    given = np.bincount(places, minlength=len(member) * len(ratings.labels)).reshape(len(member), -1)[member]
-    each = np.asarray(given.sum(axis=1), np.float64)
+    label_counts = np.bincount(places, minlength=len(member) * len(ratings.labels)).reshape(len(member), -1)[member]
+    each = np.asarray(label_counts.sum(axis=1), np.float64)
     return Group(
         people=int(member.sum()),
         judgements=int(mine.sum()),
         items=len(np.unique(ratings.item[mine])),
         decided=int((2 * counts.max(axis=1) > counts.sum(axis=1)).sum()),
         shares={
-            name: (float(given[:, n].sum() / each.sum()), share_limits(np.asarray(given[:, n], np.float64), each))
+            name: (
+                float(label_counts[:, n].sum() / each.sum()),
+                share_limits(np.asarray(label_counts[:, n], np.float64), each),
+            )
             for n, name in enumerate(ratings.labels)
         },
         difficulty=_difficulty(ratings, mine, counts),
@@ -169,18 +172,18 @@ def _group(ratings: Ratings, member: NDArray[np.bool_], counts: Indices) -> Grou
 def _difficulty(ratings: Ratings, mine: NDArray[np.bool_], counts: Indices) -> Share:
     """The mean difficulty of a group's items, with Student's t limits from the jackknife over its people."""
     unlike, n = _unlike(counts[:, None])[:, 0], counts.sum(axis=1)
-    known = n > 1
-    whole, items = float(unlike[known].sum()), int(known.sum())
+    mask = n > 1
+    whole, items = float(unlike[mask].sum()), int(mask.sum())
     # effect of leaving out a judgement's person: its item gets less or more difficult, or drops out
     item, label, person = ratings.item[mine], ratings.label[mine], numbered(map(str, ratings.annotator[mine]))[1]
-    left = n[item] - 1
+    judges_left = n[item] - 1
     alike = (counts * (counts - 1)).sum(axis=1)[item] - 2 * (counts[item, label] - 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        without = np.where(left > 1, 1 - alike / (left * (left - 1)), 0)
-        change = np.where(left > 0, without - unlike[item], 0)
+        without = np.where(judges_left > 1, 1 - alike / (judges_left * (judges_left - 1)), 0)
+        change = np.where(judges_left > 0, without - unlike[item], 0)
         people = int(person.max(initial=-1)) + 1
         sums = whole + np.bincount(person, weights=change, minlength=people)
-        means = sums / (items - np.bincount(person, weights=left == 1, minlength=people))
+        means = sums / (items - np.bincount(person, weights=judges_left == 1, minlength=people))
         mean = whole / items if items else np.nan
         error = np.sqrt((people - 1) / people * ((means - means.mean()) ** 2).sum()) if people > 1 else np.nan
     reach = students(people) * error if np.isfinite(error) else np.nan

@@ -97,17 +97,17 @@ def confirm(
     refused = refused_cats(settled, cats)
     out = {refusal.id for refusal in refused}
     soft = soft_labels(votes)
-    kept = [relabelled(cat, settled, soft, rulings) for cat in collected.cats if cat.id not in out]
-    return Confirmed(votes=votes, cats=cats, refused=refused, kept=kept)
+    kept_cats = [relabelled(cat, settled, soft, rulings) for cat in collected.cats if cat.id not in out]
+    return Confirmed(votes=votes, cats=cats, refused=refused, kept=kept_cats)
 
 
 def written(collected: Collected) -> Iterator[Annotation]:
     """The labels that CATs were written with, as judgements by their writers, unless a writer judged the item again."""
-    said = {(annotation.item, annotation.annotator) for annotation in collected.annotations}
+    judgements = {(annotation.item, annotation.annotator) for annotation in collected.annotations}
     for cat in collected.cats:
         writer = str(cat.source.get("writer", "")) or f"the writer of {cat.id}"
         for candidate in cat.candidates:
-            if (candidate.id, writer) not in said:
+            if (candidate.id, writer) not in judgements:
                 yield Annotation(item=candidate.id, annotator=writer, label=candidate.label, extra=facts(cat))
 
 
@@ -172,7 +172,7 @@ class Reviewed:
 
 
 def is_review(annotations: Iterable[Annotation]) -> bool:
-    """Whether an annotation answers a question about a whole item."""
+    """Returns whether an annotation answers a question about a whole item."""
     return any(annotation.extra.get("question") for annotation in annotations)
 
 
@@ -186,44 +186,44 @@ def reviewed(
 
     `rulings` settle what votes leave undecided; they change no vote and no decision by votes.
     """
-    known, asked = {item.id for item in items}, defaultdict[str, dict[str, str]](dict)
+    known, names = {item.id for item in items}, defaultdict[str, dict[str, str]](dict)
     judged = list(annotations)
     for annotation in judged:
-        of, question = (str(annotation.extra.get(name, "")) for name in ("of", "question"))
+        item_id, question = (str(annotation.extra.get(name, "")) for name in ("of", "question"))
         if annotation.extra.get("gold"):
             continue
-        if of not in known or not question:
+        if item_id not in known or not question:
             raise ValueError(
                 f"somebody judged {annotation.item!r}, which is none of these items and no attention item; expected "
                 "the annotations.jsonl of a study of these items"
             )
-        asked[of][question] = annotation.item
+        names[item_id][question] = annotation.item
     votes = vote(judged, rule, lambda annotation: str(annotation.extra["of"]))
-    kept, refused, soft = [], [], soft_labels(votes)
+    kept_items, refused, soft = [], [], soft_labels(votes)
     settled = with_rulings(votes.decisions, rulings)
     for item in items:
-        if reason := "; ".join(_missing(item, asked[item.id], settled)):
+        if reason := "; ".join(_missing(item, names[item.id], settled)):
             refused.append(Refused(id=item.id, reason=reason))
         else:
-            said = _said(asked[item.id], votes, soft, rulings)
-            rated = said["severity"]["votes"] if "severity" in said else ()
+            review = _said(names[item.id], votes, soft, rulings)
+            rated = review["severity"]["votes"] if "severity" in review else ()
             ratings = sorted(float(SEVERITY.index(vote["label"])) for vote in rated)
             if isinstance(item, Association):
-                item = replace(item, votes=(*item.votes, _counted(said["association"]["votes"])))
+                item = replace(item, votes=(*item.votes, _counted(review["association"]["votes"])))
                 if ratings and not item.offensiveness:  # never mix ratings of two scales
                     item = replace(item, offensiveness=tuple(ratings))
             elif isinstance(item, Probe) and ratings:
                 item = replace(item, extra={**item.extra, OFFENSIVENESS: ratings})
-            kept.append(replace(item, extra={**item.extra, REVIEW: said}))
-    return Reviewed(kept=kept, refused=refused, votes=votes)
+            kept_items.append(replace(item, extra={**item.extra, REVIEW: review}))
+    return Reviewed(kept=kept_items, refused=refused, votes=votes)
 
 
-def _missing(item: Item, asked: Mapping[str, str], decisions: Mapping[str, Decision]) -> Iterator[str]:
+def _missing(item: Item, names: Mapping[str, str], decisions: Mapping[str, Decision]) -> Iterator[str]:
     """The questions without the accepted answer, each as text."""
     for question, accepted in ACCEPTED[type(item)].items():
-        if question not in asked:
+        if question not in names:
             yield f"{question}: nobody was asked"
-        elif (decision := decisions[asked[question]]).label != accepted:
+        elif (decision := decisions[names[question]]).label != accepted:
             yield f"{question}: {decision.reason.removeprefix('decided: ')}"
 
 
@@ -233,7 +233,7 @@ def _counted(votes: Iterable[Mapping[str, str]]) -> RaterVotes:
     return RaterVotes(raters="region", yes=labels["yes"], no=labels["no"], unsure=labels["unsure"])
 
 
-def _said(asked: Mapping[str, str], votes: Votes, soft: Mapping[str, Soft], rulings: Rulings) -> dict[str, Any]:
+def _said(names: Mapping[str, str], votes: Votes, soft: Mapping[str, Soft], rulings: Rulings) -> dict[str, Any]:
     """Each question with its label decided by votes (or None), the counted votes, and the soft labels.
 
     The owner's decision is under ADJUDICATED, with the reason.
@@ -245,5 +245,5 @@ def _said(asked: Mapping[str, str], votes: Votes, soft: Mapping[str, Soft], ruli
         }
         | as_extra(soft.get(name, Soft()))
         | ({ADJUDICATED: as_said(rulings[name])} if name in rulings else {})
-        for question, name in asked.items()
+        for question, name in names.items()
     }

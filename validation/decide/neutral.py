@@ -54,17 +54,17 @@ def written_as(annotations: Iterable[Annotation], rule: Rule) -> tuple[list[Writ
         )
     votes = vote(judged, rule, lambda annotation: str(annotation.extra.get("cluster_id", annotation.item)))
     rows = []
-    for written in (NEUTRAL, *LABELS):
-        of = [each for item, each in votes.decisions.items() if meant[item][0] == written]
+    for kind in (NEUTRAL, *LABELS):
+        decisions = [each for item, each in votes.decisions.items() if meant[item][0] == kind]
         targets: dict[str, list[Decision]] = defaultdict(list)
-        for each in of:
+        for each in decisions:
             if each.judges >= votes.counted.asked.get(each.item, rule.of):
                 targets[meant[each.item][1]].append(each)
-        rows.append(_row(written, len(of), list(targets.values())))
+        rows.append(_row(kind, len(decisions), list(targets.values())))
     return rows, votes
 
 
-def _row(written: str, items: int, targets: Sequence[Sequence[Decision]]) -> Written:
+def _row(kind: str, items: int, targets: Sequence[Sequence[Decision]]) -> Written:
     """The row for these items, which are grouped by target term."""
     coloured = [label for label in LABELS if label != "unrelated"]
 
@@ -78,7 +78,7 @@ def _row(written: str, items: int, targets: Sequence[Sequence[Decision]]) -> Wri
     labels = (NEUTRAL, *LABELS)
     by_several = [sum(sum(one.votes.get(c, 0) for c in coloured) > 1 for one in each) for each in targets]
     return Written(
-        written=written,
+        written=kind,
         items=sum(sizes),
         short=items - sum(sizes),
         targets=len(targets),

@@ -34,15 +34,15 @@ def yields(
     """One row for all, for each model and prompt, and for each answer of each juror (these overlap); and the review."""
     judged = list(annotations)
     known = {one.extra.get("of") for one in judged}
-    asked = [one for one in associations if one.id in known]
-    review = reviewed(asked, judged, rule)
-    kept = {one.id for one in review.kept}
+    candidates = [one for one in associations if one.id in known]
+    review = reviewed(candidates, judged, rule)
+    kept_ids = {one.id for one in review.kept}
     full = {name for name, seats in review.votes.counted.seats.items() if not seats.missing}
     origins: dict[str, list[Association]] = defaultdict(list)
     for one in associations:
         origins["all"].append(one)
-        for by in one.extra.get("said_by", ()):
-            origins[f"{by['model']}, {by['prompt']}"].append(one)
+        for source in one.extra.get("said_by", ()):
+            origins[f"{source['model']}, {source['prompt']}"].append(one)
         for juror, label in one.extra.get("jury", {}).items():
             origins[f"{juror}: {label}"].append(one)
     rows = []
@@ -50,7 +50,7 @@ def yields(
         done = [one for one in members if one.id in full]
         groups: dict[str, list[bool]] = defaultdict(list)
         for one in done:
-            groups[one.identity].append(one.id in kept)
+            groups[one.identity].append(one.id in kept_ids)
         won, out_of = (np.array([function(hits) for hits in groups.values()], float) for function in (sum, len))
         low, high = share_limits(won, out_of)
         rows.append(
@@ -58,7 +58,7 @@ def yields(
                 origin=origin,
                 proposed=len(members),
                 judged=len(done),
-                confirmed=sum(one.id in kept for one in done),
+                confirmed=sum(one.id in kept_ids for one in done),
                 share=float(won.sum() / len(done)) if done else float("nan"),
                 low=low,
                 high=high,

@@ -47,7 +47,7 @@ def soft_labels(votes: Votes) -> dict[str, Soft]:
     for judged in votes.counted.votes.values():
         for annotation in judged:
             questions[question_of(annotation)].append(annotation)
-    found: dict[str, Soft] = {}
+    result: dict[str, Soft] = {}
     for question, judged in questions.items():
         several = any("|" in annotation.label for annotation in judged)
         labels = sorted({label for annotation in judged for label in annotation.label.split("|")})
@@ -68,8 +68,8 @@ def soft_labels(votes: Votes) -> dict[str, Soft]:
                     posterior=by_ds.get((item, label)),
                     glad=by_glad.get((item, label)),
                 )
-            found[item] = Soft(labels=soft, difficulty=difficulty.get(item))
-    return found
+            result[item] = Soft(labels=soft, difficulty=difficulty.get(item))
+    return result
 
 
 def as_extra(soft: Soft) -> dict[str, Any]:

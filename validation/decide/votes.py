@@ -141,11 +141,11 @@ def decide_by_posterior(votes: Votes, sure: float = SURE) -> Votes:
     Each question is estimated separately: a person's errors on one question say nothing about another's labels.
     """
     estimates = votes.counted.by_question(dawid_skene)
-    found = {item: label for each in estimates for item, label in each.labels(sure).items()}
+    labels = {item: label for each in estimates for item, label in each.labels(sure).items()}
     decisions = {
         item: decision
-        if item not in found
-        else replace(decision, label=found[item], outcome="decided" if found[item] else "unsure")
+        if item not in labels
+        else replace(decision, label=labels[item], outcome="decided" if labels[item] else "unsure")
         for item, decision in votes.decisions.items()
     }
     return replace(votes, decisions=decisions, by=BY_POSTERIOR)
@@ -172,11 +172,11 @@ def compare(votes: Votes, model: Literal["dawid-skene", "glad"] = "dawid-skene")
     if not cast or any("|" in annotation.label for annotation in cast):
         return None
     estimates: Sequence[Estimate] = votes.counted.by_question(dawid_skene if model == "dawid-skene" else glad)
-    found = {item: label for each in estimates for item, label in each.labels(SURE).items() if label}
-    by_votes = {item: votes.decisions[item].label for item in found}
+    labels = {item: label for each in estimates for item, label in each.labels(SURE).items() if label}
+    by_votes = {item: votes.decisions[item].label for item in labels}
     return Compared(
-        agrees=sum(by_votes[item] == label for item, label in found.items()),
-        differs={item: label for item, label in found.items() if by_votes[item] not in (None, label)},
-        settles={item: label for item, label in found.items() if by_votes[item] is None},
+        agrees=sum(by_votes[item] == label for item, label in labels.items()),
+        differs={item: label for item, label in labels.items() if by_votes[item] not in (None, label)},
+        settles={item: label for item, label in labels.items() if by_votes[item] is None},
         sure=SURE,
     )

@@ -81,32 +81,32 @@ class Report(Tabular):
 
 def lint(
     records: Iterable[Any],
-    given: Given | None = None,
+    resources: Given | None = None,
     *,
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     progress: Progress = SILENT,
 ) -> Report:
     """Run the selected rules (by default all), except those whose required resource is not given."""
-    given, records = given or Given(), list(records)
+    resources, records = resources or Given(), list(records)
     findings: list[Finding] = []
     ran: list[str] = []
     not_applied: list[NotApplied] = []
     missing: dict[str, str] = {}
     for rule in progress.each(chosen(select, ignore)):
-        wanting = [NEEDS[name] for name in (rule.needs, *rule.uses) if name and not getattr(given, name)]
+        wanting = [NEEDS[name] for name in (rule.needs, *rule.uses) if name and not getattr(resources, name)]
         if wanting:
             missing[rule.code] = ", ".join(wanting)
-        if rule.needs and not getattr(given, rule.needs):
+        if rule.needs and not getattr(resources, rule.needs):
             continue
-        corpus, withheld = applied(rule, records, given)
+        corpus, withheld = applied(rule, records, resources)
         not_applied += withheld
         if records and not corpus.records:
             continue
         ran.append(rule.code)
-        for found in rule.check(corpus, given):
-            known = {"rule": rule.code, "severity": found.severity or rule.severity}
-            findings.append(Finding(**asdict(found) | known))
+        for hit in rule.check(corpus, resources):
+            labels = {"rule": rule.code, "severity": hit.severity or rule.severity}
+            findings.append(Finding(**asdict(hit) | labels))
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Report(findings=findings, ran=ran, missing=missing, not_applied=not_applied)
 
@@ -122,9 +122,9 @@ def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]
 
 def as_json(report: Report) -> dict[str, Any]:
     """The findings as plain values without empty fields, the rules that ran, and what other rules need."""
-    found = [{name: value for name, value in asdict(finding).items() if value} for finding in report.findings]
+    entries = [{name: value for name, value in asdict(finding).items() if value} for finding in report.findings]
     rest = {"not_applied": list(map(asdict, report.not_applied))} if report.not_applied else {}
-    return {"findings": found, "ran": list(report.ran), "missing": report.missing, **rest}
+    return {"findings": entries, "ran": list(report.ran), "missing": report.missing, **rest}
 
 
 def write_sarif(report: Report, file: str, path: Path) -> None:

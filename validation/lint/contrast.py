@@ -44,14 +44,14 @@ def spans(more: str, less: str) -> list[Span]:
     """The runs of words in which two sentences differ, as (more, less), ignoring case and punctuation."""
     a, b = _tokens(more), _tokens(less)
     steps = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
-    found = [(a[i:j], b[k:m]) for step, i, j, k, m in steps if step != "equal"]
+    differences = [(a[i:j], b[k:m]) for step, i, j, k, m in steps if step != "equal"]
     if len(a) == len(b):
         # swapped words look like an insertion and a deletion; a word-by-word alignment may be shorter
         runs = groupby(zip(a, b, strict=True), key=lambda pair: pair[0] != pair[1])
         aligned = [[list(side) for side in zip(*run, strict=True)] for differs, run in runs if differs]
-        if sum(len(one) for one, _ in aligned) < sum(max(len(one), len(other)) for one, other in found):
-            found = [(one, other) for one, other in aligned]
-    return [(" ".join(one), " ".join(other)) for one, other in found]
+        if sum(len(one) for one, _ in aligned) < sum(max(len(one), len(other)) for one, other in differences):
+            differences = [(one, other) for one, other in aligned]
+    return [(" ".join(one), " ".join(other)) for one, other in differences]
 
 
 def _tokens(text: str) -> list[str]:
@@ -67,42 +67,44 @@ def changes(pair: Pair) -> list[Span]:
     if (code := language_of(pair)) != ENGLISH:
         different = list(dict.fromkeys(spans(pair.more, pair.less)))
         own = [span for span in different if not _agrees(span, code)] or different[:1]
-        return [span for at, span in enumerate(own) if not any(_one_change(span, other, code) for other in own[:at])]
-    found: list[Span] = []
+        return [
+            span for place, span in enumerate(own) if not any(_one_change(span, other, code) for other in own[:place])
+        ]
+    result: list[Span] = []
     for span in dict.fromkeys(spans(pair.more, pair.less)):
-        agrees = _gendered(span) and any(all(other) for other in found)
+        agrees = _gendered(span) and any(all(other) for other in result)
         form = span in _FUNCTION or bool(singulars(span[0]) & singulars(span[1]))
-        if not (agrees or form or any(_same(span, other) for other in found)):
-            found.append(span)
-    return found
+        if not (agrees or form or any(_same(span, other) for other in result)):
+            result.append(span)
+    return result
 
 
 def _gendered(span: Span) -> bool:
-    """Whether every word changes only its gender: his wife / her husband."""
+    """Returns whether every word changes only its gender: his wife / her husband."""
     one, other = ([word.split("'")[0] for word in side.split()] for side in span)
     return len(one) == len(other) and all(pair in _SAME_CHANGE for pair in zip(one, other, strict=True))
 
 
 def _agrees(span: Span, code: str) -> bool:
-    """Whether every word of a change equals or agrees with the word at its position."""
+    """Returns whether every word of a change equals or agrees with the word at its position."""
     one, other = (tokens(side, code) for side in span)
     same = len(one) == len(other)
     return same and all(a == b or agree(a, b, code) for a, b in zip(one, other, strict=True))
 
 
 def _one_change(span: Span, other: Span, code: str) -> bool:
-    """Whether two changes differ only in agreement (noir/blanc, noirs/blancs) or direction."""
-    return any(all(_agrees((a, b), code) for a, b in zip(span, seen, strict=True)) for seen in (other, other[::-1]))
+    """Returns whether two changes differ only in agreement (noir/blanc, noirs/blancs) or direction."""
+    return any(all(_agrees((a, b), code) for a, b in zip(span, order, strict=True)) for order in (other, other[::-1]))
 
 
 def _same(span: Span, other: Span) -> bool:
-    """Whether two changes differ only in number (singular, plural) or direction (x/y, y/x)."""
+    """Returns whether two changes differ only in number (singular, plural) or direction (x/y, y/x)."""
     return any(
-        all(singulars(a) & singulars(b) for a, b in zip(span, seen, strict=True)) for seen in (other, other[::-1])
+        all(singulars(a) & singulars(b) for a, b in zip(span, order, strict=True)) for order in (other, other[::-1])
     )
 
 
-def unequal_options(corpus: Corpus, given: Given) -> Iterator[Found]:
+def unequal_options(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L5: stereotype and anti-stereotype should be alike in length and, with a parser, in part of speech."""
     for cat in corpus.cats:
         stereotype, anti = cat["stereotype"], cat["anti-stereotype"]
@@ -116,37 +118,37 @@ def unequal_options(corpus: Corpus, given: Given) -> Iterator[Found]:
             if _unequal(lengths, sentences=False):
                 message = f"the change has {lengths[0]} words in one sentence and {lengths[1]} in the other"
                 yield Found(item=pair.id, message=message, text=f"{more} / {less}")
-    if given.parser:
-        yield from _unequal_parts([cat for cat in corpus.intrasentence if language_of(cat) == ENGLISH], given)
+    if resources.parser:
+        yield from _unequal_parts([cat for cat in corpus.intrasentence if language_of(cat) == ENGLISH], resources)
 
 
 def _unequal(lengths: Sequence[int], sentences: bool) -> bool:
-    """Whether the longer option is too long: by a difference in words, for sentences also by a ratio."""
+    """Returns whether the longer option is too long: by a difference in words, for sentences also by a ratio."""
     short, long = sorted(lengths)
     return long - short > LONGER and (not sentences or long > SHARE_LONGER * short)
 
 
-def _unequal_parts(cats: Sequence[Cat], given: Given) -> Iterator[Found]:
+def _unequal_parts(cats: Sequence[Cat], resources: Given) -> Iterator[Found]:
     """Findings for CATs whose one-word fills are parsed as different parts of speech."""
-    assert given.parser is not None
-    asked = [
+    assert resources.parser is not None
+    fills = [
         (cat, candidate)
         for cat in cats
         if all(c.fill and len(c.fill.split()) == 1 for c in (cat["stereotype"], cat["anti-stereotype"]))
         for candidate in (cat["stereotype"], cat["anti-stereotype"])
     ]
-    parsed = given.parser.pipe(candidate.text for _, candidate in asked)
+    parsed = resources.parser.pipe(candidate.text for _, candidate in fills)
     parts = [
-        _part(cat.context.find(BLANK), candidate, doc) for (cat, candidate), doc in zip(asked, parsed, strict=True)
+        _part(cat.context.find(BLANK), candidate, doc) for (cat, candidate), doc in zip(fills, parsed, strict=True)
     ]
-    for (cat, stereotype), (_, anti), one, other in zip(asked[::2], asked[1::2], parts[::2], parts[1::2], strict=True):
+    for (cat, stereotype), (_, anti), one, other in zip(fills[::2], fills[1::2], parts[::2], parts[1::2], strict=True):
         if one and other and one != other and _never_alike(stereotype.fill or "", anti.fill or ""):
             message = f"{stereotype.fill!r} is read as {one}, {anti.fill!r} as {other}"
             yield Found(item=cat.id, message=message, text=stereotype.text)
 
 
 def _never_alike(one: str, other: str) -> bool:
-    """Whether the dictionary knows both words, and they share no part of speech."""
+    """Returns whether the dictionary knows both words, and they share no part of speech."""
     return bool(possible(one) and possible(other)) and not possible(one) & possible(other)
 
 
@@ -161,21 +163,21 @@ def possible(word: str) -> frozenset[str]:
 
 def _part(start: int, candidate: Candidate, parsed: Iterable[Word]) -> str:
     """The part of speech of the fill: names are nouns, participles are adjectives; empty if no token starts there."""
-    found = {word.idx: word.pos_ for word in parsed}.get(start, "")
-    if found == "VERB" and (candidate.fill or "").endswith(("ing", "ed")):
+    part = {word.idx: word.pos_ for word in parsed}.get(start, "")
+    if part == "VERB" and (candidate.fill or "").endswith(("ing", "ed")):
         return "ADJ"
-    return {"PROPN": "NOUN", "AUX": "VERB"}.get(found, found)
+    return {"PROPN": "NOUN", "AUX": "VERB"}.get(part, part)
 
 
-def several_changes(corpus: Corpus, given: Given) -> Iterator[Found]:
+def several_changes(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L7: the sentences of a minimal pair should differ in one change; a second change is a confounder."""
     for pair in corpus.pairs:
-        if len(found := changes(pair)) > 1:
-            said = "; ".join(f"{more or 'nothing'} / {less or 'nothing'}" for more, less in found)
-            yield Found(item=pair.id, message=f"{len(found)} changes: {said}", text=pair.more)
+        if len(differences := changes(pair)) > 1:
+            listing = "; ".join(f"{more or 'nothing'} / {less or 'nothing'}" for more, less in differences)
+            yield Found(item=pair.id, message=f"{len(differences)} changes: {listing}", text=pair.more)
 
 
-def mere_negation(corpus: Corpus, given: Given) -> Iterator[Found]:
+def mere_negation(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L8: an anti-stereotype should not only negate the stereotype."""
     yield from _denials(corpus)
     for cat in corpus.cats:
@@ -224,44 +226,44 @@ def _without(text: str, dropped: Iterable[str], code: str) -> str:
     """A text without the `dropped` words."""
     if spaced(code):
         return " ".join(word for word in tokens(text, code) if word not in dropped)
-    said = text
+    result = text
     for word in sorted(dropped, key=len, reverse=True):
-        said = said.replace(word, "")
-    return said
+        result = result.replace(word, "")
+    return result
 
 
 def _negative(text: str) -> bool:
-    """Whether a text has an odd number of negations."""
+    """Returns whether a text has an odd number of negations."""
     return sum(token in _NEGATORS for token in _tokens(text)) % 2 == 1
 
 
 def _negates(span: Span) -> bool:
-    """Whether one side of a change is the other side with a negation: can / cannot, nothing / not."""
+    """Returns whether one side of a change is the other side with a negation: can / cannot, nothing / not."""
     sides = [[word for word in side.split() if word not in _NEGATORS | _SUPPORT] for side in span]
     return sides[0] == sides[1] and _negative(span[0]) != _negative(span[1])
 
 
 def _prefixed(one: str, other: str) -> bool:
-    """Whether one word is the other with a negating prefix such as un-, in-, dis-, non-."""
+    """Returns whether one word is the other with a negating prefix such as un-, in-, dis-, non-."""
     short, long = sorted((one, other), key=len)
     return any(long == prefix + short for prefix in _PREFIXES)
 
 
-def rare_against_common(corpus: Corpus, given: Given) -> Iterator[Found]:
+def rare_against_common(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L16: contrasted words should be about equally frequent; otherwise a model may prefer the common one."""
     for cat in corpus.intrasentence:
-        yield from _gap(cat.id, cat["stereotype"].fill or "", cat["anti-stereotype"].fill or "", given)
+        yield from _gap(cat.id, cat["stereotype"].fill or "", cat["anti-stereotype"].fill or "", resources)
     for pair in corpus.pairs:
         for more, less in changes(pair):
-            yield from _gap(pair.id, more, less, given)
+            yield from _gap(pair.id, more, less, resources)
 
 
-def _gap(item: str, one: str, other: str, given: Given) -> Iterator[Found]:
+def _gap(item: str, one: str, other: str, resources: Given) -> Iterator[Found]:
     """A finding if the rarest words of two wordings differ too much in Zipf frequency."""
-    assert given.frequency is not None
+    assert resources.frequency is not None
     if not (words(one) and words(other)):
         return
-    a, b = (min(given.frequency(word) for word in words(side)) for side in (one, other))
+    a, b = (min(resources.frequency(word) for word in words(side)) for side in (one, other))
     if abs(a - b) >= ZIPF_GAP:
         message = f"{one!r} (Zipf {a:.1f}) against {other!r} (Zipf {b:.1f}): {10 ** abs(a - b):,.0f} times"
         yield Found(item=item, message=message, text=f"{one} / {other}")

@@ -36,16 +36,16 @@ _NOT_PLURALS = frozenset({"deafs", "blinds", "disableds", "elderlies", "mutes", 
 def kinds() -> dict[str, frozenset[str]]:
     """Maps each known term to the kinds that it names: kinds of people, or kinds of things."""
     lists = wordlist("kinds.toml")
-    found: dict[str, set[str]] = {}
+    by_term: dict[str, set[str]] = {}
     for nation in nations():
         place, *people = nation.names
-        found.setdefault(place.lower(), set()).add(PLACE)
+        by_term.setdefault(place.lower(), set()).add(PLACE)
         for name in people:
-            found.setdefault(name.lower(), set()).add(NATIONALITY)
+            by_term.setdefault(name.lower(), set()).add(NATIONALITY)
     for kind, terms in [*lists["people"].items(), *lists["things"].items()]:
         for term in terms:
-            found.setdefault(term, set()).add(kind)
-    return {term: frozenset(its) for term, its in found.items()}
+            by_term.setdefault(term, set()).add(kind)
+    return {term: frozenset(its) for term, its in by_term.items()}
 
 
 @cache
@@ -54,21 +54,22 @@ def things() -> frozenset[str]:
     return frozenset(kind for its in kinds().values() for kind in its if kind.startswith(("a ", "an ", "one ")))
 
 
-def names_as_proxies(corpus: Corpus, given: Given) -> Iterator[Found]:
+def names_as_proxies(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L9: a given name should not represent a group, since not all readers know whose name it is."""
     for pair in corpus.pairs:
         sides = [
-            {w for side in change for w in words(side) if w not in kinds()} & given.names for change in changes(pair)
+            {w for side in change for w in words(side) if w not in kinds()} & resources.names
+            for change in changes(pair)
         ]
-        written = set(re.findall(r"\b[A-Z]\w+", f"{pair.more} {pair.less}"))
-        if named := sorted(name for side in sides for name in side if name.capitalize() in written):
+        capitalised_words = set(re.findall(r"\b[A-Z]\w+", f"{pair.more} {pair.less}"))
+        if named := sorted(name for side in sides for name in side if name.capitalize() in capitalised_words):
             yield Found(item=pair.id, message=f"a group is named by a given name: {', '.join(named)}", text=pair.more)
     for cat in corpus.cats:
-        if cat.target.lower() in given.names:
+        if cat.target.lower() in resources.names:
             yield Found(item=cat.id, message=f"the target {cat.target!r} is a given name", text=cat.context)
 
 
-def not_comparable(corpus: Corpus, given: Given) -> Iterator[Found]:
+def not_comparable(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L10: a target should be a group of people, and a pair should contrast two groups of one kind."""
     for (target, code), n in Counter((cat.target, language_of(cat)) for cat in corpus.cats).items():
         place = code != ENGLISH and target.lower() in _places(code)
@@ -113,23 +114,23 @@ def _kind(wording: str) -> frozenset[str]:
         r"\b(?:an?|the|people|person|persons|folks?|man|men|woman|women|guys?|boys?|girls?|kids?)\b", "", wording
     )
     plain = " ".join(bare.split())
-    known = (kinds().get(name) for name in (wording, plain, f"{plain}s"))
-    return next(filter(None, known), frozenset())
+    candidates = (kinds().get(name) for name in (wording, plain, f"{plain}s"))
+    return next(filter(None, candidates), frozenset())
 
 
-def offensive_words(corpus: Corpus, given: Given) -> Iterator[Found]:
+def offensive_words(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L11: texts should have no offensive word, which would measure offence, not stereotype."""
     languages = {record.id: language_of(record) for record in corpus.records}
     for item, text in texts(corpus):
         if spaced(languages[item]):
-            hits = sorted(set(words(text)) & given.offensive)
+            hits = sorted(set(words(text)) & resources.offensive)
         else:
-            hits = sorted(word for word in given.offensive if word in text)
+            hits = sorted(word for word in resources.offensive if word in text)
         if hits:
             yield Found(item=item, message=f"{len(hits)} of the offensive words given: {', '.join(hits)}", text=text)
 
 
-def probe_parts(corpus: Corpus, given: Given) -> Iterator[Found]:
+def probe_parts(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L23: a probe's predicate should have a finite verb and not name the identity, which should be a real plural."""
     for stereotype in corpus.stereotypes:
         yield from _predicate(stereotype.id, stereotype.text, "", language_of(stereotype))
@@ -174,8 +175,10 @@ def _predicate_in(item: str, text: str, identity: str, code: str) -> Iterator[Fo
 def _false_plurals() -> frozenset[str]:
     """Adjectives with a plural ending that are not real plural nouns."""
     real = {name.lower() for nation in nations() for name in nation.names[1:]}
-    made = {f"{nation.adjective.lower()}{ending}" for nation in nations() if nation.adjective for ending in ("s", "es")}
-    return frozenset(made - real) | _NOT_PLURALS
+    forms = {
+        f"{nation.adjective.lower()}{ending}" for nation in nations() if nation.adjective for ending in ("s", "es")
+    }
+    return frozenset(forms - real) | _NOT_PLURALS
 
 
 RULES = (

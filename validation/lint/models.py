@@ -18,32 +18,32 @@ CERTAIN = 0.05
 """The p value below which a difference in sentiment is significant."""
 
 
-def improbable_groups(corpus: Corpus, given: Given) -> Iterator[Found]:
+def improbable_groups(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L15: a group's name is far less probable than others of its domain (surprise above Q3 + 1.5 IQR)."""
-    assert given.likelihood is not None
+    assert resources.likelihood is not None
     terms: dict[str, dict[str, str]] = defaultdict(dict)
     for record in corpus.records:
         if term := term_of(record):
             terms[domain_of(record)].setdefault(term, record.id)
-    for domain, found in terms.items():
-        surprise = -np.asarray(given.likelihood(list(found)), dtype=np.float64)
+    for domain, by_term in terms.items():
+        surprise = -np.asarray(resources.likelihood(list(by_term)), dtype=np.float64)
         low, high = np.nanpercentile(surprise, [25, 75])
-        for (term, item), value in zip(found.items(), surprise, strict=True):
+        for (term, item), value in zip(by_term.items(), surprise, strict=True):
             if value > high + 1.5 * (high - low):
                 message = f"{term!r} has {value:.2f} nats per token, three quarters of {domain or 'all'} {high:.2f}"
                 yield Found(item=item, message=message, text=term)
 
 
-def without_target(corpus: Corpus, given: Given) -> Iterator[Found]:
+def without_target(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L17: the stereotype is preferred with and without the target, so the item does not measure the group.
 
     The control of Pikuliak et al. 2023: an intrasentence target becomes `person`; an intersentence context is removed.
     """
-    assert given.likelihood is not None
+    assert resources.likelihood is not None
     # `person` can replace an intrasentence target only in English
     cats = [cat for cat in corpus.cats if cat.kind == "intersentence" or language_of(cat) == ENGLISH]
     texts = [text for cat in cats for text in _four(cat)]
-    scores = np.asarray(given.likelihood(texts) if texts else [], dtype=np.float64).reshape(-1, 4)
+    scores = np.asarray(resources.likelihood(texts) if texts else [], dtype=np.float64).reshape(-1, 4)
     for cat, (with_s, with_a, without_s, without_a) in zip(cats, scores, strict=True):
         if with_s > with_a and without_s > without_a:
             message = (
@@ -74,16 +74,16 @@ def about_anybody(text: str, target: str) -> str:
     return re.sub(rf"\b{re.escape(target)}(?P<plural>e?s)?\b", neutral, text, flags=re.IGNORECASE)
 
 
-def unequal_sentiment(corpus: Corpus, given: Given) -> Iterator[Found]:
+def unequal_sentiment(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L18: stereotypes and anti-stereotypes should be equally often positive (exact McNemar test over the items)."""
     from scipy.stats import binomtest
 
-    assert given.sentiment is not None
+    assert resources.sentiment is not None
     sides = [(cat["stereotype"].text, cat["anti-stereotype"].text) for cat in corpus.cats]
     sides += [(pair.more, pair.less) for pair in corpus.pairs]
     if not sides:
         return
-    positive = np.asarray(given.sentiment([text for side in sides for text in side])).reshape(-1, 2)
+    positive = np.asarray(resources.sentiment([text for side in sides for text in side])).reshape(-1, 2)
     differ = positive[positive[:, 0] != positive[:, 1]]
     p = float(binomtest(int(differ[:, 0].sum()), len(differ)).pvalue) if len(differ) else 1.0
     if p < CERTAIN:

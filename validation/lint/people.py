@@ -20,7 +20,7 @@ HARM = frozenset({"harm", "severity"})
 WRITER = ("writer", "anon_writer")
 
 
-def weak_agreement(corpus: Corpus, given: Given) -> Iterator[Found]:
+def weak_agreement(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L13: fewer than four of five judges gave the label; items without judgements are skipped."""
     for cat in corpus.cats:
         for candidate in cat.candidates:
@@ -34,27 +34,27 @@ def _weak(item: str, cast: Sequence[str], label: str, text: str) -> Iterator[Fou
     """A finding if the label has too small a share of the votes; the message names a tie."""
     if not cast or (behind := Counter(cast)[label]) >= STRONG * len(cast):
         return
-    (_, most), *others = Counter(cast).most_common()
-    tie = ", a tie" if others and others[0][1] == most else ""
+    (_, most), *runners_up = Counter(cast).most_common()
+    tie = ", a tie" if runners_up and runners_up[0][1] == most else ""
     yield Found(item=item, message=f"{behind} of {len(cast)} judges say {label}{tie}", text=text)
 
 
-def related_after_all(corpus: Corpus, given: Given) -> Iterator[Found]:
+def related_after_all(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L19: at least two judges call the unrelated option related, or an encoder finds it closest to the context."""
     for cat in corpus.cats:
         unrelated = cat["unrelated"]
-        others = [vote.label for vote in unrelated.votes if vote.label and vote.label != "unrelated"]
-        if len(others) > 1:
-            message = f"{len(others)} of {len(unrelated.votes)} judges do not call it unrelated"
+        other_labels = [vote.label for vote in unrelated.votes if vote.label and vote.label != "unrelated"]
+        if len(other_labels) > 1:
+            message = f"{len(other_labels)} of {len(unrelated.votes)} judges do not call it unrelated"
             yield Found(item=cat.id, message=message, text=unrelated.text)
     follows = [cat for cat in corpus.cats if cat.kind == "intersentence"]
-    if given.encoder and follows:
+    if resources.encoder and follows:
         import numpy as np
 
         texts = [text for cat in follows for text in (cat.context, *(cat[label].text for label in LABELS))]
-        vectors = np.asarray(given.encoder.encode(texts), dtype=np.float64)
-        for cat, found in zip(follows, vectors.reshape(len(follows), 1 + len(LABELS), -1), strict=True):
-            unit = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+        vectors = np.asarray(resources.encoder.encode(texts), dtype=np.float64)
+        for cat, rows in zip(follows, vectors.reshape(len(follows), 1 + len(LABELS), -1), strict=True):
+            unit = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
             near = unit[1:] @ unit[0]
             if near[2] > max(SIMILAR, near[0], near[1]):
                 message = (
@@ -63,14 +63,14 @@ def related_after_all(corpus: Corpus, given: Given) -> Iterator[Found]:
                 yield Found(item=cat.id, message=message, text=f"{cat.context} {cat['unrelated'].text}")
 
 
-def no_power(corpus: Corpus, given: Given) -> Iterator[Found]:
+def no_power(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L14: no item says which group is historically disadvantaged; CrowS-Pairs says so by the direction."""
     concerned = [record for record in corpus.records if not isinstance(record, Pair | Annotation)]
     if concerned and not any(POWER & _carried(record) for record in concerned):
         yield Found(item=WHOLE_SET, message=f"none of {len(concerned):,} items says which group holds power")
 
 
-def no_harm(corpus: Corpus, given: Given) -> Iterator[Found]:
+def no_harm(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L22: no item says how harmful each stereotype is, so all count equally."""
     if corpus.records and not any(HARM & _carried(record) for record in corpus.records):
         yield Found(item=WHOLE_SET, message=f"none of {len(corpus.records):,} items says how harmful it is")
@@ -81,7 +81,7 @@ def _carried(record: Any) -> set[str]:
     return {*getattr(record, "source", ()), *getattr(record, "extra", ())}
 
 
-def who_judged(corpus: Corpus, given: Given) -> Iterator[Found]:
+def who_judged(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L21: a person judged an item twice, or their own item; or one writer wrote more than a tenth of the set."""
     for record in corpus.records:
         votes = _votes(record)

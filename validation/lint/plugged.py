@@ -17,34 +17,34 @@ CODE = re.compile(r"L[1-9]\d{2,}")
 
 def load(codes: Collection[str]) -> Plugins:
     """All registered rules by code, checked; `codes` are the codes of catsofa's own rules."""
-    found = plugins.load(GROUP, "lint rule", dict.fromkeys(codes, "a rule"), _faults)
-    in_order = sorted(found.parts.items(), key=lambda part: int(part[0][1:]))
-    return replace(found, parts={code: _guarded(rule) for code, rule in in_order})
+    registry = plugins.load(GROUP, "lint rule", dict.fromkeys(codes, "a rule"), _faults)
+    in_order = sorted(registry.parts.items(), key=lambda part: int(part[0][1:]))
+    return replace(registry, parts={code: _guarded(rule) for code, rule in in_order})
 
 
-def _faults(code: str, found: Any) -> Iterator[str]:
+def _faults(code: str, plugin: Any) -> Iterator[str]:
     """The reasons why the object of an entry point is not a usable rule."""
-    if not isinstance(found, Rule):
-        yield f"found {short(found)}; expected an instance of catsofa.validation.lint.rule.Rule"
+    if not isinstance(plugin, Rule):
+        yield f"found {short(plugin)}; expected an instance of catsofa.validation.lint.rule.Rule"
         return
     if not CODE.fullmatch(code):
         yield "its code must be L100 or above"
-    if found.code != code:
-        yield f"its `code` is {found.code!r}; expected {code!r}, the name of the entry point"
-    if found.severity not in SEVERITIES:
-        yield f"its `severity` is {found.severity!r}; expected one of {', '.join(SEVERITIES)}"
-    if not callable(found.check):
-        yield f"its `check` is {short(found.check)}; expected a function"
-    if unknown := [name for name in (found.needs, *found.uses) if name and name not in NEEDS]:
+    if plugin.code != code:
+        yield f"its `code` is {plugin.code!r}; expected {code!r}, the name of the entry point"
+    if plugin.severity not in SEVERITIES:
+        yield f"its `severity` is {plugin.severity!r}; expected one of {', '.join(SEVERITIES)}"
+    if not callable(plugin.check):
+        yield f"its `check` is {short(plugin.check)}; expected a function"
+    if unknown := [name for name in (plugin.needs, *plugin.uses) if name and name not in NEEDS]:
         yield f"it needs {unknown[0]!r}; expected a field of Given: {', '.join(NEEDS)}"
 
 
 def _guarded(rule: Rule) -> Rule:
     """The rule with a wrapped check, whose exceptions name the rule."""
 
-    def check(corpus: Corpus, given: Given) -> Iterator[Found]:
+    def check(corpus: Corpus, resources: Given) -> Iterator[Found]:
         try:
-            yield from rule.check(corpus, given)
+            yield from rule.check(corpus, resources)
         except (BadInput, MemoryError):
             raise
         except Exception as error:

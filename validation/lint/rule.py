@@ -98,7 +98,7 @@ class Given:
     likelihood: Callable[[Sequence[str]], Sequence[float]] | None = None
     """The mean log-probability per token of each text."""
     sentiment: Callable[[Sequence[str]], Sequence[bool]] | None = None
-    """Whether each text is positive, or at least not negative."""
+    """Returns whether each text is positive, or at least not negative."""
     encoder: Encoder | None = None
     names: frozenset[str] = frozenset()
     """Given names, in lower case."""
@@ -147,8 +147,8 @@ class Corpus:
 
 Check = Callable[[Corpus, Given], Iterator[Found]]
 Ask = Literal["nothing", "English", "words", "folder", "facts", "tables", "frequency"]
-"""What a rule requires of a language: English, spaces (words), a folder, its [facts], folder and spaces (tables), or
-frequencies."""
+"""The requirement of a rule on a language: English, spaces (words), a folder, its [facts], folder and spaces (tables),
+or frequencies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,11 +167,11 @@ class Rule:
     reads: tuple[type[Any], ...] = (Cat, Pair, Probe, Question, Stereotype)
     """The record types that the rule reads."""
     asks: Ask = "nothing"
-    """What the rule requires of a record's language; other records are counted, but not checked."""
+    """The requirement of the rule on a record's language; other records are counted, but not checked."""
     english: str = ""
     """The part of the rule that supports only English, if the rest supports other languages."""
 
-    def withheld(self, code: str, given: Given) -> str:
+    def withheld(self, code: str, resources: Given) -> str:
         """The reason why the rule does not support a language; empty if it does."""
         match self.asks:
             case "English" if code != ENGLISH:
@@ -182,8 +182,8 @@ class Rule:
                 return "no folder of the language"
             case "facts" if not ((language := known(code)) and "facts" in language.facts):
                 return "no [facts] in a folder of the language"
-            case "frequency" if code != given.frequency_language:
-                return f"the frequencies are of {given.frequency_language!r}"
+            case "frequency" if code != resources.frequency_language:
+                return f"the frequencies are of {resources.frequency_language!r}"
         return ""
 
 
@@ -196,7 +196,7 @@ class NotApplied:
     records: int
     why: str
     partly: bool = False
-    """Whether the rest of the rule was applied."""
+    """True if the rest of the rule was applied."""
 
     def __str__(self) -> str:
         """One line of text for users."""
@@ -204,11 +204,11 @@ class NotApplied:
         return f"{self.rule} was {how} {quantity(self.records, 'record')} in {self.language!r}: {self.why}"
 
 
-def applied(rule: Rule, records: Sequence[Any], given: Given) -> tuple[Corpus, list[NotApplied]]:
+def applied(rule: Rule, records: Sequence[Any], resources: Given) -> tuple[Corpus, list[NotApplied]]:
     """The records for a rule, and the languages that the rule or a part of it does not support."""
     languages = Counter(language_of(record) for record in records if isinstance(record, rule.reads))
-    why = {code: rule.withheld(code, given) for code in languages}
-    of_words = {code: replace(rule, asks="frequency").withheld(code, given) for code in languages}
+    why = {code: rule.withheld(code, resources) for code in languages}
+    of_words = {code: replace(rule, asks="frequency").withheld(code, resources) for code in languages}
     out = [
         NotApplied(rule=rule.code, language=code, records=languages[code], why=reason)
         for code, reason in why.items()
@@ -220,7 +220,7 @@ def applied(rule: Rule, records: Sequence[Any], given: Given) -> tuple[Corpus, l
             for code, count in languages.items()
             if code != ENGLISH and not why[code]
         ]
-    if "frequency" in rule.uses and given.frequency:
+    if "frequency" in rule.uses and resources.frequency:
         out += [
             NotApplied(
                 rule=rule.code, language=code, records=languages[code], why=f"no spelling: {reason}", partly=True

@@ -16,16 +16,16 @@ _STOP = re.compile(rf"(?P<before>[^\W_][.,;:!?]+){BLANK}|{BLANK}(?P<after>[.,;:!
 _FIRST = re.compile(rf"^\W*{BLANK}|[.!?][\"'”’)]*\s+[\"'“‘(]*{BLANK}")
 
 
-def blank_count(corpus: Corpus, given: Given) -> Iterator[Found]:
+def blank_count(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L1: an intrasentence context should have one BLANK, an intersentence context none."""
     for cat in corpus.cats:
         wanted = 1 if cat.kind == "intrasentence" else 0
-        if (found := cat.context.count(BLANK)) != wanted:
-            message = f"the context has {found or 'no'} BLANK{'s' * (found > 1)} instead of {wanted or 'none'}"
+        if (count := cat.context.count(BLANK)) != wanted:
+            message = f"the context has {count or 'no'} BLANK{'s' * (count > 1)} instead of {wanted or 'none'}"
             yield Found(item=cat.id, message=message, text=cat.context)
 
 
-def blank_glued(corpus: Corpus, given: Given) -> Iterator[Found]:
+def blank_glued(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L2: a BLANK should not touch letters, should have its spaces at punctuation, and should not begin a sentence."""
     for cat in corpus.intrasentence:
         if (_LETTERS if spaced(language_of(cat)) else _SPACED_LETTERS).search(cat.context):
@@ -45,7 +45,7 @@ def _spaced(match: re.Match[str]) -> str:
     return f"{BLANK}{match['after']} {match[0][-1]}"
 
 
-def filled_context(corpus: Corpus, given: Given) -> Iterator[Found]:
+def filled_context(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L3: a sentence should equal its filled context exactly; otherwise options differ in more than the fill."""
     for cat in corpus.intrasentence:
         if cat.context.count(BLANK) != 1:
@@ -66,8 +66,8 @@ def _unlike(cat: Cat, candidates: Sequence[Candidate]) -> Iterator[Found]:
         return
     text, filled = differ[0]
     only_case = all(text.lower() == filled.lower() for text, filled in differ)
-    what = "case" if only_case else "spacing or punctuation"
-    message = f"{len(differ)} of 3 sentences differ from their filled context in {what}"
+    aspect = "case" if only_case else "spacing or punctuation"
+    message = f"{len(differ)} of 3 sentences differ from their filled context in {aspect}"
     yield Found(item=cat.id, message=message, text=text, fix=filled if only_case else "")
 
 
@@ -78,7 +78,7 @@ def _filled(context: str, candidate: Candidate) -> str:
     return candidate.text[0] + filled[1:] if same and candidate.text[0].isupper() else filled
 
 
-def copies(corpus: Corpus, given: Given) -> Iterator[Found]:
+def copies(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L20: two items are near-duplicates; or an item or a target term's group is also in the other split."""
     records = [record for record in corpus.records if isinstance(record, COMPARED)]
     texts = [content(record) for record in records]
@@ -86,12 +86,12 @@ def copies(corpus: Corpus, given: Given) -> Iterator[Found]:
         first, second = records[pair.first], records[pair.second]
         message = f"{in_percent(pair.similarity, 0)} the same as {first.id}"
         yield Found(item=second.id, message=message, text=texts[pair.second])
-    others = [record for record in given.against if isinstance(record, COMPARED)]
-    for leak in leaks(records, others):
+    other_records = [record for record in resources.against if isinstance(record, COMPARED)]
+    for leak in leaks(records, other_records):
         yield Found(item=leak.item, message=leak.message, severity="error")
 
 
-def answers(corpus: Corpus, given: Given) -> Iterator[Found]:
+def answers(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L24: a question should have a target, and "unknown" is correct exactly if the context leaves the answer open."""
     for question in corpus.questions:
         if question.reason:

@@ -39,7 +39,7 @@ def texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
                 yield record.id, record.text
 
 
-def target_absent(corpus: Corpus, given: Given) -> Iterator[Found]:
+def target_absent(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L4: a CAT's context should name its target, or its country or people, in a form of its language."""
     for cat in corpus.cats:
         code = language_of(cat)
@@ -53,12 +53,12 @@ def target_absent(corpus: Corpus, given: Given) -> Iterator[Found]:
             yield Found(item=cat.id, message=doubt, text=cat.context, severity="info")
 
 
-def wording(corpus: Corpus, given: Given) -> Iterator[Found]:
+def wording(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L6: wrong a or an, a doubled word, a pronoun with the wrong verb (English); with frequencies, a misspelt word."""
     languages = {record.id: language_of(record) for record in corpus.records}
-    spelt = given.frequency_language if given.frequency and spaced(given.frequency_language) else None
+    spelt = resources.frequency_language if resources.frequency and spaced(resources.frequency_language) else None
     for item, text in texts(corpus):
-        if languages[item] == spelt and (unknown := _misspelt(text, given)):
+        if languages[item] == spelt and (unknown := _misspelt(text, resources)):
             yield Found(item=item, message=f"unknown words: {', '.join(unknown)}", text=text)
         if languages[item] != ENGLISH:
             continue
@@ -74,27 +74,27 @@ def wording(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 def _right_article(match: re.Match[str]) -> str:
     """The correct article for its word, in the same case; unchanged if it is already one of the correct ones."""
-    right, *others = articles(match[3])
-    if match[1].lower() in (right, *others):
+    right, *alternatives = articles(match[3])
+    if match[1].lower() in (right, *alternatives):
         return match[0]
     return (right.capitalize() if match[1][0].isupper() else right) + match[2] + match[3]
 
 
-def _misspelt(text: str, given: Given) -> list[str]:
+def _misspelt(text: str, resources: Given) -> list[str]:
     """The lower-case words of a text with a very low frequency."""
-    frequency = given.frequency
+    frequency = resources.frequency
     assert frequency is not None
-    written = {word for word in re.findall(r"[^\W\d_][\w'’]+", text) if word == word.lower()}
+    lower_words = {word for word in re.findall(r"[^\W\d_][\w'’]+", text) if word == word.lower()}
     return [
         word
-        for said in dict.fromkeys(words(text))
-        if said in written
-        for word in tokens(said, given.frequency_language)
+        for spelling in dict.fromkeys(words(text))
+        if spelling in lower_words
+        for word in tokens(spelling, resources.frequency_language)
         if not word.endswith("'") and frequency(word.removesuffix("'s")) < RARE
     ]
 
 
-def objective(corpus: Corpus, given: Given) -> Iterator[Found]:
+def objective(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L12: a stereotype with a number, a quantity, a superlative or geography may be a fact: ask the annotators."""
     for cat in corpus.cats:
         yield from _objective(cat, cat["stereotype"].text)
@@ -104,7 +104,7 @@ def objective(corpus: Corpus, given: Given) -> Iterator[Found]:
 
 def _objective(record: Cat | Pair, text: str) -> Iterator[Found]:
     """A finding if a text matches the fact patterns of its language."""
-    if signs := [what for what, pattern in facts_of(language_of(record)).items() if pattern.search(text)]:
+    if signs := [name for name, pattern in facts_of(language_of(record)).items() if pattern.search(text)]:
         message = f"may state a fact ({', '.join(signs)}): ask whether it is true"
         yield Found(item=record.id, message=message, text=text)
 
@@ -114,7 +114,7 @@ def facts_of(code: str) -> Mapping[str, re.Pattern[str]]:
     """The patterns of factual statements, by name: [facts] of the language."""
     language = known(code)
     listed = language.facts.get("facts", {}) if language else {}
-    return {what: re.compile(pattern, re.IGNORECASE) for what, pattern in listed.items()}
+    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in listed.items()}
 
 
 RULES = (

@@ -57,13 +57,16 @@ def keywords(
     if not (lemmas or spaced(language)):
         return {}
     texts: dict[str, list[str]] = defaultdict(list)
-    given: set[str] = set()
+    terms: set[str] = set()
     for record in records:
         if language_of(record) == language:
             texts[domain_of(record)] += _texts(record)
-            given |= _forms(term_of(record), language)
+            terms |= _forms(term_of(record), language)
     split = lemmas or partial(map, partial(tokens, code=language))
-    return {domain: _ranked(split(found), given, reference, language)[:top] for domain, found in sorted(texts.items())}
+    return {
+        domain: _ranked(split(domain_texts), terms, reference, language)[:top]
+        for domain, domain_texts in sorted(texts.items())
+    }
 
 
 def not_counted(records: Sequence[Any], lemmas: Lemmas | None = None) -> list[str]:
@@ -96,20 +99,20 @@ def _texts(record: Any) -> list[str]:
     return [record.text] if hasattr(record, "text") else []
 
 
-def _ranked(texts: Iterable[Sequence[str]], given: set[str], reference: Reference, language: str) -> list[Keyword]:
+def _ranked(texts: Iterable[Sequence[str]], terms: set[str], reference: Reference, language: str) -> list[Keyword]:
     """The words or lemmas, sorted by keyness, without target terms."""
     ending = "'s" if language == ENGLISH else ""
     counts = Counter(word.lower().removesuffix(ending) for text in texts for word in text)
     total = counts.total()
-    found = []
+    ranking = []
     for word, count in counts.items():
-        if (singulars(word) if language == ENGLISH else {word}) & given or not word.strip("'"):
+        if (singulars(word) if language == ENGLISH else {word}) & terms or not word.strip("'"):
             continue
-        here, elsewhere = 1e6 * count / total, reference(word)
-        found.append(
-            Keyword(word=word, count=count, per_million=here, reference=elsewhere, score=keyness(here, elsewhere))
+        rate, elsewhere = 1e6 * count / total, reference(word)
+        ranking.append(
+            Keyword(word=word, count=count, per_million=rate, reference=elsewhere, score=keyness(rate, elsewhere))
         )
-    return sorted(found, key=lambda keyword: (-keyword.score, keyword.word))
+    return sorted(ranking, key=lambda keyword: (-keyword.score, keyword.word))
 
 
 def reference(source: str, language: str = ENGLISH) -> Reference:

@@ -28,13 +28,13 @@ def leaks(
     first: Sequence[Any], second: Sequence[Any], siblings: Mapping[str, str] | None = None, progress: Progress = SILENT
 ) -> list[Leak]:
     """Every id, near-duplicate, target term and pair of sibling terms that both sets share."""
-    there = {record.id for record in second}
-    same = [record.id for record in first if record.id in there]
+    second_ids = {record.id for record in second}
+    same = [record.id for record in first if record.id in second_ids]
     ids = [Leak(shared="id", item=item, other=item, message="stands in both sets") for item in same]
-    texts, others = ([content(record) for record in side] for side in (first, second))
+    texts, other_texts = ([content(record) for record in side] for side in (first, second))
     languages = [language_of(record) for record in (*first, *second)]
-    found = near_duplicates_between(texts, others, NEAR, progress, languages)
-    pairs = [(first[pair.first].id, second[pair.second].id, pair.similarity) for pair in found]
+    copies = near_duplicates_between(texts, other_texts, NEAR, progress, languages)
+    pairs = [(first[pair.first].id, second[pair.second].id, pair.similarity) for pair in copies]
     return [
         *ids,
         *[
@@ -53,25 +53,30 @@ def leaks(
 
 def _terms(first: Sequence[Any], second: Sequence[Any], siblings: Mapping[str, str] | None) -> list[Leak]:
     """Target terms, or terms of one sibling group, with items in both sets; a leak names the first item of a term."""
-    here, there = _by_group(first, siblings), _by_group(second, siblings)
-    found = []
-    for group in sorted(here.keys() & there.keys()):
-        for term in sorted(here[group]):
-            same, others = sorted({term} & there[group].keys()), sorted(there[group].keys() - {term})
-            item = here[group][term]
+    first_groups, second_groups = _by_group(first, siblings), _by_group(second, siblings)
+    result = []
+    for group in sorted(first_groups.keys() & second_groups.keys()):
+        for term in sorted(first_groups[group]):
+            same, sibling_terms = (
+                sorted({term} & second_groups[group].keys()),
+                sorted(second_groups[group].keys() - {term}),
+            )
+            item = first_groups[group][term]
             if same:
                 message = f"the target {term!r} has items in both sets"
-                found.append(Leak(shared="term", item=item, other=there[group][term], message=message))
-            elif others:
-                message = f"the target {term!r} is a sibling of {', '.join(map(repr, others))} in the other set"
-                found.append(Leak(shared="sibling", item=item, other=there[group][others[0]], message=message))
-    return found
+                result.append(Leak(shared="term", item=item, other=second_groups[group][term], message=message))
+            elif sibling_terms:
+                message = f"the target {term!r} is a sibling of {', '.join(map(repr, sibling_terms))} in the other set"
+                result.append(
+                    Leak(shared="sibling", item=item, other=second_groups[group][sibling_terms[0]], message=message)
+                )
+    return result
 
 
 def _by_group(records: Sequence[Any], siblings: Mapping[str, str] | None) -> dict[str, dict[str, str]]:
     """Maps each sibling group to its terms, and each term to its first item."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    groups: dict[str, dict[str, str]] = defaultdict(dict)
     for record, group in zip(records, groups_of(records, siblings), strict=True):
         if group:
-            found[group].setdefault(term_of(record), record.id)
-    return found
+            groups[group].setdefault(term_of(record), record.id)
+    return groups

@@ -42,20 +42,23 @@ def sentiments(
                 sides.setdefault("less", []).append(record.less)
     if not sides:
         raise ValueError("there are no CATs and no pairs, so no stereotypes whose sentiment could be measured")
-    found = {}
+    result = {}
     for side, texts in sides.items():
         positive = is_positive(texts, classify, negative)
         share = sum(positive) / len(positive)
-        found[side] = Sentiment(positive=share, negative=1 - share, texts=len(texts))
-    return found
+        result[side] = Sentiment(positive=share, negative=1 - share, texts=len(texts))
+    return result
 
 
 def is_positive(texts: Sequence[str], classify: Classifier, negative: Iterable[str] = NEGATIVE) -> list[bool]:
-    """Whether each text is not negative; an unknown class is an error, since a wrong guess would reverse the table."""
+    """Returns for each text whether it is not negative.
+
+    An unknown class is an error, since a wrong guess would reverse the table.
+    """
     named = frozenset(name.lower() for name in negative)
-    classes = [found.lower() for found in classify(texts)]
+    classes = [label.lower() for label in classify(texts)]
     if unknown := sorted(set(classes) - named - KNOWN) if named <= NEGATIVE else []:
         raise ValueError(
             f"the classifier calls its classes {', '.join(unknown)}; say which of them is negative (--negative)"
         )
-    return [found not in named for found in classes]
+    return [label not in named for label in classes]

@@ -31,15 +31,15 @@ def sizes(records: Iterable[Any]) -> dict[str, dict[str, Size]]:
     for record in records:
         for kind in (kind_of(record), OVERALL):
             parts[kind][domain_of(record)].append(record)
-    found = {kind: _domains(domains) for kind, domains in parts.items()}
-    whole = found.pop(OVERALL, {})
+    table = {kind: _domains(domains) for kind, domains in parts.items()}
+    whole = table.pop(OVERALL, {})
     # the paper's overall mean is the mean of the kinds' means, each the mean of its domains
-    means = [domains[OVERALL].words_of_domains for domains in found.values()]
+    means = [domains[OVERALL].words_of_domains for domains in table.values()]
     if means:
         total = whole[OVERALL]
         mean = _mean(means)
-        found[OVERALL] = {OVERALL: Size(terms=total.terms, items=total.items, words=total.words, words_of_domains=mean)}
-    return found
+        table[OVERALL] = {OVERALL: Size(terms=total.terms, items=total.items, words=total.words, words_of_domains=mean)}
+    return table
 
 
 def kind_of(record: Any) -> str:
@@ -53,8 +53,8 @@ def kind_of(record: Any) -> str:
             return "probes"
         case Question():
             return "questions"
-    found = type(record).__name__
-    raise ValueError(f"{found} records have no sentences to count; give CATs, pairs, probes or questions")
+    kind = type(record).__name__
+    raise ValueError(f"{kind} records have no sentences to count; give CATs, pairs, probes or questions")
 
 
 def texts_of(record: Any) -> Iterator[str]:
@@ -74,11 +74,11 @@ def texts_of(record: Any) -> Iterator[str]:
 
 def _domains(domains: dict[str, list[Any]]) -> dict[str, Size]:
     """The size of each domain, and of all domains together."""
-    found = {domain: _size(records) for domain, records in sorted(domains.items())}
+    table = {domain: _size(records) for domain, records in sorted(domains.items())}
     whole = _size([record for records in domains.values() for record in records])
-    mean = _mean([size.words for size in found.values()])
-    found[OVERALL] = Size(terms=whole.terms, items=whole.items, words=whole.words, words_of_domains=mean)
-    return found
+    mean = _mean([size.words for size in table.values()])
+    table[OVERALL] = Size(terms=whole.terms, items=whole.items, words=whole.words, words_of_domains=mean)
+    return table
 
 
 def _size(records: list[Any]) -> Size:
@@ -93,5 +93,5 @@ def _size(records: list[Any]) -> Size:
 
 def _mean(values: Sequence[float | None]) -> float | None:
     """The mean; None if a value is missing."""
-    known = [value for value in values if value is not None]
-    return fmean(known) if len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return fmean(numbers) if len(numbers) == len(values) else None

@@ -41,7 +41,9 @@ class Split(Tabular):
         """A flat row for each set and domain, and for each set as a whole."""
         report = self.report()
         sets = {**report["domains"], "overall": report}
-        return [{"set": name, "domain": domain, **of[name]} for domain, of in sets.items() for name in ("dev", "test")]
+        return [
+            {"set": name, "domain": domain, **part[name]} for domain, part in sets.items() for name in ("dev", "test")
+        ]
 
     def report(self) -> dict[str, Any]:
         """The sizes of the two sets, overall and by domain."""
@@ -84,10 +86,10 @@ def split(
     domains: dict[int, Counter[str]] = defaultdict(Counter)
     for record, one in zip(records, block, strict=True):
         domains[one][domain_of(record)] += 1
-    found: dict[str, dict[int, int]] = defaultdict(dict)
+    block_sizes: dict[str, dict[int, int]] = defaultdict(dict)
     for one, counted in domains.items():  # a block of several domains belongs to the domain of most of its items
-        found[max(counted, key=lambda domain: (counted[domain], domain))][one] = counted.total()
-    for _, sizes in sorted(found.items()):
+        block_sizes[max(counted, key=lambda domain: (counted[domain], domain))][one] = counted.total()
+    for _, sizes in sorted(block_sizes.items()):
         order = [list(sizes)[n] for n in rng.permutation(len(sizes))]
         wanted = round(dev * sum(sizes.values()))
         chosen |= {order[n] for n in closest_subset([sizes[one] for one in order], wanted)}
@@ -132,11 +134,11 @@ def closest_subset(sizes: Sequence[int], wanted: int) -> list[int]:
     Far from the target, any size is taken. Near the target, every sum that the next sizes can form is one bit.
     Walking back, a size is taken only if the sum cannot be formed without it.
     """
-    taken: list[int] = []
+    places: list[int] = []
     rest: list[int] = []
     for place, size in enumerate(sizes):
         if wanted - size >= FAR:
-            taken.append(place)
+            places.append(place)
             wanted -= size
         elif len(rest) < MANY:
             rest.append(place)
@@ -144,12 +146,12 @@ def closest_subset(sizes: Sequence[int], wanted: int) -> list[int]:
     sums = [1]
     for place in rest:
         sums.append((sums[-1] | sums[-1] << sizes[place]) & ((1 << 2 * wanted + 1) - 1))
-    left = min((s for s in range(sums[-1].bit_length()) if sums[-1] >> s & 1), key=lambda s: abs(s - wanted))
+    remainder = min((s for s in range(sums[-1].bit_length()) if sums[-1] >> s & 1), key=lambda s: abs(s - wanted))
     for n in range(len(rest), 0, -1):
-        if not sums[n - 1] >> left & 1:
-            taken.append(rest[n - 1])
-            left -= sizes[rest[n - 1]]
-    return taken
+        if not sums[n - 1] >> remainder & 1:
+            places.append(rest[n - 1])
+            remainder -= sizes[rest[n - 1]]
+    return places
 
 
 def _sizes(records: Sequence[Any]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The pages before the work: what a study asks of people, their consent, and the questions about them."""
+"""Pages before the work: the requirements of a study, the consent, and the questions about people."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from catsofa.annotation.study import now
 from catsofa.data.digests import hex_digest
 
 TURK = ("https://www.mturk.com", "https://workersandbox.mturk.com")
-"""Where Mechanical Turk takes a submission."""
+"""Origins at which Mechanical Turk takes a submission."""
 UNNAMED = "Open this page from the link of the study, which says who you are."
 TWICE = (
     "Somebody took part under your name with another submission. There is no second place. If it was not you, open the "
@@ -37,35 +37,35 @@ EARLIER = (
 
 
 class Entrance:
-    """How people come in."""
+    """Handlers for people who arrive."""
 
     def __init__(self, site: Site) -> None:
-        """Know the pilots of the study: who came there is asked when somebody arrives, since they may be open still."""
+        """Loads the pilots of the study. Each arrival is checked in them, since they may still be open."""
         self._site, self._pilots, self._background = site, [*pilots.earlier(site.study)], Background(site.study)
         self._arrivals, self._noting = arrivals.Arrivals(site.study.folder), asyncio.Lock()
         self._consent = hex_digest(json.dumps(site.texts, default=str))
 
     async def entry(self, request: Request) -> Response:
-        """What a person reads first. Nothing is looked up, so that the page is the same for everybody."""
-        given = dict(request.query_params) | dict(request.path_params)
+        """Returns the first page. Looks nothing up, so that the page is the same for everybody."""
+        params = dict(request.query_params) | dict(request.path_params)
         turk = self._site.platform == "mturk"
-        if turk and given.get("assignmentId") == arrivals.PREVIEW:
+        if turk and params.get("assignmentId") == arrivals.PREVIEW:
             return self._site.page("preview", policy=guards.FRAMED)
         names = arrivals.NAMES["invitation" if "invitation" in request.path_params else self._site.platform]
-        known = {name: given.get(name, "") for name in dict.fromkeys(names)}
-        if not all(arrivals.NAME.fullmatch(value) for value in known.values()):
+        values = {name: params.get(name, "") for name in dict.fromkeys(names)}
+        if not all(arrivals.NAME.fullmatch(value) for value in values.values()):
             return self._site.page("message", 400, says=UNNAMED)
-        if turk and given.get("turkSubmitTo") in TURK:
-            asked = "&".join(f"{name}={value}" for name, value in known.items())
-            policy = guards.FRAMED.replace("form-action 'self'", f"form-action {given['turkSubmitTo']}")
-            action = f"{given['turkSubmitTo']}/mturk/externalSubmit"
-            return self._site.page("turk", asked=asked, action=action, assignment=known["assignmentId"], policy=policy)
-        if turk and "turkSubmitTo" in given:
+        if turk and params.get("turkSubmitTo") in TURK:
+            query = "&".join(f"{name}={value}" for name, value in values.items())
+            policy = guards.FRAMED.replace("form-action 'self'", f"form-action {params['turkSubmitTo']}")
+            action = f"{params['turkSubmitTo']}/mturk/externalSubmit"
+            return self._site.page("turk", asked=query, action=action, assignment=values["assignmentId"], policy=policy)
+        if turk and "turkSubmitTo" in params:
             return self._site.page("message", 400, says="This page was not opened by Mechanical Turk.")
-        return self._site.page("consent", known=known)
+        return self._site.page("consent", known=values)
 
     async def agree(self, request: Request) -> Response:
-        """Take the consent of a person, or its refusal, and give them a session."""
+        """Records the consent of a person, or its refusal, and starts a session."""
         form = await guards.sent_form(request)
         platform = "invitation" if "invitation" in form else self._site.platform
         if platform == "invitation":
@@ -87,18 +87,18 @@ class Entrance:
             return self._site.page("message", 403, says=EARLIER)
 
         def job(held: Rows) -> str:
-            at = time.time()
+            timestamp = time.time()
             if agreed:
-                state = seats.arrive(held, self._site.rules, name, submission, self._consent, at)
+                state = seats.arrive(held, self._site.rules, name, submission, self._consent, timestamp)
             else:
-                state = seats.decline(held, name, submission, at)
+                state = seats.decline(held, name, submission, timestamp)
             if state:
-                self._site.begin(held, name, cookie, at)
+                self._site.begin(held, name, cookie, timestamp)
             return state
 
         if not (state := await self._site.do(job)):
             return self._site.page("message", 403, says=TWICE)
-        # before the cookie is sent: nobody works whose name is not noted, and of who declined before none is
+        # before the cookie is sent, so that nobody works without an entry; people who declined before get none
         if agreed and state != "declined":
             async with self._noting:
                 await run_in_threadpool(self._arrivals.note, arrival)
@@ -106,21 +106,21 @@ class Entrance:
         return self._site.with_cookie(RedirectResponse(where, status_code=303), cookie)
 
     async def about(self, request: Request) -> Response:
-        """The questions about a person; what they said before is not shown."""
+        """Returns the questions about a person, without their earlier answers."""
         await self._site.do(lambda held: self._site.who(held, request))
         return self._site.page("about", asked=self._site.asked, silent=SILENT, k=self._site.opening.questionnaire.k)
 
     async def tell(self, request: Request) -> Response:
-        """Keep what a person says about themselves, apart from the study's store."""
+        """Stores what a person says about themselves, apart from the study's store."""
         try:
-            said = chosen(self._site.asked, await guards.sent_form(request))
+            reply = chosen(self._site.asked, await guards.sent_form(request))
         except ValueError as error:
             raise Refused(422, str(error)) from None
         async with self._site.telling:
             person = await self._site.do(lambda held: seats.known(held, self._site.who(held, request)))
             name = person["name"]
             if person["state"] not in seats.ENDED:
-                await run_in_threadpool(self._background.keep, name, said)
-                if not await self._site.do(lambda held: held.get("person", name)):  # forgotten meanwhile
+                await run_in_threadpool(self._background.keep, name, reply)
+                if not await self._site.do(lambda held: held.get("person", name)):  # erased meanwhile
                     await run_in_threadpool(self._background.remove, name)
         return RedirectResponse("work", status_code=303)

@@ -1,4 +1,4 @@
-"""One process that serves one study: its paths, and how they are served."""
+"""Serves one study in one process: the paths, and the configuration of the server."""
 
 import asyncio
 import json
@@ -42,20 +42,20 @@ from catsofa.data.percentages import quantity
 FILES = {"page.css": "text/css", "owner.css": "text/css"}
 FILES |= dict.fromkeys(("page.js", "work.js", "owner.js"), "text/javascript")
 WIDEN_EVERY = 30.0
-"""Seconds from one look for uncertain items to the next."""
+"""Seconds between two searches for uncertain items."""
 LOG = logging.getLogger(__name__)
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A server that is ready to run, and what its owner should know."""
+    """Server that is ready to run, with messages for its owner."""
 
     says: tuple[str, ...]
     server: uvicorn.Server
 
     def run(self) -> None:
-        """Serve until Ctrl-C."""
+        """Serves until Ctrl-C."""
         with suppress(KeyboardInterrupt):
             self.server.run()
 
@@ -73,11 +73,11 @@ def serving(
     watch: Watch | None = None,
     verify: Verify | None = None,
 ) -> Iterator[Service]:
-    """A server for a study; what would make it unsafe or useless is refused before anybody can come.
+    """Prepares a server for a study; refuses an unsafe or useless setup before anybody can come.
 
-    The owner's page shows the study by `look`; without it there is none. `store` is the URL of a PostgreSQL database.
-    `watch` asks the platform about submissions now and then, and gives a job that the store does about them;
-    with `verify` it also asks when the platform tells that something changed.
+    `look` loads the owner's page; without it, the study has no such page. `store` is the URL of a PostgreSQL database.
+    `watch` asks the platform about submissions regularly, and returns a job that updates the store. With `verify`, it
+    also asks when the platform reports a change.
     """
     from filelock import FileLock, Timeout
 
@@ -104,7 +104,7 @@ def serving(
         raise ValueError(f"another process serves {study.folder} already; stop it first") from None
     with alone, home.open_store(study, rules.practice, store) as rows:
         rows.do(lambda held: home.refuse_other_practice(held, study, rules.practice))
-        for token in retired(study):  # a kill may have come between the note and the store
+        for token in retired(study):  # a kill may have come between the note and the change in the store
             rows.do(partial(decisions.retire, token=token))
         site = Site(study, rows, opening, address, port)
         reached = owner == "remote" or host in {*LOOPBACK, "0.0.0.0"}
@@ -130,27 +130,27 @@ def serving(
         if desk and look:
             look(study)  # loads what the owner's page needs
             key = rows.do(lambda held: new_key(held, time.time()))
-            there = address if owner == "remote" else f"http://127.0.0.1:{port}"
-            says.append(f"the owner's page, by a link that works once: {there}/owner#{key}")
+            origin = address if owner == "remote" else f"http://127.0.0.1:{port}"
+            says.append(f"the owner's page, by a link that works once: {origin}/owner#{key}")
         yield Service(says=tuple(says), server=server)
 
 
 def app(site: Site, desk: Desk | None = None, watcher: Watcher | None = None) -> Starlette:
-    """The application: every path of the site behind the guards."""
+    """Returns the application: every path of the site behind the guards."""
     entrance, work = Entrance(site), Work(site)
-    # read before the files of the program may change
+    # read now, because the program's files may change later
     files, _ = {name: (FOLDER / name).read_text("utf-8") for name in FILES}, pages()
 
     async def health(request: Request) -> Response:
-        """Whether the store can be written."""
+        """Checks that the store can be written."""
         await site.do(lambda held: held.run("DELETE FROM session WHERE until < 0"))
         return JSONResponse({"well": True})
 
     async def file(request: Request) -> Response:
-        """The page's own script and style."""
-        if (found := files.get(name := request.path_params["name"])) is None:
+        """Returns a script or style file of the pages."""
+        if (content := files.get(name := request.path_params["name"])) is None:
             raise Refused(404, "there is nothing here")
-        return Response(found, media_type=FILES[name])
+        return Response(content, media_type=FILES[name])
 
     paths = (
         ("/", entrance.entry, "GET"),
@@ -172,12 +172,12 @@ def app(site: Site, desk: Desk | None = None, watcher: Watcher | None = None) ->
 
     routes += desk.routes() if desk else []
     if watcher and watcher.verify:
-        told = site.guarded(watcher.event, limited=False, from_pages=False)
-        routes.append(Route(EVENTS, told, methods=["POST"]))
+        handler = site.guarded(watcher.event, limited=False, from_pages=False)
+        routes.append(Route(EVENTS, handler, methods=["POST"]))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        """Look for uncertain items and for submissions that nobody knows, as long as the server runs."""
+        """Checks uncertain items and unknown submissions as long as the server runs."""
         looking = [asyncio.create_task(_widening(site))]
         looking += [asyncio.create_task(watcher.run())] if watcher else []
         yield
@@ -185,23 +185,21 @@ def app(site: Site, desk: Desk | None = None, watcher: Watcher | None = None) ->
             task.cancel()
 
     routes.append(Route("/{name:str}", site.guarded(file, limited=False), methods=["GET"]))
-    made = Starlette(
+    application = Starlette(
         routes=routes, lifespan=lifespan, exception_handlers={HTTPException: site.missing, Exception: site.broken}
     )
-    made.router.redirect_slashes = (
-        False  # such a redirect believes the Host header, and has none of the guards' headers
-    )
-    return made
+    application.router.redirect_slashes = False  # such a redirect trusts the Host header, and lacks the guards' headers
+    return application
 
 
 async def _widening(site: Site) -> None:
-    """Ask for further judgements of uncertain items, again and again while answers come."""
+    """Requests further judgements of uncertain items, again and again while answers come."""
     wanted, answered = site.opening.adaptive, -1
     while wanted.most:
         await asyncio.sleep(WIDEN_EVERY)
         try:
-            before, (found,) = answered, await site.do(lambda held: held.all("SELECT count(*) AS n FROM answer"))
-            if before != (answered := found["n"]):
+            before, (row,) = answered, await site.do(lambda held: held.all("SELECT count(*) AS n FROM answer"))
+            if before != (answered := row["n"]):
                 more = await run_in_threadpool(adaptive.widen, site.study, wanted.most, wanted.posterior, wanted.model)
                 await site.do(partial(adaptive.apply, wanted=more))
         except (ValueError, OSError) as error:
@@ -210,7 +208,7 @@ async def _widening(site: Site) -> None:
 
 
 def config(served: Starlette, site: Site, host: str, port: int) -> uvicorn.Config:
-    """How uvicorn serves: slow clients are cut off, and only a proxy of this machine may say who asks."""
+    """Configures uvicorn: cuts off slow clients, and trusts only a proxy on this machine for client addresses."""
     return uvicorn.Config(
         served,
         host=host,
@@ -231,7 +229,7 @@ def config(served: Starlette, site: Site, host: str, port: int) -> uvicorn.Confi
 def _said_of(
     look: adaptive.Outlook, study: Study, rules: Rules, cost: money.Budget, most: int, least: Sequence[int]
 ) -> str:
-    """What the adaptive stop may add to the cost; `least` people are needed as it is, and at worst."""
+    """Returns the cost that the adaptive stop may add, in words; `least` people are needed now, and at worst."""
     currency = study.settings.currency
     expected, worst = (
         money.budget(study, rules, cost.judgements + more, people)
@@ -244,7 +242,7 @@ def _said_of(
 
 
 def _says(study: Study, opening: settings.Opening, address: str, cost: money.Budget) -> Iterator[str]:
-    """The address for people, what the study costs, and what is missing."""
+    """Yields the address for people, the cost of the study, and what is missing."""
     platform, title = opening.platform.name, study.settings.title
     link = {
         "prolific": arrivals.prolific_link(address),
@@ -269,12 +267,12 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
         lost = study.settings.cents(len(opening.lessons)) if pay is None else round(100 * pay)
         yield f"who does not pass the {len(opening.lessons)} practice items costs {currency} {lost / 100:.2f} more"
     ethics = opening.ethics
-    told = {
+    consent_fields = {
         "institution": ethics.institution,
         "legal_basis": ethics.legal_basis,
         "withdraw_until": ethics.withdraw_until,
     }
-    if unsaid := [f"ethics.{name}" for name, value in told.items() if not value]:
+    if unsaid := [f"ethics.{name}" for name, value in consent_fields.items() if not value]:
         yield f"the consent page lacks {', '.join(unsaid)}, which platforms and boards of ethics ask for"
     if not any(key.gold for key in study.keys.values()) and study.kind.judged.asks:
         yield "there are no checks and no gold items: nothing tells careful people from others"

@@ -1,4 +1,4 @@
-"""What all pages of an open study share: its store, browser sessions, guards of requests, and the look of a page."""
+"""Shared parts of the pages of an open study: store, browser sessions, guards of requests, page template."""
 
 import asyncio
 import logging
@@ -26,21 +26,21 @@ from catsofa.annotation.study.interface import filled
 from catsofa.data.digests import hex_digest
 
 SESSION = 12 * 3600.0
-"""Seconds for which a browser is known."""
+"""Lifetime of a browser session, in seconds."""
 BY_ADDRESS, BY_SESSION = (60.0, 5.0), (10.0, 4.0)
-"""Requests at once, and then a second: of browsers without a session at one address, and of one session."""
+"""Rate limits (requests at once, then per second): of browsers without a session at one address, and of one session."""
 FORMS = ("/consent", "/about-you", "/stop", "/withdraw")
-"""What pages send without a script."""
+"""Paths to which pages send forms without a script."""
 LOG = logging.getLogger(__name__)
 Action = Callable[[Request], Awaitable[Response]]
 T = TypeVar("T")
 
 
 class Site:
-    """One study's site."""
+    """Site of one study."""
 
     def __init__(self, study: Study, store: Store, opening: Opening, address: str, port: int = 0) -> None:
-        """Serve `study` at `address`, where people's browsers reach it; this machine's own do at `port`."""
+        """Serves `study` at `address`, where people's browsers reach it; browsers on this machine use `port`."""
         self.study, self.opening, self.rules = study, opening, rules(study, opening)
         self.platform, self.key = opening.platform.name, arrivals.key_of(study, opening.people.same_as)
         self.asked = questions(study, opening.questionnaire)
@@ -54,26 +54,27 @@ class Site:
         self._store, place = store, urlsplit(address)
         self.https, self.hosts = place.scheme == "https", {place.netloc.casefold()}
         self.near = {f"127.0.0.1:{port or place.port}", f"localhost:{port or place.port}"}
-        """The names by which this machine's own browsers reach the server."""
+        """Host names by which browsers on this machine reach the server."""
         if place.hostname in ("127.0.0.1", "localhost"):
             self.hosts |= {f"127.0.0.1:{place.port}", f"localhost:{place.port}"}
         self.telling = asyncio.Lock()
-        """Held while somebody says something about themselves, or has it erased: the one ends before the other."""
+        """Lock for answers of people about themselves and for their erasure, so that one ends before the other
+        begins."""
         self._cookie = "__Host-seat" if self.https else "seat"
         self._sessions, self.strangers = set[str](), guards.Strangers()
         self._by_address, self._by_session = Buckets(*BY_ADDRESS), Buckets(*BY_SESSION)
 
     def amount(self, cents: int) -> str:
-        """Money as pages show it."""
+        """Formats an amount of money for pages."""
         return f"{self.study.settings.currency} {cents / 100:.2f}"
 
     def guarded(
         self, action: Action, *, limited: bool = True, from_pages: bool = True, hosts: Collection[str] = ()
     ) -> Action:
-        """The action behind the checks of every request, with what may go wrong in a sentence.
+        """Wraps an action in the checks of every request, and turns errors into readable replies.
 
-        `hosts` are the names of this server that the action answers to, if not all people's. What is not sent
-        `from_pages` must prove by itself who sent it.
+        `hosts` are the names of this server that the action answers to; by default, those for all people. An action
+        that does not come `from_pages` must verify the sender by itself.
         """
         hosts = hosts or self.hosts
 
@@ -98,7 +99,7 @@ class Site:
         return guarded
 
     def _refusal(self, request: Request, error: Refused) -> Response:
-        """The reason: for the script of a page, or as a page for a person, whose browser asks again when it is time."""
+        """Returns the reason as JSON for a script, or as a page for a person, which reloads when it is time."""
         if request.method == "GET" or request.url.path in FORMS or request.url.path.startswith("/owner/"):
             sentence = str(error)
             answer = self.page("message", error.status, says=f"{sentence[:1].upper()}{sentence[1:]}.")
@@ -110,7 +111,7 @@ class Site:
         return answer
 
     def _limit(self, request: Request) -> None:
-        """Take a token of the person, pages apart, or of the address while the browser is nobody's that we know."""
+        """Takes a token of the session (per method), or of the address if the session is unknown."""
         cookie = hex_digest(request.cookies.get(self._cookie, ""))
         if cookie in self._sessions:
             if request.client:
@@ -120,36 +121,36 @@ class Site:
             self._by_address.take(guards.network(request.client.host) if request.client else "")
 
     async def missing(self, request: Request, error: Exception) -> Response:
-        """A path or a method that there is not."""
+        """Answers a request with an unknown path or method."""
         assert isinstance(error, HTTPException), "Starlette calls this for no other"
         says = self.study.said("there is nothing here")
         return guards.with_headers(JSONResponse({"error": says}, error.status_code), self.https)
 
     async def broken(self, request: Request, error: Exception) -> Response:
-        """A fault of ours: a number for the person, which the log has too."""
+        """Answers after an internal error with a number that is also in the log."""
         number = secrets.token_hex(4)
         LOG.error("error %s: %s at %s", number, type(error).__name__, request.url.path)
         says = self.study.said(f"something went wrong here; if you report it, name {number}")
         return guards.with_headers(JSONResponse({"error": says}, 500), self.https)
 
     async def do(self, job: Callable[[Rows], T]) -> T:
-        """What a job of the store gives, after its commit."""
+        """Runs a job in the store, and returns its result after the commit."""
         return await asyncio.wrap_future(self._store.submit(job))
 
-    def begin(self, held: Rows, name: str, cookie: str, at: float) -> None:
-        """Know a browser by this cookie from now on."""
-        held.run("DELETE FROM session WHERE until < ?", at)
-        held.run("INSERT INTO session VALUES (?, ?, ?)", hex_digest(cookie), name, at + SESSION)
+    def begin(self, held: Rows, name: str, cookie: str, now: float) -> None:
+        """Stores a session for this cookie, and deletes expired sessions."""
+        held.run("DELETE FROM session WHERE until < ?", now)
+        held.run("INSERT INTO session VALUES (?, ?, ?)", hex_digest(cookie), name, now + SESSION)
 
     def with_cookie(self, answer: Response, cookie: str) -> Response:
-        """The answer that gives a browser its cookie."""
+        """Sets the session cookie on an answer."""
         self._sessions.add(hex_digest(cookie))
         age, https = int(SESSION), self.https
         answer.set_cookie(self._cookie, cookie, max_age=age, httponly=True, samesite="lax", secure=https, path="/")
         return answer
 
     def who(self, held: Rows, request: Request) -> str:
-        """The person whose browser asks."""
+        """Returns the person whose browser asks; refuses a browser without a session."""
         cookie = hex_digest(request.cookies.get(self._cookie, ""))
         session = held.first("SELECT person FROM session WHERE hash = ? AND until > ?", cookie, time.time())
         if session is None:
@@ -159,13 +160,13 @@ class Site:
         return str(session["person"])
 
     async def object(self, request: Request) -> dict[str, Any]:
-        """What the page of somebody with a session sends."""
+        """Returns the JSON object that the page of somebody with a session sends."""
         if self._cookie not in request.cookies:
             raise Refused(401, "open the link of the study again")
         return await guards.sent_object(request)
 
     def page(self, page: str, status: int = 200, policy: str = "", **values: Any) -> Response:
-        """One of the pages."""
+        """Renders one of the pages."""
         shown = {"page": page, "title": self.study.settings.title} | self.texts | values
         headers = {"Content-Security-Policy": policy} if policy else {}
         return HTMLResponse(self.study.page(filled("work.html", **shown)), status, headers)

@@ -1,4 +1,4 @@
-"""Compares a study with its platform: now and then, and soon after the platform tells that something changed."""
+"""Compares a study with its platform regularly, and soon after the platform reports a change."""
 
 import asyncio
 import logging
@@ -18,29 +18,29 @@ from catsofa.annotation.crowd.people import arrivals
 from catsofa.annotation.crowd.store import Rows
 
 EVERY = 300.0
-"""Seconds from one look at the platform's submissions to the next; a twentieth of it if the platform told something."""
+"""Seconds between two checks of the platform's submissions; a twentieth of it if the platform reported a change."""
 KEPT = timedelta(days=3)
-"""How long the number of an event is known: platforms send it again for a day or two."""
+"""Time for which event numbers are kept: platforms repeat an event for a day or two."""
 EVENTS = "/prolific/events"
-"""Where Prolific tells of changes."""
+"""Path to which Prolific reports changes."""
 Watch = Callable[[float], Callable[[Rows], None]]
-"""Asks a platform about submissions, at this time; the job that the store does about them."""
+"""Asks a platform about submissions at a time; returns the job that updates the store."""
 Verify = Callable[[Mapping[str, str], bytes, float], str]
-"""The number of an event by its headers and body, at this time; what the platform did not send is `Refused`."""
+"""Returns the number of an event from its headers, body and time; raises `Refused` if the platform did not send it."""
 LOG = logging.getLogger(__name__)
 
 
 class Watcher:
-    """Looks at the submissions of one study, as long as the server runs."""
+    """Checks the submissions of one study as long as the server runs."""
 
     def __init__(self, site: Site, watch: Watch, verify: Verify | None) -> None:
-        """Look by `watch`, with `verify` also when an event comes."""
+        """Checks with `watch`; with `verify`, also when an event comes."""
         self._site, self._watch, self.verify, self._told = site, watch, verify, asyncio.Event()
 
     async def event(self, request: Request) -> Response:
-        """Note an event once, and answer before anything is done about it.
+        """Notes an event once, and answers before anything else is done.
 
-        Of its content nothing is believed: what became of a submission is asked of the platform.
+        Nothing in the event is trusted: the watcher asks the platform for the state of submissions.
         """
         assert self.verify is not None, "without it there is no path to events"
         raw = await guards.body(request)
@@ -48,11 +48,11 @@ class Watcher:
         name = f"event {arrivals.keyed(self._site.key, 'event', number)}"
 
         def job(held: Rows) -> bool:
-            at = datetime.now(UTC)
+            now = datetime.now(UTC)
             if held.get("about", name):
                 return False
-            held.run("DELETE FROM about WHERE name LIKE 'event %' AND value < ?", (at - KEPT).isoformat())
-            held.put("about", {"name": name, "value": at.isoformat()})
+            held.run("DELETE FROM about WHERE name LIKE 'event %' AND value < ?", (now - KEPT).isoformat())
+            held.put("about", {"name": name, "value": now.isoformat()})
             return True
 
         if await self._site.do(job):
@@ -60,26 +60,26 @@ class Watcher:
         return Response(status_code=204)
 
     async def run(self) -> None:
-        """Ask the platform about the submissions, again and again; events that come together are one question.
+        """Asks the platform about the submissions again and again; events that come together cause one check.
 
-        The thread is one that a server which stops need not wait for: a platform may take minutes to answer.
+        The thread is a daemon, so that a server that stops need not wait: a platform may take minutes to answer.
         """
         while True:
             self._told.clear()
-            asked = Future[Callable[[Rows], None]]()
-            asked.set_running_or_notify_cancel()
-            threading.Thread(target=self._ask, args=(asked,), daemon=True).start()
+            future = Future[Callable[[Rows], None]]()
+            future.set_running_or_notify_cancel()
+            threading.Thread(target=self._ask, args=(future,), daemon=True).start()
             try:
-                await self._site.do(await asyncio.wrap_future(asked))
+                await self._site.do(await asyncio.wrap_future(future))
             except (ValueError, OSError) as error:
                 LOG.error("submissions were not compared with the platform: %s", error)
             await asyncio.sleep(EVERY / 20)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._told.wait(), EVERY * 19 / 20)
 
-    def _ask(self, asked: "Future[Callable[[Rows], None]]") -> None:
-        """Ask the platform, and hand over what it said or what went wrong."""
+    def _ask(self, future: "Future[Callable[[Rows], None]]") -> None:
+        """Asks the platform, and sets the result or the error."""
         try:
-            asked.set_result(self._watch(time.time()))
+            future.set_result(self._watch(time.time()))
         except (ValueError, OSError) as error:
-            asked.set_exception(error)
+            future.set_exception(error)

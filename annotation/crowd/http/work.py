@@ -1,4 +1,4 @@
-"""The work: one task after another, its drafts and answers, and the page at the end."""
+"""Pages of the work: one task after another, its drafts and answers, and the final page."""
 
 import json
 import time
@@ -28,23 +28,23 @@ BACK = "https://app.prolific.com/submissions/complete?cc="
 
 
 class Work:
-    """What people do here."""
+    """Handlers for the work of people."""
 
     def __init__(self, site: Site) -> None:
-        """Give out the tasks of the study."""
+        """Loads the tasks of the study."""
         self._site, self._background = site, Background(site.study)
         self._lessons = {lesson.task.key.token: lesson for lesson in site.opening.lessons}
         self._tasks = {task.key.token: task for task in site.study.tasks()}
         self._tasks |= {token: lesson.task for token, lesson in self._lessons.items()}
         study = site.study
         for language in {language_of(term) for term in study.items.values()} if study.kind.judged_as else ():
-            [*drafts.like("a word", ["another"], language)]  # the first comparison reads tables for seconds
+            [*drafts.like("a word", ["another"], language)]  # the first comparison loads tables for seconds
         self._parts = {
             kind.name: [asdict(part) for part in study.shown(kind).parts] for kind in (study.kind, study.kind.judged)
         }
 
     async def page(self, request: Request) -> Response:
-        """The page on which people work, after the questions about them."""
+        """Returns the page on which people work, after the questions about them."""
         person = await self._site.do(lambda held: seats.known(held, self._site.who(held, request)))
         if person["state"] in seats.ENDED:
             return RedirectResponse("done", status_code=303)
@@ -53,12 +53,12 @@ class Work:
         return self._site.page("work")
 
     def _kind(self, token: str) -> Kind:
-        """The kind of a task; what people of the study wrote is judged, as gold items and practice are."""
+        """Returns the kind of a task; texts of people, gold items and practice items have the judged kind."""
         key = self._site.study.sealed.get(token)
         return self._site.study.kind if key and not key.gold else self._site.study.kind.judged
 
     def _shown(self, held: Rows, token: str) -> Fields:
-        """What people see of a task."""
+        """Returns the fields of a task that people see."""
         if (task := self._tasks.get(token)) is None:
             study, text = self._site.study, texts.shown(held, token)
             assert text is not None, "a task that is given out is one of the study, or a text of somebody"
@@ -67,103 +67,108 @@ class Work:
         return self._site.study.worded({name: value for name, value in task.data.items() if name != "item"})
 
     def _others(self, held: Rows, token: str) -> list[str]:
-        """What others wrote about the target of a task, where they should not write the same."""
+        """Returns the texts of others about the target of a task, where a new text must not repeat them."""
         return [*map(_attribute, texts.about(held, token))] if self._kind(token).judged_as else []
 
     async def next(self, request: Request) -> Response:
-        """The task that a person has or gets; a page that was `loaded` anew gets what it explained before."""
+        """Returns the person's current or next task; a page that was `loaded` anew gets its last explanation again."""
         sent = await self._site.object(request)
 
         def job(held: Rows) -> tuple[Given | Rest | str, dict[str, Any]]:
             name, about = self._site.who(held, request), dict[str, Any]()
-            given: Given | Rest | str | None = seats.explained(held, name) if sent.get("loaded") is True else None
-            if isinstance(given, Given):
-                about = self._feedback(self._lessons[given.token])
+            assignment: Given | Rest | str | None = seats.explained(held, name) if sent.get("loaded") is True else None
+            if isinstance(assignment, Given):
+                about = self._feedback(self._lessons[assignment.token])
             else:
-                given = seats.next_task(held, self._site.rules, name, time.time(), sent.get("rested") is True)
-            if isinstance(given, Given):
-                about["task"] = self._shown(held, given.token)
-            elif isinstance(given, Rest):
+                assignment = seats.next_task(held, self._site.rules, name, time.time(), sent.get("rested") is True)
+            if isinstance(assignment, Given):
+                about["task"] = self._shown(held, assignment.token)
+            elif isinstance(assignment, Rest):
                 answered = quality.answered(held, name) - quality.practice(held, name).answered
-                about["rest"] = {"answered": answered, "until": given.until}
+                about["rest"] = {"answered": answered, "until": assignment.until}
             person = seats.known(held, name)
             ended = {**person, "outcome": person["outcome"] or quality.outcome(held, person)}
             pay = money.owed(self._site.study, ended, self._site.opening.practice.pay)
-            return given, about | {"pay": self._site.amount(pay), "reward": self._site.texts["pay"]}
+            return assignment, about | {"pay": self._site.amount(pay), "reward": self._site.texts["pay"]}
 
-        given, about = await self._site.do(job)
-        if isinstance(given, Rest):
+        assignment, about = await self._site.do(job)
+        if isinstance(assignment, Rest):
             return JSONResponse(about)
-        if not isinstance(given, Given):
-            return JSONResponse({"wait": 5} if given == "wait" else {"done": True})
-        about |= {"draft": json.loads(given.draft or "{}"), "nonce": given.nonce}
-        about |= {"place": given.place, "of": given.quota, "practice": given.practice, "warn": given.warn}
+        if not isinstance(assignment, Given):
+            return JSONResponse({"wait": 5} if assignment == "wait" else {"done": True})
+        about |= {"draft": json.loads(assignment.draft or "{}"), "nonce": assignment.nonce}
+        about |= {
+            "place": assignment.place,
+            "of": assignment.quota,
+            "practice": assignment.practice,
+            "warn": assignment.warn,
+        }
         about["hold"] = self._site.rules.hold
-        return JSONResponse({**about, "parts": self._parts[self._kind(given.token).name]})
+        return JSONResponse({**about, "parts": self._parts[self._kind(assignment.token).name]})
 
     @staticmethod
     def _feedback(lesson: Lesson) -> dict[str, Any]:
-        """What a page explains after a practice item."""
+        """Returns the explanation that a page shows after a practice item."""
         return {"feedback": {"right": lesson.right, "reason": lesson.reason}}
 
     async def draft(self, request: Request) -> Response:
-        """Keep what is filled in so far, and say what is wrong with a text."""
-        nonce, said = guards.answer_in(await self._site.object(request))
+        """Stores a draft, and returns the problems of its text."""
+        nonce, reply = guards.answer_in(await self._site.object(request))
 
         def job(held: Rows) -> tuple[str, list[str]]:
             name = self._site.who(held, request)
             token = seats.token_of(held, name, nonce)
-            answers.refuse_unknown(self._kind(token), said)
-            seats.keep_draft(held, self._site.rules, name, nonce, said, time.time())
+            answers.refuse_unknown(self._kind(token), reply)
+            seats.keep_draft(held, self._site.rules, name, nonce, reply, time.time())
             return token, self._others(held, token)
 
-        token, others = await self._site.do(job)
+        token, other_texts = await self._site.do(job)
         problems, warnings = await run_in_threadpool(
-            answers.notes, self._site.study, self._kind(token), token, said, others
+            answers.notes, self._site.study, self._kind(token), token, reply, other_texts
         )
-        told = {"problems": problems, "warnings": warnings}
-        said_of = {name: [*map(self._site.study.said, sentences)] for name, sentences in told.items()}
+        notes = {"problems": problems, "warnings": warnings}
+        said_of = {name: [*map(self._site.study.said, sentences)] for name, sentences in notes.items()}
         return JSONResponse({**said_of, "hold": self._site.rules.hold})
 
     async def answer(self, request: Request) -> Response:
-        """Keep an answer; what `pull` calls invalid is refused. The reply to a practice item says what is right."""
-        nonce, said = guards.answer_in(await self._site.object(request))
+        """Stores an answer; refuses what `pull` calls invalid. The reply to a practice item holds the right answers."""
+        nonce, reply = guards.answer_in(await self._site.object(request))
 
         def job(held: Rows) -> Lesson | None:
             name = self._site.who(held, request)
             token = seats.token_of(held, name, nonce)
-            if not seats.is_answered(held, name, nonce):  # sent again, a text would be among those that are there
-                others = self._others(held, token)
-                answers.refuse_invalid(self._site.study, self._kind(token), token, said, others)
+            if not seats.is_answered(held, name, nonce):  # a repeated text would equal its stored copy
+                other_texts = self._others(held, token)
+                answers.refuse_invalid(self._site.study, self._kind(token), token, reply, other_texts)
             lesson = self._lessons.get(token)
-            right = lesson.mark(said) if lesson else answers.right(self._site.study, token, said)
+            right = lesson.mark(reply) if lesson else answers.right(self._site.study, token, reply)
             right = (0, 0) if held.get("about", quality.RETIRED + token) else right
-            seats.answer(held, self._site.rules, name, nonce, said, right, time.time())
+            seats.answer(held, self._site.rules, name, nonce, reply, right, time.time())
             return lesson
 
         lesson = await self._site.do(job)
         return JSONResponse({"thanks": True, **(self._feedback(lesson) if lesson else {})})
 
     async def skip(self, request: Request) -> Response:
-        """Pass a task on."""
+        """Passes a task on to somebody else."""
         nonce, _ = guards.answer_in(await self._site.object(request) | {"answers": {}})
         await self._site.do(lambda held: seats.skip(held, self._site.who(held, request), nonce))
         return JSONResponse({"thanks": True})
 
     async def end(self, request: Request) -> Response:
-        """End a person's work, or erase it too."""
+        """Ends a person's work, or also erases it."""
         await guards.sent_form(request)
         if request.url.path == "/withdraw":
             async with self._site.telling:
                 name = await self._site.do(lambda held: self._site.who(held, request))
-                await run_in_threadpool(self._background.remove, name)  # first: no kill leaves it behind unseen
+                await run_in_threadpool(self._background.remove, name)  # first, so that a kill cannot leave it behind
                 await self._site.do(lambda held: seats.withdraw(held, self._site.who(held, request)))
         else:
             await self._site.do(lambda held: seats.stop(held, self._site.who(held, request)))
         return RedirectResponse("done", status_code=303)
 
     async def done(self, request: Request) -> Response:
-        """How it ended, with the code that the platform wants."""
+        """Returns the final page, with the code that the platform wants."""
 
         def job(held: Rows) -> tuple[Row, int]:
             person = seats.known(held, self._site.who(held, request))
@@ -189,5 +194,5 @@ class Work:
 
 
 def _attribute(text: Row) -> str:
-    """What somebody wrote, as `pull` reads it."""
+    """Returns the text that somebody wrote, as `pull` reads it."""
     return " ".join(json.loads(text["said"])["attribute"].split())

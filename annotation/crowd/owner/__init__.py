@@ -1,1 +1,1 @@
-"""The owner's page of an open study: facts of the store, login, decisions about people and items."""
+"""Owner's page of an open study: facts of the store, login, decisions about people and items."""

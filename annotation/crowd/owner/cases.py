@@ -1,4 +1,4 @@
-"""Items that votes leave undecided, as the owner sees them: the task, who said what, earlier decisions."""
+"""Items that votes leave undecided, for the owner: the task, who gave each answer, earlier decisions."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,22 +13,22 @@ from catsofa.annotation.study.kinds import blind
 from catsofa.data.judging.adjudicated import Adjudicated
 
 Said = Mapping[str, Sequence[str]]
-"""Who gave each answer."""
+"""People by answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """The judgements of one item that count."""
+    """Judgements of one item that count."""
 
     said: Said
     label: str
-    """The label that the votes decide; empty without one."""
+    """Label that the votes decide; empty without one."""
     undecided: bool
-    """Whether everybody who was asked has judged the item and the votes do not decide."""
+    """True if everybody who was asked has judged the item, and the votes do not decide."""
 
 
 Tallies = Callable[[Study], Mapping[str, Tally]]
-"""The judgements of each item."""
+"""Returns the judgements of each item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +40,15 @@ class Point:
     choices: tuple[str, ...]
     said: Said
     label: str
-    """The label that the votes decide; empty without one."""
+    """Label that the votes decide; empty without one."""
     undecided: bool
-    """Whether the owner is asked for a decision."""
+    """True if the owner is asked for a decision."""
     decisions: tuple[Adjudicated, ...]
-    """What was decided, in order."""
+    """Decisions so far, in order."""
 
     @property
     def decided(self) -> Adjudicated | None:
-        """The decision on which everybody agrees who decided."""
+        """Decision on which all people who decided agree; None without one."""
         return agreed(self.decisions)
 
 
@@ -60,51 +60,51 @@ class Part:
     headline: bool = False
     said: Said
     point: Point | None = None
-    """The question, where its answers are judgements."""
+    """Question whose answers are judgements; None for notes and words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """How many items wait for a decision."""
+    """Items that wait for a decision."""
 
     items: int
-    """Items that votes leave undecided."""
+    """Number of items that votes leave undecided."""
     decided: int
-    """Of them, those whose undecided questions all have a decision."""
+    """Number of these whose undecided questions all have a decision."""
     differ: int
-    """Of them, those of which people decided a question differently."""
+    """Number of these with a question that people decided differently."""
     pages: tuple[str, ...]
-    """Where each item without a decision is decided, if the study has an owner's page."""
+    """Page of each item without a decision, if the study has an owner's page."""
     todo: str
-    """What to do."""
+    """Instruction for the owner; empty if all items are decided."""
 
 
 def waiting(study: Study, tallies: Tallies, *, has_page: bool) -> Waiting:
-    """The items that wait for a decision, and where it is made."""
+    """Returns the number of items that wait for a decision, and the pages of those still open."""
     tasks = {task: [each for each in points if each.undecided] for task, points in cases(study, tallies).items()}
-    left = [task for task, points in tasks.items() if not all(point.decided for point in points)]
+    remaining = [task for task, points in tasks.items() if not all(point.decided for point in points)]
     ask = f"ask more people (catsofa annotate reopen {study.folder} --undecided)"
     page = f"decide on the owner's page, whose link catsofa annotate open {study.folder} prints"
     return Waiting(
         items=len(tasks),
-        decided=len(tasks) - len(left),
-        differ=sum(any(len({d.label for d in latest_of(p.decisions)}) > 1 for p in tasks[task]) for task in left),
-        pages=tuple(f"/owner/item/{task}" for task in left) if has_page else (),
-        todo="" if not left else f"{page}; or {ask}" if has_page else ask,
+        decided=len(tasks) - len(remaining),
+        differ=sum(any(len({d.label for d in latest_of(p.decisions)}) > 1 for p in tasks[task]) for task in remaining),
+        pages=tuple(f"/owner/item/{task}" for task in remaining) if has_page else (),
+        todo="" if not remaining else f"{page}; or {ask}" if has_page else ask,
     )
 
 
 def cases(study: Study, tallies: Tallies) -> dict[str, tuple[Point, ...]]:
-    """The questions of each task that has an undecided one."""
-    judged, before, found = tallies(study), noted(study), dict[str, tuple[Point, ...]]()
+    """Returns the questions of each task that has an undecided question."""
+    judged, before, result = tallies(study), noted(study), dict[str, tuple[Point, ...]]()
     for token, key in study.keys.items() if any(each.undecided for each in judged.values()) else ():
         kind = study.kind_of(token)
         if key.gold or not kind.asks:
             continue
-        asked = kind.asks(study.items[key.item], key.order)
-        deciding, nobody = kind.deciding(asked), Tally(said={}, label="", undecided=False)
+        questions = kind.asks(study.items[key.item], key.order)
+        deciding, nobody = kind.deciding(questions), Tally(said={}, label="", undecided=False)
         points = []
-        for name, about in asked.items():
+        for name, about in questions.items():
             tally = judged.get(about.item, nobody)
             points.append(
                 Point(
@@ -118,43 +118,43 @@ def cases(study: Study, tallies: Tallies) -> dict[str, tuple[Point, ...]]:
                 )
             )
         if any(point.undecided for point in points):
-            found[token] = tuple(points)
-    return found
+            result[token] = tuple(points)
+    return result
 
 
 def of_gold(study: Study, token: str) -> tuple[Point, ...]:
-    """The questions of a gold item, with the right answers in place of what votes decide."""
+    """Returns the questions of a gold item, with the right answers in place of the votes' labels."""
     kind, key = study.kind_of(token), study.keys[token]
     if not kind.asks:
         return ()
-    said = _said(study, token)
+    by_question = _said(study, token)
     return tuple(
         Point(
             name=name,
-            item=asked.item,
+            item=question.item,
             choices=kind.interface.questions[name].choices,
-            said=said[name],
-            label=asked.right,
+            said=by_question[name],
+            label=question.right,
             undecided=False,
             decisions=(),
         )
-        for name, asked in kind.asks(study.items[key.item], key.order).items()
+        for name, question in kind.asks(study.items[key.item], key.order).items()
     )
 
 
 def _said(study: Study, token: str) -> Mapping[str, Said]:
-    """Who gave each answer to each question of a task."""
-    found = defaultdict[str, defaultdict[str, list[str]]](lambda: defaultdict(list))
+    """Returns the people who gave each answer, for each question of a task."""
+    people = defaultdict[str, defaultdict[str, list[str]]](lambda: defaultdict(list))
     for row in latest(study):
         if row.token == token and not (row.skipped or row.void):
-            for name, given in answers(study.kind_of(token).interface, row.result).given.items():
-                for said in given.split("|"):
-                    found[name][said].append(row.annotator)
-    return found
+            for name, reply in answers(study.kind_of(token).interface, row.result).given.items():
+                for choice in reply.split("|"):
+                    people[name][choice].append(row.annotator)
+    return people
 
 
 def shown(study: Study, token: str, points: Sequence[Point]) -> list[Part]:
-    """A task from top to bottom as people saw it, in English, with what they answered and noted."""
+    """Returns the parts of a task from top to bottom as people saw it, in English, with their answers and notes."""
     kind, key = study.kind_of(token), study.keys[token]
     (task,) = blind([study.items[key.item]], kind, study.settings.secret)
     named, notes = {point.name: point for point in points}, _said(study, token)

@@ -6,11 +6,12 @@ from catsofa.annotation.crowd.seats import NotYours
 from catsofa.annotation.crowd.store import Rows
 
 
-def decide(rows: Rows, name: str, act: str, reason: str, at: str) -> None:
-    """Do what the owner decided about a person, and note it with the reason.
+def decide(rows: Rows, name: str, act: str, reason: str, time: str) -> None:
+    """Applies a decision of the owner about a person, and notes it with the reason.
 
-    `pause` ends the work of somebody at it. `void` sets aside the judgements of somebody who ended, and changes no pay.
-    `restore` takes back either, or a pause by the server; a further fast answer or failed check pauses again.
+    `pause` ends the work of a person at work. `void` sets aside the judgements of a person who finished, and does not
+    change their pay. `restore` undoes either, or a pause by the server; a further fast answer or failed check pauses
+    again.
     """
     person = seats.known(rows, name)
     match act, person["state"]:
@@ -25,11 +26,11 @@ def decide(rows: Rows, name: str, act: str, reason: str, at: str) -> None:
                 moves.recount(rows, name, counts=True)
         case _:
             raise NotYours(f"{name} is {person['state']} now; load the page again")
-    acts.note(rows, name, act, reason, at)
+    acts.note(rows, name, act, reason, time)
 
 
 def retire(rows: Rows, token: str) -> None:
-    """Judge people by the other gold items alone: what they answered here, or will, is neither right nor wrong.
+    """Retires a gold item: past and future answers to it are neither right nor wrong.
 
     The item stays in the plans, so that everybody does and is paid what was promised.
     """

@@ -1,4 +1,4 @@
-"""How an open study stands by its store: items, people, seats, money, and the people whose work to look at.
+"""State of an open study from its store: items, people, seats, money, and people whose work needs a look.
 
 `annotate status` and the owner's page show the same facts.
 """
@@ -26,29 +26,29 @@ from catsofa.annotation.study import Study, now, open_study
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Money:
-    """Cents, without the platform's fee."""
+    """Amounts in cents, without the platform's fee."""
 
     owed: int
-    """For all that was done, paid or not: the sum of payments.csv."""
+    """Amount for all work done, paid or not: the sum of payments.csv."""
     approval: int
-    """Of it, by the approval of submissions."""
+    """Part of it that is paid by the approval of submissions."""
     bonus: int
-    """Of it, by bonuses."""
+    """Part of it that is paid by bonuses."""
     at_work: int
-    """Of it, to people who are still at work."""
+    """Part of it for people who are still at work."""
     bonuses_paid: int
     """Bonuses that were paid through Prolific."""
     missing: int
-    """What the missing judgements cost, if everybody does all tasks."""
+    """Cost of the missing judgements, if everybody does all tasks."""
     expected: int
-    """What was done and what is missing, with the judgements that the adaptive stop is expected to add."""
+    """Cost of the work done and missing, with the judgements that the adaptive stop is expected to add."""
     worst: int
-    """The same, if the adaptive stop asks for all it may."""
+    """The same, if the adaptive stop asks for the maximum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """What the owner decided about a person."""
+    """Decision of the owner about a person."""
 
     at: str
     act: str
@@ -58,91 +58,91 @@ class Act:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A person who came, and what there is to say about their work."""
+    """Person who came, with facts about their work."""
 
     name: str
     state: str
-    """As the store has it, or `resting`: they did the minutes of a day."""
+    """State in the store, or `resting`: the person did the minutes of a day."""
     until: str
-    """When who rests may go on; empty for all others."""
+    """Time when a resting person may go on; empty for all others."""
     outcome: str
-    """How their part ended; empty while they work."""
+    """Outcome of their work; empty while they work."""
     done: int
-    """Tasks they answered, practice among them."""
+    """Number of tasks they answered, including practice; a text counts as `WRITING` tasks."""
     practice: str
-    """Right practice items of those answered; empty without practice."""
+    """Practice items answered right, out of those answered; empty without practice."""
     reasons: tuple[str, ...]
-    """Why their work is suspicious."""
+    """Reasons why their work is suspicious."""
     acts: tuple[Act, ...]
-    """What the owner decided, in order."""
+    """Decisions of the owner, in order."""
     message: str
-    """What to tell somebody who failed the checks, as return.csv has it; empty for all others."""
+    """Message for a person who failed the checks, as in return.csv; empty for all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """A gold item that says nothing of what to answer, and how people did on it."""
+    """Gold item that does not name its answer, and the results of people on it."""
 
     token: str
     item: str
     people: int
-    """People who answered it; of a retired item nobody is counted."""
+    """Number of people who answered it; 0 for a retired item."""
     right: int
-    """Those who answered all its questions rightly."""
+    """Number of those who answered all its questions right."""
     retired: str
-    """Why it counts no more; empty as long as it counts."""
+    """Reason why it was retired; empty as long as it counts."""
 
     @property
     def missed(self) -> bool:
-        """Whether most of five people or more answered otherwise: the item may be bad."""
+        """True if more than half of five people or more answered otherwise: the item may be bad."""
         return self.people >= 5 and 2 * self.right < self.people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """An open study in numbers."""
+    """Numbers of an open study."""
 
     items: tuple[int, ...]
-    """How many items have 0, 1, 2 … judgements that count."""
+    """Number of items that have 0, 1, 2 … judgements that count."""
     people: Mapping[str, int]
-    """People in each state."""
+    """Number of people in each state."""
     seats: Mapping[str, int]
-    """Seats of items in each state."""
+    """Number of seats of items in each state."""
     seconds: float
-    """Median time for an item; NaN while nobody answered."""
+    """Median seconds for an item; NaN while nobody answered."""
     failed_practice: int
-    """People who met all practice items and did not pass."""
+    """Number of people who met all practice items and did not pass."""
     money: Money
     erase_by: str
-    """The day by which `close --erase-identities` is promised to people; empty: no day, or it is done."""
+    """Day by which people are promised `close --erase-identities`; empty if no day applies, or it is done."""
     gold: tuple[Gold, ...]
-    """The gold items that people answered, those first that most people missed, and the retired ones last."""
+    """Gold items that people answered: the most missed first, the retired ones last."""
     standings: tuple[Standing, ...]
     """Everybody who took part, by pseudonym."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """One look at an open study."""
+    """Snapshot of an open study."""
 
     at: str
     status: Status
     facts: Facts
     cases: Mapping[str, Sequence[Point]]
-    """The questions of each task that votes leave undecided."""
+    """Questions of each task that votes leave undecided."""
 
 
 def overview(study: Study, status: Callable[[Study], Status], tallies: Tallies) -> Overview:
-    """A look at a study after all answers came home."""
+    """Returns the overview of a study, after a pull of all answers."""
     home.pull(study)
     study = open_study(study.folder)
     return Overview(at=now(), status=status(study), facts=facts(study), cases=cases(study, tallies))
 
 
 def facts(study: Study) -> Facts:
-    """The facts of a study that people came to by `annotate open`."""
+    """Returns the facts of a study that was opened with `annotate open`."""
     opening = settings.read(study)
-    rules, at = settings.rules(study, opening), datetime.now(UTC)
+    rules, time = settings.rules(study, opening), datetime.now(UTC)
     with reading(study.folder, identity(study.settings.secret)) as held:
         held.refuse_changed(study.folder, *JUDGEMENTS)
         tasks = held.all("SELECT need, valid FROM task WHERE kind = 'item'")
@@ -153,7 +153,7 @@ def facts(study: Study) -> Facts:
         standings = []
         for row in held.all("SELECT * FROM person WHERE state NOT IN ('declined', 'full') ORDER BY name"):
             done = quality.practice(held, row["name"])
-            free = quality.free_again(held, rules, row["name"], at.timestamp()) if row["state"] == "working" else 0
+            free = quality.free_again(held, rules, row["name"], time.timestamp()) if row["state"] == "working" else 0
             standings.append(
                 Standing(
                     name=row["name"],
@@ -192,16 +192,16 @@ def facts(study: Study) -> Facts:
 
 
 def _gold(held: Rows, study: Study) -> tuple[Gold, ...]:
-    """How people did on each gold item; checks, which say what to answer, are no gold items here."""
+    """Returns the results of people on each gold item; leaves out checks, which name their answer."""
     query = (
         "SELECT s.task, count(*) AS n, sum(CASE WHEN a.gold_right = a.gold_asked THEN 1 ELSE 0 END) AS alright "
         "FROM seat s JOIN answer a ON a.nonce = s.nonce JOIN task t ON t.token = s.task AND t.kind = 'gold' "
         "GROUP BY s.task"
     )
-    gone, found = retired(study), list[Gold]()
+    gone, gold_items = retired(study), list[Gold]()
     for row in held.all(query):
         token, counts = row["task"], row["task"] not in gone
-        found.append(
+        gold_items.append(
             Gold(
                 token=token,
                 item=study.keys[token].item,
@@ -210,19 +210,19 @@ def _gold(held: Rows, study: Study) -> tuple[Gold, ...]:
                 retired="" if counts else gone[token].reason,
             )
         )
-    return tuple(sorted(found, key=lambda each: (bool(each.retired), each.right / (each.people or 1), each.token)))
+    return tuple(sorted(gold_items, key=lambda each: (bool(each.retired), each.right / (each.people or 1), each.token)))
 
 
 def _counts(held: Rows, query: str) -> dict[str, int]:
-    """How many rows are in each state."""
+    """Returns the number of rows in each state."""
     return {row["state"]: row["n"] for row in held.all(query)}
 
 
 def _money(held: Rows, study: Study, rules: Rules, wanted: settings.Adaptive, missing: int) -> Money:
-    """What is owed, and what is still to come."""
+    """Returns the amounts owed, and the cost still to come."""
     dues = [*money.dues(study)]
     more = adaptive.outlook(held, study, wanted) if wanted.most else adaptive.Outlook(expected=0, worst=0, by="")
-    left, expected, worst = (
+    remaining, expected, worst = (
         money.budget(study, rules, missing + each, home.lacking(held, most)).total
         for each, most in ((0, 0), (ceil(more.expected), 0), (more.worst, wanted.most or 0))
     )
@@ -233,7 +233,7 @@ def _money(held: Rows, study: Study, rules: Rules, wanted: settings.Adaptive, mi
         bonus=sum(due.due for due in dues if due.paid_by == "bonus"),
         at_work=sum(due.due for due in dues if due.outcome == "at work"),
         bonuses_paid=Journal(study).paid().total(),
-        missing=left,
+        missing=remaining,
         expected=owed + expected,
         worst=owed + worst,
     )

@@ -1,4 +1,4 @@
-"""Who may see the owner's page: a link that works once, then a session. The store keeps hashes alone."""
+"""Access to the owner's page: a link that works once, then a session. The store keeps only hashes."""
 
 import secrets
 import time
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from catsofa.annotation.crowd.http.site import Site
 
 Reach = Literal["local", "remote", "off"]
-"""Where the owner's page is served: to this machine alone, at the address of the study, or nowhere."""
+"""Place where the owner's page is served: to this machine alone, at the address of the study, or nowhere."""
 LINK, SESSION = 24 * 3600.0, 8 * 3600.0
-"""Seconds for which an unused link and a session work."""
+"""Lifetime of an unused link and of a session, in seconds."""
 GUESSES = (5.0, 0.1)
-"""Tries to sign in of one address at once, and then a second."""
+"""Sign-in attempts of one address: at once, and then per second."""
 
 
 def new_key(held: Rows, now: float) -> str:
-    """The secret of a new link; an earlier link works no more."""
+    """Creates the secret of a new link; earlier links stop working."""
     key = secrets.token_urlsafe(32)
     held.run("DELETE FROM owner WHERE kind = 'link' OR until < ?", now)
     held.run("INSERT INTO owner VALUES (?, 'link', ?)", hex_digest(key), now + LINK)
@@ -34,20 +34,20 @@ class Login:
     """Sign-in, session and sign-out of the owner."""
 
     def __init__(self, site: "Site", reach: Reach) -> None:
-        """Serve this machine alone, or every browser that has the link."""
+        """Serves this machine alone, or every browser that has the link."""
         self._site, self._local = site, reach == "local"
         self.hosts = site.hosts | (site.near if self._local else set())
         self._https = site.https and not self._local
         self._cookie, self._guesses = "__Host-owner" if self._https else "owner", Buckets(*GUESSES)
 
     def refuse_far(self, request: Request) -> None:
-        """Say that there is nothing, as of any other path, where the page is for this machine alone."""
+        """Refuses other machines with a 404, as for an unknown path, if the page is for this machine alone."""
         near = request.client is not None and request.client.host in NEAR
         if self._local and not (near and request.headers.get("host", "").casefold() in self._site.near):
             raise Refused(404, "there is nothing here")
 
     async def enter(self, request: Request, key: str, answer: Response) -> Response:
-        """The answer with a session for whoever has the secret of the link, which then works no more."""
+        """Starts a session for a browser with the secret of the link, which then stops working."""
         self._guesses.take(network(request.client.host) if request.client else "")
         cookie, now = secrets.token_urlsafe(32), time.time()
 
@@ -67,21 +67,21 @@ class Login:
         return answer
 
     async def leave(self, request: Request, answer: Response) -> Response:
-        """The answer that ends a session."""
+        """Ends the session, and deletes its cookie."""
         cookie = hex_digest(request.cookies.get(self._cookie, ""))
         await self._site.do(lambda held: held.run("DELETE FROM owner WHERE hash = ?", cookie))
         answer.delete_cookie(self._cookie, path="/", secure=self._https, httponly=True, samesite="strict")
         return answer
 
     async def token(self, request: Request) -> str:
-        """What forms of this session carry, so that no other page can send them; empty without a session."""
+        """Returns the token for forms of this session, so that no other page can send them; empty without a session."""
         cookie = request.cookies.get(self._cookie, "")
         query, now = "SELECT hash FROM owner WHERE hash = ? AND kind = 'session' AND until > ?", time.time()
-        found = await self._site.do(lambda held: held.first(query, hex_digest(cookie), now))
-        return hex_digest(f"{cookie}:form") if found else ""
+        session = await self._site.do(lambda held: held.first(query, hex_digest(cookie), now))
+        return hex_digest(f"{cookie}:form") if session else ""
 
     async def refuse_foreign(self, request: Request, form: dict[str, str]) -> None:
-        """Refuse a form that comes from no page of this session."""
+        """Refuses a form that does not come from a page of this session."""
         token = await self.token(request)
         if not token or not secrets.compare_digest(form.get("token", ""), token):
             raise Refused(403, "sign in again: this page is not of your session")

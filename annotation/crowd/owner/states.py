@@ -1,7 +1,7 @@
-"""States of people and of the tasks they got, in words for the owner."""
+"""States of people and of their tasks, in words for the owner."""
 
 RESTING = "resting"
-"""The state of somebody at work who did the minutes of a day; the store does not have it."""
+"""State of a person at work who did the minutes of a day; the store does not have it."""
 PEOPLE = {
     "working": "at work",
     RESTING: "at work, did the minutes of a day",
@@ -18,9 +18,9 @@ OUTCOMES = {
     "paused_for_checks": "paused after failed checks",
     "paused_for_pace": "paused after answers that were too fast",
 }
-"""Outcomes that say more than the state."""
+"""Outcomes that are more specific than the state."""
 EARLY = {"failed_practice": "stopped during practice", "screened_out": "stopped before the first task"}
-"""Outcomes of people who finished, and did no task that counts."""
+"""Outcomes of people who finished without a task that counts."""
 TASKS = {
     "held": "in somebody’s hands",
     "valid": "judged, count",
@@ -33,10 +33,10 @@ TASKS = {
     "withdrawn": "withdrawn",
 }
 ACTS = {"pause": "paused", "void": "set aside", "restore": "taken back"}
-"""What the owner decided about a person."""
+"""Decisions of the owner about a person."""
 
 
 def of_person(state: str, outcome: str = "") -> str:
-    """How a person stands."""
+    """Returns the state of a person in words."""
     words = {"paused": OUTCOMES, "finished": EARLY}.get(state, {})
     return words.get(outcome, PEOPLE.get(state, state))

@@ -1,4 +1,4 @@
-"""Reasons to look at a person's work. None of them proves anything, and nothing follows from them by itself."""
+"""Reasons to look at a person's work. None of them is a proof, and none has an automatic effect."""
 
 import json
 from collections import Counter, defaultdict
@@ -12,28 +12,28 @@ from catsofa.annotation.study import Study
 from catsofa.data.statistics import score_limits
 
 LEAST = 8
-"""Tasks, at least, before a person's pace, answers or agreement say something."""
+"""Minimum number of tasks before a person's pace, answers or agreement are judged."""
 QUICK = 0.25
-"""The share of everybody's median time below which a median is suspicious."""
+"""Share of the usual median time below which a person's median is suspicious."""
 USUAL = 0.9
-"""A pattern that this share of the others' tasks has too is no reason."""
+"""Share of the others' tasks from which a common pattern of answers is no reason."""
 WIDE = 1.96
 Pattern = tuple[tuple[str, str], ...]
 
 
 def reasons(held: Rows, study: Study, rules: Rules) -> dict[str, list[str]]:
-    """For each person whose work is suspicious, the reasons in words."""
-    found = defaultdict[str, list[str]](list)
+    """Returns the reasons in words, for each person whose work is suspicious."""
+    by_person = defaultdict[str, list[str]](list)
     checks = {row["person"]: row["n"] for row in held.all(_CHECKS)}
     for person in held.all("SELECT * FROM person WHERE state <> 'withdrawn'"):
-        found[person["name"]] += _of_known_answers(held, person, checks.get(person["name"], 0), rules)
+        by_person[person["name"]] += _of_known_answers(held, person, checks.get(person["name"], 0), rules)
     answers = held.all(_ANSWERS)
-    for name, said in _of_pace(answers):
-        found[name].append(said)
+    for name, reason in _of_pace(answers):
+        by_person[name].append(reason)
     if study.kind.judged.asks is not None:
-        for name, said in [*_of_patterns(answers), *_of_agreement(answers)]:
-            found[name].append(said)
-    return {name: each for name, each in found.items() if each}
+        for name, reason in [*_of_patterns(answers), *_of_agreement(answers)]:
+            by_person[name].append(reason)
+    return {name: each for name, each in by_person.items() if each}
 
 
 _CHECKS = (
@@ -47,7 +47,7 @@ _ANSWERS = (
 
 
 def _of_known_answers(held: Rows, person: Row, checks: int, rules: Rules) -> Iterator[str]:
-    """What checks, gold items and the bound of pace say of a person."""
+    """Yields reasons from checks, gold items and the limit for fast answers."""
     if person["checks_failed"]:
         yield f"failed {person['checks_failed']} of {checks} checks"
     if quality.is_excluded(person):
@@ -58,7 +58,7 @@ def _of_known_answers(held: Rows, person: Row, checks: int, rules: Rules) -> Ite
 
 
 def _of_pace(answers: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """People whose median time is a small share of everybody's."""
+    """Yields people whose median time is a small share of the median of all people."""
     took = defaultdict[str, list[float]](list)
     for row in answers:
         took[row["person"]].append(row["seconds"])
@@ -71,23 +71,23 @@ def _of_pace(answers: Sequence[Row]) -> Iterator[tuple[str, str]]:
 
 
 def _of_patterns(answers: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """People who gave the same answers to every item, where others did not."""
-    given = defaultdict[str, Counter[Pattern]](Counter)
+    """Yields people who gave the same answers to every item, where others did not."""
+    patterns = defaultdict[str, Counter[Pattern]](Counter)
     for row in answers:
-        given[row["person"]][tuple(sorted(_choices(row).items()))] += 1
+        patterns[row["person"]][tuple(sorted(_choices(row).items()))] += 1
     everybody = Counter[Pattern]()
-    for counts in given.values():
+    for counts in patterns.values():
         everybody.update(counts)
-    for name, counts in given.items():
-        (pattern, times), *others = counts.most_common()
+    for name, counts in patterns.items():
+        (pattern, times), *other_patterns = counts.most_common()
         rest = everybody.total() - times
-        if not others and times >= LEAST and pattern and everybody[pattern] - times < USUAL * rest:
-            said = ", ".join(dict.fromkeys(label for _, label in pattern))
-            yield name, f"gave the same answers to all {times} items ({said})"
+        if not other_patterns and times >= LEAST and pattern and everybody[pattern] - times < USUAL * rest:
+            choices = ", ".join(dict.fromkeys(label for _, label in pattern))
+            yield name, f"gave the same answers to all {times} items ({choices})"
 
 
 def _of_agreement(answers: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """People who agree with the majority of the others more rarely than people do on average, beyond chance."""
+    """Yields people who agree with the majority of the others less often than average, beyond chance."""
     votes = defaultdict[tuple[str, str], Counter[str]](Counter)
     for row in answers:
         for question, label in _choices(row).items():
@@ -95,9 +95,9 @@ def _of_agreement(answers: Sequence[Row]) -> Iterator[tuple[str, str]]:
     agreed, compared = Counter[str](), Counter[str]()
     for row in answers:
         for question, label in _choices(row).items():
-            others = votes[row["task"], question] - Counter([label])
-            ranked = others.most_common(2)
-            if others.total() >= 2 and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]):
+            other_votes = votes[row["task"], question] - Counter([label])
+            ranked = other_votes.most_common(2)
+            if other_votes.total() >= 2 and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]):
                 compared[row["person"]] += 1
                 agreed[row["person"]] += ranked[0][0] == label
     if compared:
@@ -114,6 +114,6 @@ def _of_agreement(answers: Sequence[Row]) -> Iterator[tuple[str, str]]:
 
 
 def _choices(row: Row) -> Mapping[str, str]:
-    """The questions of an answer that were answered by one choice."""
-    said: dict[str, str] = {name: label for name, label in json.loads(row["said"]).items() if isinstance(label, str)}
-    return said
+    """Returns the questions of an answer that have one choice, with the choice."""
+    choices: dict[str, str] = {name: label for name, label in json.loads(row["said"]).items() if isinstance(label, str)}
+    return choices

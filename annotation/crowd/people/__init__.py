@@ -1,1 +1,1 @@
-"""The people of an open study: who they are, what they say about themselves, and how they are forgotten."""
+"""People of an open study: their identities, their answers about themselves, and their erasure."""

@@ -1,7 +1,7 @@
-"""Who people are: their pseudonyms, and the one file that says whose they are.
+"""Identities of people: their pseudonyms, and the one file that maps them to people.
 
-`identity.key` turns the name that a platform gives a person into a pseudonym; `identity.jsonl` holds both, for pay.
-Without these two files nobody can tell whose judgements are whose; no other file holds a platform's names.
+`identity.key` turns a platform's name of a person into a pseudonym. `identity.jsonl` holds both, for pay. Without these
+two files, nobody can link judgements to people; no other file holds a platform's names.
 """
 
 import hmac
@@ -25,15 +25,15 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "connect": ("participantId", "assignmentId"),
     "invitation": ("invitation", "invitation"),
 }
-"""The parameters in which a platform names a person and their submission."""
+"""Parameters in which a platform names a person and their submission."""
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""The assignment of somebody on Mechanical Turk who only looks."""
+"""Assignment id of somebody on Mechanical Turk who only previews the task."""
 NAME = re.compile(r"[A-Za-z0-9_.:@+-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """One person's submission, under the platform's names and under the pseudonym."""
+    """One person's submission, with the platform's names and the pseudonym."""
 
     name: str
     platform: str
@@ -43,12 +43,15 @@ class Arrival:
 
 
 def prolific_link(address: str) -> str:
-    """The link of a study on Prolific, which fills in who comes."""
+    """Returns the link of a study on Prolific, with placeholders for the person and the session."""
     return f"{address}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}"
 
 
 def key_of(study: Study, same_as: str) -> str:
-    """The key of pseudonyms: that of an earlier study or the pilot, or the study's own, made when first needed."""
+    """Returns the key of the pseudonyms: that of an earlier study or the pilot, else the study's own.
+
+    Creates the study's own key when it is first needed.
+    """
     keys = set[str]()
     if same_as:
         remedy = f"the folder of a study that was opened before (people.same_as = {same_as!r})"
@@ -64,7 +67,7 @@ def key_of(study: Study, same_as: str) -> str:
 
 
 def key_in(path: Path, needed_by: Path) -> str:
-    """The key in a file, made when it is first needed; one that is lost while a file needs it is refused."""
+    """Returns the key in a file, and creates it when first needed; refuses a lost key that a file still needs."""
     if not path.is_file():
         if needed_by.exists() and needed_by.stat().st_size:
             raise BadInput(path, "no such file", f"the key of the pseudonyms in {needed_by.name}; copy it back")
@@ -73,9 +76,9 @@ def key_in(path: Path, needed_by: Path) -> str:
     return path.read_text().strip()
 
 
-def of_request(platform: str, given: Mapping[str, str], key: str, now: str) -> Arrival | None:
-    """Who comes with these parameters; nobody if one is missing or no name."""
-    person, submission = (given.get(name, "") for name in NAMES[platform])
+def of_request(platform: str, params: Mapping[str, str], key: str, now: str) -> Arrival | None:
+    """Returns the arrival that these parameters name; None if one is missing or invalid."""
+    person, submission = (params.get(name, "") for name in NAMES[platform])
     if platform != "invitation" and not (NAME.fullmatch(person) and NAME.fullmatch(submission)):
         return None
     if submission in ("", PREVIEW):
@@ -90,34 +93,37 @@ def of_request(platform: str, given: Mapping[str, str], key: str, now: str) -> A
 
 
 def name_of(key: str, platform: str, person: str) -> str:
-    """The pseudonym of a person of a platform."""
+    """Returns the pseudonym of a person on a platform."""
     return f"p{keyed(key, platform, person)[:12]}"
 
 
 def code_of(secret: str, name: str) -> str:
-    """The code with which a person may have their answers deleted later, without a name."""
+    """Returns the code with which a person may have their answers deleted later, without a name."""
     return f"W-{keyed(secret, 'withdrawal', name)[:10].upper()}"
 
 
 def locked(folder: Path) -> AbstractContextManager[Any]:
-    """Hold the identities for this process alone; a second one waits its turn."""
+    """Returns a lock on the identities; another process waits for it."""
     from filelock import FileLock
 
     return FileLock(folder / ".identity")
 
 
 def keyed(key: str, *parts: str) -> str:
-    """A hash of these texts that nobody computes without the key."""
+    """Returns a hash of these texts that nobody can compute without the key."""
     return hmac.new(key.encode(), "\n".join(parts).encode(), "sha256").hexdigest()
 
 
 def has_identities(folder: Path) -> bool:
-    """Whether the platform's names of those who came are there, or were erased after the study."""
+    """True if the platform's names of people are present; False if they were erased after the study."""
     return all(each.person for each in rows.read(folder / LOG, Arrival))
 
 
 def erase_by(study: Study) -> str:
-    """The day by which it must be erased who came to a closed study, as its consent page promised; empty: no day."""
+    """Returns the day by which the identities of a closed study must be erased, as its consent page promised.
+
+    Empty if no day applies.
+    """
     days = settings.read(study).ethics.retention_days
     if not (
         days and study.settings.closed and has_identities(study.folder) and any(rows.read(study.folder / LOG, Arrival))
@@ -127,20 +133,20 @@ def erase_by(study: Study) -> str:
 
 
 class Arrivals:
-    """The people noted so far."""
+    """People noted so far."""
 
     def __init__(self, folder: Path) -> None:
-        """Read who came before."""
+        """Reads the people who came before."""
         self._path = folder / LOG
         self._path.touch(0o600)
         self._known()
 
     def _known(self) -> set[tuple[str, str]]:
-        """Who is in the file now: `forget` may have taken somebody out."""
+        """Returns the people in the file now, because `forget` may have removed some."""
         return {(each.name, each.submission) for each in rows.read(self._path, Arrival)}
 
     def note(self, arrival: Arrival) -> None:
-        """Note somebody once."""
+        """Notes a person's submission once."""
         with locked(self._path.parent):
             if (arrival.name, arrival.submission) not in self._known():
                 rows.append([arrival], self._path)

@@ -1,6 +1,6 @@
-"""Erasing a person from every file of a study: answers, drafts, background and identity.
+"""Erases a person from every file of a study: answers, drafts, background and identity.
 
-A file names what is being erased until all of it is done: the next run finishes one that was killed.
+A file names the data to erase until all of it is erased. The next run finishes an erasure that was killed.
 """
 
 import re
@@ -27,29 +27,29 @@ from catsofa.data.files import json_files, jsonl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """What is being erased."""
+    """Data that is being erased."""
 
     at: str
     names: tuple[str, ...]
     """The person's names in the answers."""
     ids: tuple[str, ...]
-    """What the platform calls them and their submissions, and the address they were invited by."""
+    """The platform's names of the person and their submissions, and the address they were invited by."""
     answers: int
     tokens: tuple[str, ...]
     """The tasks they answered."""
     due: int
-    """Cents that they are owed."""
+    """Amount that they are owed, in cents."""
     releases: tuple[str, ...] = ()
     """The releases that hold what they wrote or judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What was erased, and what follows from it."""
+    """Data that was erased, and the consequences."""
 
     answers: int
     short: Mapping[str, tuple[int, int]]
-    """The items that now have too few judgements: how many there are, and how many are asked for."""
+    """Items that now have too few judgements: the number they have, and the number they need."""
     due: int
     releases: tuple[str, ...]
     """Releases that hold what they wrote or judged."""
@@ -58,9 +58,9 @@ class Forgotten:
 
 
 def forget(study: Study, person: str) -> Forgotten | None:
-    """Erase a person by pseudonym, name on the platform, address or withdrawal code; None if nobody has it.
+    """Erases a person by pseudonym, platform name, address or withdrawal code; returns None if nobody has it.
 
-    An erasure that was cut off is finished first.
+    First finishes an erasure that was interrupted.
     """
     if study.settings.project:
         raise ValueError(
@@ -85,10 +85,10 @@ def forget(study: Study, person: str) -> Forgotten | None:
 
 
 def erase_identities(study: Study) -> tuple[int, tuple[str, ...]]:
-    """Erase the platform's names of all who came to a closed study, and the key that leads to them.
+    """Erases the platform's names of all who came to a closed study, and the key that leads to them.
 
-    How many people, and what still leads to them: files of the folder, and keys of other studies. Answers and
-    pseudonyms stay. Afterwards nobody can be paid.
+    Returns the number of people, and what still leads to them: files of the folder, and keys of other studies. Answers
+    and pseudonyms stay. Afterwards nobody can be paid.
     """
     from filelock import FileLock, Timeout
 
@@ -111,61 +111,66 @@ def erase_identities(study: Study) -> tuple[int, tuple[str, ...]]:
         rows.rewrite(study.folder / arrivals.LOG, Arrival, lambda row: replace(row, person="", submission=""))
         (study.folder / arrivals.KEY).unlink(missing_ok=True)
         rows.rewrite(study.folder / people.FILE, Invited, lambda _: None)
-    left = (*_left(study.folder, (), sorted(ids)), *(str(key) for key in keys if key.is_file()))
-    return len({each.name for each in log}), left
+    remaining = (*_left(study.folder, (), sorted(ids)), *(str(key) for key in keys if key.is_file()))
+    return len({each.name for each in log}), remaining
 
 
 def unpaid(study: Study) -> tuple[int, int]:
-    """People who are owed something by what they did, and the cents; less the bonuses that `prolific settle` paid."""
+    """Returns the number of people who are still owed money, and the cents.
+
+    Bonuses that `prolific settle` paid are subtracted.
+    """
     paid = journal.Journal(study).paid()
     dues = money.dues(study) if arrivals.has_identities(study.folder) else ()
-    owed = [left for due in dues if (left := due.due - paid[due.name]) > 0]
+    owed = [amount for due in dues if (amount := due.due - paid[due.name]) > 0]
     return len(owed), sum(owed)
 
 
 def _ids(log: Iterable[Arrival]) -> set[str]:
-    """What the platform calls these people and their submissions, as far as it was not erased."""
+    """Returns the platform's names of these people and their submissions, unless they were erased."""
     return {each for arrival in log for each in (arrival.person, arrival.submission) if each}
 
 
 def _found(study: Study, person: str) -> Erasure | None:
-    """What is to be erased of a person, or nothing."""
+    """Returns the data to erase of a person, or None if nobody matches."""
     log = [*rows.read(study.folder / arrivals.LOG, Arrival)]
     raw = [row for row in rows.read(study.folder / "raw.jsonl", Raw) if not row.annotation.startswith(home.SEAT)]
     answers = [(row.annotator, row.token) for row in raw]
     names, dues = {name for name, _ in answers} | {each.name for each in log}, list[money.Due]()
     address = {person.casefold()} & people.invited(study).keys()
     wanted = {person}
-    known = arrivals.has_identities(study.folder)
+    identified = arrivals.has_identities(study.folder)
     if databases.has_store(study.folder):
-        if known:
+        if identified:
             key = arrivals.key_of(study, settings.read(study).people.same_as)
-            wanted |= {arrivals.name_of(key, by, each) for by in arrivals.NAMES for each in {person, *address}}
+            wanted |= {
+                arrivals.name_of(key, platform, each) for platform in arrivals.NAMES for each in {person, *address}
+            }
         with store.reading(study.folder, store.identity(study.settings.secret)) as held:
             names |= {
                 row["name"] for row in held.all("SELECT name FROM person WHERE consent <> '' OR submission <> ''")
             }
             query = "SELECT s.person, s.task FROM seat s JOIN answer a ON a.nonce = s.nonce"
             answers += [(row["person"], row["task"]) for row in held.all(query)]
-        dues = [*money.dues(study)] if known else []
+        dues = [*money.dues(study)] if identified else []
     code, secret = person.strip().upper(), study.settings.secret
-    found = {name for name in names if name in wanted or arrivals.code_of(secret, name) == code}
-    if not found and not address:
+    matches = {name for name in names if name in wanted or arrivals.code_of(secret, name) == code}
+    if not matches and not address:
         return None
-    ids = _ids(arrival for arrival in log if arrival.name in found)
+    ids = _ids(arrival for arrival in log if arrival.name in matches)
     return Erasure(
         at=now(),
-        names=tuple(sorted(found)),
+        names=tuple(sorted(matches)),
         ids=tuple(sorted(ids | address)),
-        answers=sum(name in found for name, _ in answers),
-        tokens=tuple(sorted({token for name, token in answers if name in found})),
-        due=sum(due.due for due in dues if due.name in found),
-        releases=tuple(releases.holding(study, found)),
+        answers=sum(name in matches for name, _ in answers),
+        tokens=tuple(sorted({token for name, token in answers if name in matches})),
+        due=sum(due.due for due in dues if due.name in matches),
+        releases=tuple(releases.holding(study, matches)),
     )
 
 
 def _erased(study: Study, erasure: Erasure) -> Forgotten:
-    """Do all of it, each part as often as need be, and keep a tombstone."""
+    """Erases all of it, and keeps a tombstone; each step can be repeated."""
     folder, names = study.folder, set(erasure.names)
     if databases.has_store(folder):
         with store.Store(folder, store.identity(study.settings.secret)) as held:
@@ -183,7 +188,7 @@ def _erased(study: Study, erasure: Erasure) -> Forgotten:
         rows.rewrite(folder / "raw.jsonl", Raw, lambda row: None if row.annotator in names else row)
         digested(study, 0, 0)
     if study.kind.judged_as:
-        home.pull(study)  # what others judged of the person's texts goes too
+        home.pull(study)  # also removes what others judged of the person's texts
     tombstone = Tombstone(at=erasure.at, answers=erasure.answers)
     if tombstone not in rows.read(folder / FORGOTTEN, Tombstone):
         rows.append([tombstone], folder / FORGOTTEN)
@@ -199,30 +204,30 @@ def _erased(study: Study, erasure: Erasure) -> Forgotten:
 
 
 def _without(entry: Entry, names: Collection[str]) -> Entry:
-    """A payment without what these people got."""
+    """Returns a payment without the amounts of these people."""
     return replace(entry, owed={name: cents for name, cents in entry.owed.items() if name not in names})
 
 
 def _short(study: Study, erasure: Erasure) -> dict[str, tuple[int, int]]:
-    """The items the person judged that have fewer judgements than are asked for."""
+    """Returns the items that the person judged and that now have too few judgements."""
     if databases.has_store(study.folder):
         study = open_study(study.folder)
         with store.reading(study.folder, store.identity(study.settings.secret)) as held:
             tasks = held.all("SELECT token, valid, need FROM task WHERE kind IN ('item', 'write')")
-        there = {row["token"]: (row["valid"], row["need"]) for row in tasks}
+        judgements = {row["token"]: (row["valid"], row["need"]) for row in tasks}
     else:
         judged = {(row.token, row.annotator) for row in latest(study) if not (row.skipped or row.void)}
         counts = Counter(token for token, _ in judged)
-        there = {token: (counts[token], need) for token, need in wanted_of(study).items()}
-    tokens = [token for token in erasure.tokens if token in there and token in study.keys]
-    asked = ((study.keys[token].item, *there[token]) for token in tokens)
-    return {item: (have, need) for item, have, need in asked if have < need}
+        judgements = {token: (counts[token], need) for token, need in wanted_of(study).items()}
+    tokens = [token for token in erasure.tokens if token in judgements and token in study.keys]
+    needs = ((study.keys[token].item, *judgements[token]) for token in tokens)
+    return {item: (have, need) for item, have, need in needs if have < need}
 
 
 def _left(folder: Path, names: Sequence[str], ids: Sequence[str]) -> Iterator[str]:
-    """The files of the study's folder that still name people: copies, lists, and items that they wrote."""
+    """Yields the files of the study's folder that still name people: copies, lists, and items that they wrote."""
     inside = rb"[A-Za-z0-9_.:@+-]"
-    # in a database other letters may touch a pseudonym, and no longer word holds one
+    # in a database, other letters may touch a pseudonym, and no longer word contains one
     words = [*(re.escape(name.encode()) for name in names)]
     words += [rb"(?<!%b)%b(?!%b)" % (inside, re.escape(each.encode()), inside) for each in ids]
     named = re.compile(b"|".join(words))

@@ -1,4 +1,4 @@
-"""What a study takes over from its pilot: who took part, and how long a task takes."""
+"""Facts that a study takes over from its pilot: who took part, and the time per task."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from catsofa.data.files import BadInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How long people took in a pilot."""
+    """Time that people took for an answer in a pilot."""
 
     seconds: float
-    """The median of all answers of people whose work was not ended by failed checks or haste."""
+    """Median over all answers of people whose work did not end by failed checks or haste."""
     answers: int
 
 
 def pace(pilot: Path) -> Pace:
-    """The pace in a pilot; one without answers is refused."""
+    """Returns the pace in a pilot; refuses a pilot without answers."""
     study = open_study(pilot)
     if not has_store(pilot):
         raise BadInput(pilot, "no store", "a pilot that was opened before (catsofa annotate open)")
@@ -35,14 +35,14 @@ def pace(pilot: Path) -> Pace:
 
 
 def earlier(study: Study) -> Iterator[Study]:
-    """The pilot of a study, the pilot of that one, and so on."""
+    """Yields the pilot of a study, the pilot of that pilot, and so on."""
     while study.settings.after_pilot:
         study = open_study(study.folder / study.settings.after_pilot)
         yield study
 
 
 def took_part(pilots: Iterable[Study], name: str) -> bool:
-    """Whether the person with this pseudonym has consented in one of these pilots until now, however it ended."""
+    """True if the person with this pseudonym has consented in one of these pilots so far, whatever the outcome."""
     for pilot in (each for each in pilots if has_store(each.folder)):
         with reading(pilot.folder, identity(pilot.settings.secret)) as held:
             if held.first("SELECT name FROM person WHERE name = ? AND state <> 'declined'", name):

@@ -1,4 +1,4 @@
-"""Does a paraphrase mean what its original means? Rules without a model; what they find goes to people."""
+"""Checks by rules, without a model, whether a paraphrase keeps the meaning; people review what the rules find."""
 
 from typing import Literal, NamedTuple
 
@@ -22,7 +22,7 @@ TargetPolicy = Literal["verbatim", "derived", "any"]
 
 
 class TargetFound(NamedTuple):
-    """What became of the target: lost, doubtful, or there by a rule (none where it stands as it is)."""
+    """Result of the search for the target: lost, doubtful (an alarm), or found by a rule; empty if it is unchanged."""
 
     lost: bool = False
     alarm: Alarm | None = None
@@ -30,10 +30,10 @@ class TargetFound(NamedTuple):
 
 
 def find_target(sentence: str, context: str, target: str, policy: TargetPolicy) -> TargetFound:
-    """Whether a paraphrase still names the target; a context that never named its target has none to lose.
+    """Checks whether a paraphrase still names the target; a context that never names its target has none to lose.
 
-    With `derived` another name of the same person will do. A wider name, or none, is an alarm; the target is lost where
-    it is the name of a group, where no list knows it, or where a word for another person stands.
+    With `derived`, another name of the same person is enough. A wider name, or no name, raises an alarm. The target is
+    lost if it is the name of a group (capitalised), if no list knows it, or if the paraphrase names another person.
     """
     if policy == "any" or not names_target(context, target, "derived") or names_target(sentence, target, policy):
         return TargetFound()
@@ -49,23 +49,23 @@ def find_target(sentence: str, context: str, target: str, policy: TargetPolicy) 
 
 
 def alarms(sentence: str, context: str, target: str) -> list[Alarm]:
-    """What may have changed the meaning.
+    """Returns the alarms about possible changes of the meaning.
 
     `negation`, `quantifier`, `hedge`, `disclaimer`, `described`, `moved`, `added`, `replaced`, `turned`, `time`.
     """
-    found = word_alarms(sentence, context)
+    raised = word_alarms(sentence, context)
     if not same_thing(sentence, context, target):
-        found.append(Alarm("described", (described(context)[-1], described(sentence)[-1])))
+        raised.append(Alarm("described", (described(context)[-1], described(sentence)[-1])))
     if moved(sentence, context):
-        found.append(Alarm("moved"))
+        raised.append(Alarm("moved"))
     if new := added(sentence, context, target):
-        found.append(Alarm("added", new))
-    if others := replaced(sentence, context, target):
-        found.append(Alarm("replaced", others))
+        raised.append(Alarm("added", new))
+    if words := replaced(sentence, context, target):
+        raised.append(Alarm("replaced", words))
     if wished := unreal(sentence, context):
-        found.append(Alarm("hedge", wished))
+        raised.append(Alarm("hedge", wished))
     if two := turned(sentence, context) or exchanged(sentence, context):
-        found.append(Alarm("turned", two))
+        raised.append(Alarm("turned", two))
     if times := other_time(sentence, context):
-        found.append(Alarm("time", times))
-    return found
+        raised.append(Alarm("time", times))
+    return raised

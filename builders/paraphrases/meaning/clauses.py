@@ -1,4 +1,4 @@
-"""What stands on either side of a word like `because`, `than` or `before`: a paraphrase may exchange the two sides."""
+"""Compares the two sides of words like `because`, `than` or `before`: a paraphrase may exchange the two sides."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,7 +11,7 @@ _POINTS = frozenset([".", ";", "?", "!"])
 
 
 class Sides(NamedTuple):
-    """The content words of a cause and its effect, a condition and what follows, the earlier and the later, …"""
+    """The content words of cause and effect, of condition and consequence, of the earlier and the later event, …"""
 
     relation: str
     first: frozenset[str]
@@ -19,7 +19,7 @@ class Sides(NamedTuple):
 
 
 def exchanged(sentence: str, context: str) -> tuple[str, ...]:
-    """Two words that have changed sides: drinks because he is poor → poor because he drinks; none where none has."""
+    """Returns two words that changed sides (drinks because he is poor → poor because he drinks), or an empty tuple."""
     for ours in sides(sentence):
         for theirs in sides(context):
             if ours.relation == theirs.relation:
@@ -31,7 +31,7 @@ def exchanged(sentence: str, context: str) -> tuple[str, ...]:
 
 
 def sides(sentence: str) -> Iterator[Sides]:
-    """The two sides of each such word; one in front of the sentence has its own side up to the comma."""
+    """Yields the two sides of each such word; if it opens the sentence, its own side ends at the comma."""
     tokens = tokens_of(sentence)
     for relation, (forwards, backwards) in wordlist("meaning.toml")["sides"].items():
         for place, word in enumerate(tokens):
@@ -51,6 +51,6 @@ def sides(sentence: str) -> Iterator[Sides]:
 
 
 def _content(tokens: tuple[str, ...]) -> frozenset[str]:
-    """The lemmas of the words that are none of grammar, and the BLANK."""
+    """Returns the lemmas of the words that are not function words, and the BLANK."""
     function = {*wordlist("meaning.toml")["grammar"]["function"], "be", "have", "do"}
     return frozenset(lemma(word) for word in tokens if word[0].isalpha() and not {word, lemma(word)} & function)

@@ -1,4 +1,4 @@
-"""What a sentence says about its BLANK, without a parser: the thing that the slot describes, and the content words."""
+"""Finds the noun phrase that the slot describes, without a parser, and compares it between two sentences."""
 
 import re
 from functools import cache
@@ -13,7 +13,10 @@ _CONTRACTED = re.compile(r"(?<=[a-z])['’](?:ve|re|ll|d|m)$|(?<=he|it)['’]s$|
 
 
 def same_thing(sentence: str, context: str, target: str) -> bool:
-    """Whether two slots describe the same noun, or both the target, a pronoun or nobody in particular."""
+    """Returns True if two slots describe the same noun, or both the target, a pronoun or a generic word.
+
+    Also returns True if the noun phrase of either slot is unknown.
+    """
     one, other = described(sentence), described(context)
     if not one or not other or _names(one, sentence, target) & _names(other, context, target):
         return True
@@ -21,7 +24,10 @@ def same_thing(sentence: str, context: str, target: str) -> bool:
 
 
 def moved(sentence: str, context: str) -> bool:
-    """Whether all other words stay and only the slot has moved or a noun owns another; or he is she."""
+    """Returns True if only the slot or a possessive moves, or if "he" becomes "she".
+
+    In the first case, all words except BLANK are the same in the same order, apart from a final 's.
+    """
     ours, theirs = tokens_of(sentence), tokens_of(context)
     one, other = ([re.sub(r"['’]s?$", "", word) for word in tokens if word != "BLANK"] for tokens in (ours, theirs))
     if one == other:
@@ -30,46 +36,49 @@ def moved(sentence: str, context: str) -> bool:
 
 
 def described(sentence: str) -> tuple[str, ...]:
-    """The noun phrase that the slot describes, without a parser; its last word is its head.
+    """Returns the noun phrase that the slot describes, found without a parser; its last word is its head.
 
-    It is the noun after the slot ("a BLANK voice"); after a linking verb the subject of its clause; else the noun right
-    before the slot ("found him BLANK"); else the subject.
+    The phrase is the noun after the slot ("a BLANK voice"). After a linking verb, it is the subject of the clause.
+    Otherwise it is the noun right before the slot ("found the man BLANK"), or else the subject.
     """
     tokens = tokens_of(sentence)
-    at = tokens.index("BLANK")
-    after, linked = _noun_phrase(tokens, at + 1), _linking_verb(tokens, at)
-    # "who is BLANK lives here": after a linking verb, what can be a verb is one
+    slot = tokens.index("BLANK")
+    after, linked = _noun_phrase(tokens, slot + 1), _linking_verb(tokens, slot)
+    # "who is BLANK lives here": after a linking verb, a word that can be a verb is a verb
     if linked is not None and after and verb_tags(after[0]) & {"VBZ", "VBD", "VBG"}:
         after = ()
     if after and (linked is None or after[-1] not in _list("generic")):
         return after
-    if linked is None and at and tokens[at - 1] in _list("portions") | _list("determiners"):
+    if linked is None and slot and tokens[slot - 1] in _list("portions") | _list("determiners"):
         return ()
-    before = at - 1
+    before = slot - 1
     while before > 0 and other_parts(tokens[before]) == {"ADV"}:
         before -= 1
-    clause = max((i + 1 for i in range(at) if tokens[i] in _list("breaks")), default=0)
+    clause = max((i + 1 for i in range(slot) if tokens[i] in _list("breaks")), default=0)
     if linked is None and tokens[clause] in _list("openers"):
-        return first_phrase(tokens, clause + 1, at)
+        return first_phrase(tokens, clause + 1, slot)
     if linked is None and _is_noun(tokens[before]) and _is_object(tokens, before):
         return (tokens[before],)
-    verb = at - 1 if at and verb_tags(tokens[at - 1]) else at
+    verb = slot - 1 if slot and verb_tags(tokens[slot - 1]) else slot
     return subject(tokens, verb if linked is None else linked)
 
 
 def tokens_of(sentence: str) -> tuple[str, ...]:
-    """The words and punctuation of a sentence in lower case, contracted verbs cut off, and its BLANK."""
+    """Returns the words, the punctuation and the BLANK of a sentence, in lower case and without contracted verbs."""
     return tuple("BLANK" if "BLANK" in t else _CONTRACTED.sub("", t.lower()) for t in _TOKEN.findall(sentence))
 
 
-def _is_object(tokens: tuple[str, ...], at: int) -> bool:
-    """Whether the noun at a place comes right after a verb, with a word like `the` between or without."""
-    owned = at > 1 and tokens[at - 1] in _list("determiners")
-    return bool(at and (owned or not verb_tags(tokens[at])) and verb_tags(tokens[at - 1 - owned]))
+def _is_object(tokens: tuple[str, ...], place: int) -> bool:
+    """Returns True if the noun at a place directly follows a verb, with or without a determiner between them."""
+    owned = place > 1 and tokens[place - 1] in _list("determiners")
+    return bool(place and (owned or not verb_tags(tokens[place])) and verb_tags(tokens[place - 1 - owned]))
 
 
 def _noun_phrase(tokens: tuple[str, ...], start: int) -> tuple[str, ...]:
-    """The words from a place on up to the last noun of an unbroken run of adjectives and nouns."""
+    """Returns the words from a place up to the last noun of an unbroken run of adjectives and nouns.
+
+    After a portion word and "of", returns the noun phrase after "of" instead.
+    """
     stop = start
     while stop < len(tokens) and (_is_noun(tokens[stop]) or _is_adjective(tokens[stop])):
         stop += 1
@@ -78,18 +87,18 @@ def _noun_phrase(tokens: tuple[str, ...], start: int) -> tuple[str, ...]:
             break
     while stop > start and not _is_noun(tokens[stop - 1]):
         stop -= 1
-    found = tokens[start:stop]
-    if found and found[-1] in _list("portions") and tokens[stop : stop + 1] == ("of",):
+    phrase = tokens[start:stop]
+    if phrase and phrase[-1] in _list("portions") and tokens[stop : stop + 1] == ("of",):
         place = stop + 1
         while place < len(tokens) and tokens[place] in _list("determiners"):
             place += 1
-        return _noun_phrase(tokens, place) or found
-    return found
+        return _noun_phrase(tokens, place) or phrase
+    return phrase
 
 
-def _linking_verb(tokens: tuple[str, ...], at: int) -> int | None:
-    """The place of the linking verb before a slot, words that may stand between them passed over."""
-    for place in range(at - 1, -1, -1):
+def _linking_verb(tokens: tuple[str, ...], slot: int) -> int | None:
+    """Returns the place of the linking verb before a slot, skipping words that may come between; None without one."""
+    for place in range(slot - 1, -1, -1):
         word = tokens[place]
         if word in wordlist("paraphrase_words.toml")["frames"]["linking"] or word.endswith("n't"):
             return place
@@ -99,7 +108,7 @@ def _linking_verb(tokens: tuple[str, ...], at: int) -> int | None:
 
 
 def subject(tokens: tuple[str, ...], verb: int) -> tuple[str, ...]:
-    """The subject of a verb: the first noun phrase of its clause, or of an earlier clause where this has none."""
+    """Returns the subject of a verb: the first noun phrase of its clause, or of an earlier clause if this has none."""
     to = next((i for i in (verb - 1, verb - 2) if i > 0 and tokens[i] == "to"), None)
     if (
         to
@@ -118,30 +127,30 @@ def subject(tokens: tuple[str, ...], verb: int) -> tuple[str, ...]:
         if relative and start >= verb - 1:
             return (tokens[noun],)
         relative = relative and tokens[start - 1] != "that"
-        if not relative and (found := first_phrase(tokens, start, stop)):
-            return found
+        if not relative and (phrase := first_phrase(tokens, start, stop)):
+            return phrase
         stop = start - 1
     return ()
 
 
 def first_phrase(tokens: tuple[str, ...], start: int, stop: int) -> tuple[str, ...]:
-    """The first noun phrase or pronoun between two places; that of a preposition at the start is passed over."""
+    """Returns the first noun phrase or pronoun between two places, skipping that of a preposition at the start."""
     place = start
     if start < stop and tokens[start] in _list("prepositions"):
         while place < stop and not (inner := _noun_phrase(tokens[:stop], place)):
             place += 1
         place += len(inner) if place < stop else 0
-    for at in range(place, stop):
-        if found := _noun_phrase(tokens[:stop], at):
-            return found
-        if tokens[at] in _list("pronouns") and tokens[at + 1 : at + 2] != ("of",):
-            return _noun_phrase(tokens[:stop], at + 1) or (tokens[at],)
+    for position in range(place, stop):
+        if phrase := _noun_phrase(tokens[:stop], position):
+            return phrase
+        if tokens[position] in _list("pronouns") and tokens[position + 1 : position + 2] != ("of",):
+            return _noun_phrase(tokens[:stop], position + 1) or (tokens[position],)
     return ()
 
 
 @cache
 def _is_noun(word: str) -> bool:
-    """Whether a word can be a noun; one that the dictionary lacks is taken for a name."""
+    """Returns True if a word can be a noun; a word that the dictionary lacks counts as a name."""
     plain = re.sub(r"['’]s?$", "", word)
     if not plain[:1].isalpha() or plain in _list("function") or plain in CLOSED:
         return False
@@ -150,23 +159,26 @@ def _is_noun(word: str) -> bool:
 
 
 def _is_adjective(word: str) -> bool:
-    """Whether a word can only be an adjective."""
+    """Returns True if a word can only be an adjective."""
     return word not in _list("function") and other_parts(word) == {"ADJ"}
 
 
 def _names(thing: tuple[str, ...], sentence: str, target: str) -> set[str]:
-    """The singulars of a thing's head, and `*` where that is the target, a pronoun or a word for anything."""
+    """Returns the singulars of the head of a noun phrase.
+
+    Adds `*` if the phrase means the target, a pronoun or a word for anything.
+    """
     head = thing[-1]
-    found = set(singulars(head))
+    names = set(singulars(head))
     same = same_person(sentence, target)
     named = {*phrases(target.lower()), *(phrases(same.word) if same else ())}
-    near = found & person_words() and set(phrases(" ".join(thing))) & named
-    if names_target(head, target, "derived") or found & (named | _list("pronouns") | _list("generic")) or near:
-        found.add("*")
-    return found
+    near = names & person_words() and set(phrases(" ".join(thing))) & named
+    if names_target(head, target, "derived") or names & (named | _list("pronouns") | _list("generic")) or near:
+        names.add("*")
+    return names
 
 
 @cache
 def _list(name: str) -> frozenset[str]:
-    """A list of function words."""
+    """Returns a list of function words by its name."""
     return frozenset(wordlist("meaning.toml")["grammar"][name])

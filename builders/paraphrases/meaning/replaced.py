@@ -1,4 +1,4 @@
-"""The words that a paraphrase puts in the place of others while the rest of the sentence stays."""
+"""Finds the words that a paraphrase replaces while the rest of the sentence stays."""
 
 from difflib import SequenceMatcher
 from functools import cache
@@ -11,20 +11,20 @@ from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
 
 _LONGEST, _EDITS = 2, 2
-"""Words that a replaced part has at most, and such parts: more of them are a sentence reworded."""
+"""Maximum number of words in a replaced part, and of such parts; beyond it, the sentence counts as reworded."""
 
 
 def replaced(sentence: str, context: str, target: str) -> tuple[str, ...]:
-    """The words of the original and of the paraphrase that differ where all else stays in its place.
+    """Returns the differing words of the original and of the paraphrase if all other words keep their place.
 
-    Who rewords a sentence moves its parts; who only puts another word may say another thing. Another form of a word,
-    another name of the target and `to` for `towards` say the same.
+    A rewording moves parts of a sentence; a mere substitution may change the meaning. Other forms of a word, other
+    names of the target, and pairs like `to` and `towards` count as equal.
     """
     theirs, ours = compounds(context), compounds(sentence)
     edits = [e for e in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes() if e[0] != "equal"]
     if len(edits) > _EDITS or any(kind != "replace" or max(b - a, d - c) > _LONGEST for kind, a, b, c, d in edits):
         return ()
-    found = []
+    differing = []
     for _, start, stop, first, last in edits:
         old, new = theirs[start:stop], ours[first:last]
         if names_target(" ".join(old), target, "derived") or same_person(" ".join(new), target):
@@ -33,17 +33,17 @@ def replaced(sentence: str, context: str, target: str) -> tuple[str, ...]:
             gone = [word for word in old if kind(word) and not any(_same(word, other) for other in new)]
             come = [word for word in new if kind(word) and not any(_same(word, other) for other in old)]
             if gone and come:
-                found += [*gone, *come]
-    return tuple(found)
+                differing += [*gone, *come]
+    return tuple(differing)
 
 
 def _has_content(word: str) -> bool:
-    """Whether a word is no word of grammar, no light word, and not only an adverb."""
+    """Returns True if a word is no function word, no light word, and not only an adverb."""
     return not {word, lemma(word)} & _grammar() and other_parts(word) != {"ADV"}
 
 
 def _relates(word: str) -> bool:
-    """Whether a word says where, when, why or whose."""
+    """Returns True if a word says where, when, why or whose."""
     lists = wordlist("meaning.toml")
     return (
         word.endswith("'s")
@@ -53,7 +53,7 @@ def _relates(word: str) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two words are forms of one, or may stand for each other."""
+    """Returns True if two words are forms of one word, or are interchangeable."""
     rows = wordlist("meaning.toml")["relations"]
     begin = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lemma(one), lemma(other), strict=False)))
     long = begin >= max(4, min(len(one), len(other)) - 2)
@@ -62,6 +62,6 @@ def _same(one: str, other: str) -> bool:
 
 @cache
 def _grammar() -> frozenset[str]:
-    """Words of grammar, and light ones."""
+    """Returns the function words and the light words."""
     lists = wordlist("meaning.toml")["grammar"]
     return frozenset(["blank", *(word for words in lists.values() for word in words)])

@@ -1,4 +1,4 @@
-"""Who does what in a sentence, without a parser: a paraphrase may turn the roles of two people round."""
+"""Finds who does what in a sentence, without a parser: a paraphrase may exchange the roles of two people."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -19,20 +19,23 @@ _FIRST = frozenset(["i", "me", "my", "us", "we", "our"])
 
 
 class Deed(NamedTuple):
-    """A verb and who does it."""
+    """A verb and its agent."""
 
     verb: str
     agent: str
 
 
 def turned(sentence: str, context: str) -> tuple[str, ...]:
-    """The two who have changed places beside a verb that both sentences have; none where nobody has."""
-    before, said = list(deeds(context)), {name for token in tokens_of(sentence) for name in _names(token)}
-    told = {name for token in tokens_of(context) for name in _names(token)}
+    """Returns the two people who exchange roles beside a verb that both sentences have, or an empty tuple.
+
+    If the agents show no exchange, compares the order of the people, unless only one sentence is passive.
+    """
+    before, in_sentence = list(deeds(context)), {name for token in tokens_of(sentence) for name in _names(token)}
+    in_context = {name for token in tokens_of(context) for name in _names(token)}
     for verb, agent in deeds(sentence):
-        known = [deed.agent for deed in before if deed.verb == verb]
-        if known and agent not in known and agent in told and known[0] in said:
-            return known[0], agent
+        agents = [deed.agent for deed in before if deed.verb == verb]
+        if agents and agent not in agents and agent in in_context and agents[0] in in_sentence:
+            return agents[0], agent
     if _passive(sentence) != _passive(context):
         return ()
     settled = {deed.agent for deed in deeds(sentence) if deed in before}
@@ -41,7 +44,7 @@ def turned(sentence: str, context: str) -> tuple[str, ...]:
 
 
 def _order(one: list[str], other: list[str], settled: set[str]) -> tuple[str, ...]:
-    """The first two of these people whose order is another one; none where each is not there once."""
+    """Returns the first two people whose order differs; empty if none do, or if a sentence repeats a person."""
     both = [name for name in other if name in one and name not in settled]
     ours = [name for name in one if name in other and name not in settled]
     if len({*ours}) != len(ours) or len({*both}) != len(both):
@@ -50,7 +53,7 @@ def _order(one: list[str], other: list[str], settled: set[str]) -> tuple[str, ..
 
 
 def people(sentence: str, last: bool) -> list[str]:
-    """The words for people in a sentence in their order; a part in front goes `last`, or stays."""
+    """Returns the words for people in their order; with `last`, an introductory part moves to the end."""
     tokens = tokens_of(sentence)
     if last and tokens[0] in _in_front() and "," in tokens:
         tokens = (*tokens[tokens.index(",") + 1 :], *tokens[: tokens.index(",")])
@@ -58,7 +61,7 @@ def people(sentence: str, last: bool) -> list[str]:
 
 
 def _passive(sentence: str) -> bool:
-    """Whether a sentence has a participle behind a form of be, and `by` after it."""
+    """Returns True if a sentence has a participle after a form of "be" or "get", and "by" after it."""
     tokens = tokens_of(sentence)
     return any(
         "VBN" in verb_tags(token) and place and tokens[_before(tokens, place)] in _BE and "by" in tokens[place:]
@@ -67,18 +70,18 @@ def _passive(sentence: str) -> bool:
 
 
 def deeds(sentence: str) -> Iterator[Deed]:
-    """Each verb with its agent: the subject, or of a passive whoever comes behind `by`."""
+    """Yields each verb with its agent: its subject or, for a passive, the phrase after "by"."""
     tokens = tokens_of(sentence)
     for place, word in enumerate(tokens):
         if not _is_verb(tokens, place):
             continue
-        tags, at = verb_tags(word), _before(tokens, place)
-        if "VBN" in tags and tokens[at] in _BE:
+        tags, previous = verb_tags(word), _before(tokens, place)
+        if "VBN" in tags and tokens[previous] in _BE:
             stop = next((i for i in range(place, len(tokens)) if tokens[i] in _POINTS), len(tokens))
-            by = next((i + 1 for i in range(place, stop) if tokens[i] == "by"), None)
-            phrase = first_phrase(tokens, by, stop) if by else ()
-        elif tokens[at] in _SUBJECTS:
-            phrase = (tokens[at],)
+            start = next((i + 1 for i in range(place, stop) if tokens[i] == "by"), None)
+            phrase = first_phrase(tokens, start, stop) if start else ()
+        elif tokens[previous] in _SUBJECTS:
+            phrase = (tokens[previous],)
         elif place and tokens[place - 1] in _POINTS:
             phrase = first_phrase(tokens, place + 1, len(tokens))
         else:
@@ -88,7 +91,10 @@ def deeds(sentence: str) -> Iterator[Deed]:
 
 
 def unreal(sentence: str, context: str) -> tuple[str, ...]:
-    """A verb that only one of two sentences has behind another word and `to`: hoped to visit, was about to visit."""
+    """Returns governor, "to" and verb if only one sentence puts the verb after another word and "to".
+
+    The verb is unreal there: hoped to visit, was about to visit.
+    """
     wished, done = zip(*map(_wished, (sentence, context)), strict=True)
     for one, other in ((0, 1), (1, 0)):
         for verb, governor in wished[one].items():
@@ -98,22 +104,25 @@ def unreal(sentence: str, context: str) -> tuple[str, ...]:
 
 
 def _wished(sentence: str) -> tuple[dict[str, str], set[str]]:
-    """The verbs behind another one and `to`, each with that one, and all other verbs."""
+    """Returns the verbs after another word and "to", each with that word, and the set of all other verbs."""
     tokens, wished, done = tokens_of(sentence), dict[str, str](), set[str]()
     for place, word in enumerate(tokens):
-        at = place - 1 - (place > 1 and tokens[place - 1] == "have")
-        if at > 0 and tokens[at] == "to" and verb_tags(word):
-            lists, governor = wordlist("meaning.toml"), tokens[at - 1]
-            prospect = governor in lists["prospective"] and tokens[_before(tokens, at - 1)] in _BE
-            if prospect or (governor not in lists["fulfilled"] and _is_verb(tokens, at - 1)):
-                wished[_verb(word)] = tokens[at - 1]
+        to = place - 1 - (place > 1 and tokens[place - 1] == "have")
+        if to > 0 and tokens[to] == "to" and verb_tags(word):
+            lists, governor = wordlist("meaning.toml"), tokens[to - 1]
+            prospect = governor in lists["prospective"] and tokens[_before(tokens, to - 1)] in _BE
+            if prospect or (governor not in lists["fulfilled"] and _is_verb(tokens, to - 1)):
+                wished[_verb(word)] = tokens[to - 1]
         elif _is_verb(tokens, place):
             done.add(_verb(word))
     return wished, done
 
 
 def _is_verb(tokens: tuple[str, ...], place: int) -> bool:
-    """Whether the word at a place is a full verb: no form of be, have, do, and no noun by what stands before it."""
+    """Returns True if the word at a place is a full verb.
+
+    Forms of be, have and do are not full verbs, nor are words that the word before marks as nouns.
+    """
     word, before = tokens[place], tokens[_before(tokens, place)] if place else ""
     tags = verb_tags(word)
     if not tags or word in CLOSED or word in _BE or tags == {"VBG"}:
@@ -124,26 +133,26 @@ def _is_verb(tokens: tuple[str, ...], place: int) -> bool:
 
 
 def _before(tokens: tuple[str, ...], place: int) -> int:
-    """The place of the word before, adverbs passed over."""
-    at = place - 1
-    while at > 0 and (other_parts(tokens[at]) == {"ADV"} or tokens[at] in ("just", "not", "still")):
-        at -= 1
-    return at
+    """Returns the place of the word before, skipping adverbs."""
+    position = place - 1
+    while position > 0 and (other_parts(tokens[position]) == {"ADV"} or tokens[position] in ("just", "not", "still")):
+        position -= 1
+    return position
 
 
 def _verb(word: str) -> str:
-    """The dictionary form of a verb, the shortest if there are several."""
+    """Returns the dictionary form of a verb, the shortest if there are several."""
     return min((one for one in lemmas(word) if "VB" in verb_tags(one)), key=lambda one: (len(one), one), default=word)
 
 
 @cache
 def _in_front() -> frozenset[str]:
-    """Words that begin a part which may as well stand at the end."""
+    """Returns the words that begin a part which may also come at the end of a sentence."""
     lists = wordlist("meaning.toml")["grammar"]
     return frozenset([*lists["prepositions"], *lists["breaks"], "whenever"])
 
 
 def _names(word: str) -> set[str]:
-    """The singulars of a noun without its 's; one name for all words of the first person."""
+    """Returns the singulars of a noun without its 's; all words of the first person have one name."""
     plain = word.removesuffix("'s").removesuffix("’s")
     return {"we"} if plain in _FIRST else set(singulars(plain))

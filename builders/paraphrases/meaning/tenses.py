@@ -1,4 +1,4 @@
-"""Whether a sentence speaks of the past, the present or the future, without a parser."""
+"""Finds whether a sentence refers to the past, the present or the future, without a parser."""
 
 from catsofa.builders.dictionary import CLOSED, other_parts, verb_tags
 from catsofa.builders.paraphrases.meaning.described import tokens_of
@@ -9,32 +9,35 @@ _SUBJECTS = frozenset(["i", "we", "you", "he", "she", "they", "it", "who"])
 
 
 def other_time(sentence: str, context: str) -> tuple[str, ...]:
-    """The words that say when, of two sentences of which one is past and one present, or one alone tells the future.
+    """Returns the words for time if one sentence is past and the other present, or only one refers to the future.
 
-    What *will* be in direct speech *would* be in reported speech.
+    "will" in direct speech equals "would" in reported speech.
     """
     ours, theirs = _times(sentence), _times(context)
     coming = [bool({"future", "reported"} & {*one}) for one in (ours, theirs)]
-    told = ("future" in ours and not coming[1]) or ("future" in theirs and not coming[0])
+    future_differs = ("future" in ours and not coming[1]) or ("future" in theirs and not coming[0])
     apart = [{*one} - {"future", "reported"} for one in (ours, theirs)]
-    if not ours or not theirs or not (told or (all(apart) and apart[0].isdisjoint(apart[1]))):
+    if not ours or not theirs or not (future_differs or (all(apart) and apart[0].isdisjoint(apart[1]))):
         return ()
     return tuple(dict.fromkeys([*theirs.values(), *ours.values()]))
 
 
 def _times(sentence: str) -> dict[str, str]:
-    """Each time that a sentence speaks of, with the first verb that does so; has been is both past and present."""
-    found: dict[str, str] = {}
+    """Returns each time that a sentence refers to, with the first word that shows it.
+
+    "has been" is both past and present.
+    """
+    first_words: dict[str, str] = {}
     lists, tokens = wordlist("meaning.toml")["times"], tokens_of(in_full(sentence))
     for place, word in enumerate(tokens):
         listed = [name for name, words in lists.items() if word in words]
         for time in listed or _of_verb(tokens, place):
-            found.setdefault(time, word)
-    return found
+            first_words.setdefault(time, word)
+    return first_words
 
 
 def _of_verb(tokens: tuple[str, ...], place: int) -> tuple[str, ...]:
-    """The times of a full verb that can be nothing but a past or a third person of the present, or of has."""
+    """Returns the times of a verb form that can only be past or third person present, and of "has" and "have"."""
     word, before = tokens[place], tokens[place - 1] if place else ""
     tags = verb_tags(word)
     if word in ("has", "have"):

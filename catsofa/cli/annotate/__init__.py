@@ -1,4 +1,4 @@
-"""Commands that put items in front of people and bring their judgements home."""
+"""Commands that show items to people and collect their judgements."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,7 +37,7 @@ room = typer.Typer(
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     annotate_server.register(room)
     annotate_people.register(room)
     crowd.register(room)
@@ -112,7 +112,7 @@ def create(
         seconds = pace.seconds
         say(f"{pace.seconds:.1f} seconds an item, the median of {pace.answers:,} answers of the pilot", quiet=quiet)
     judged = kind_named(kind).judged.name
-    made = studies.create(
+    created = studies.create(
         study,
         kind=kind,
         items=progress(studies.read_items(items, kind), "items", lines_in(items), quiet=quiet),
@@ -128,15 +128,15 @@ def create(
         contact=contact,
         after_pilot=after_pilot,
     )
-    s, tasks = made.settings, len(made.keys)
+    s, tasks = created.settings, len(created.keys)
     work = f"{tasks:,} tasks, {s.overlap} answer{'s' * (s.overlap != 1)} each"
     hours = tasks * s.overlap * s.seconds / 3600
-    if made.kind.judged_as:
-        targets = sum(not key.gold for key in made.keys.values())
+    if created.kind.judged_as:
+        targets = sum(not key.gold for key in created.keys.values())
         work = f"{targets * s.texts:,} texts about {targets:,} targets, {s.overlap} judgements each"
         hours = targets * s.texts * (WRITING + s.overlap) * s.seconds / 3600
     say(f"{work}: about {hours:,.2f} hours, {s.currency} {hours * s.pay:,.2f}", quiet=quiet)
-    elsewhere = "" if made.kind.judged_as else ", or push for Label Studio"
+    elsewhere = "" if created.kind.judged_as else ", or push for Label Studio"
     say(f"next: catsofa annotate open {study} for people from anywhere{elsewhere}", quiet=quiet)
     if not contact:
         note("annotate open refuses a study without a contact; for open, make the study with --contact", quiet=quiet)
@@ -190,14 +190,14 @@ def pull(
     if json:
         print_json(asdict(pulled))
         return
-    made = "annotations" if opened.kind.asks else f"drafts ({pulled.refused:,} refused, with reasons)"
-    say(f"{pulled.new:,} new answers, {pulled.changed:,} changed; {pulled.records:,} {made} in {study}", quiet=quiet)
+    noun = "annotations" if opened.kind.asks else f"drafts ({pulled.refused:,} refused, with reasons)"
+    say(f"{pulled.new:,} new answers, {pulled.changed:,} changed; {pulled.records:,} {noun} in {study}", quiet=quiet)
     if pulled.late:
         note(f"{pulled.late:,} answers came after the study was closed and do not count", quiet=quiet)
 
 
 def _fetch(study: "Study", *, everything: bool = False, quiet: bool = False) -> "Pulled":
-    """Bring answers home, from the study's own store or from Label Studio."""
+    """Pulls answers from the study's own store or from Label Studio."""
     from catsofa.annotation.crowd import databases, home
     from catsofa.annotation.label_studio import server_of
     from catsofa.annotation.label_studio.pull import pull as fetch
@@ -231,14 +231,14 @@ def status(
         _fetch(opened, quiet=json)
     elif pull_first:
         note("no server has these tasks: the answers are those that import-results brought", quiet=json)
-    found = judging.status_of(opened)
+    summary = judging.status_of(opened)
     crowd_facts = facts(opened) if databases.has_store(study) else None
     open_items = waiting(opened, judging.tallies, has_page=crowd_facts is not None)
     if json:
         crowd_part = {"crowd": asdict(crowd_facts)} if crowd_facts else {}
-        print_json(asdict(found) | {"undecided": asdict(open_items)} | crowd_part)
+        print_json(asdict(summary) | {"undecided": asdict(open_items)} | crowd_part)
         return
-    _say(found, crowd_facts.money if crowd_facts else None)
+    _say(summary, crowd_facts.money if crowd_facts else None)
     if open_items.items:
         differ = f", {open_items.differ:,} differently by two people" if open_items.differ else ""
         say(f"{quantity(open_items.items, 'undecided item')}, {open_items.decided:,} decided by hand{differ}")
@@ -250,23 +250,23 @@ def status(
         say(crowd.erase(study, crowd_facts.erase_by))
 
 
-def _say(found: "Status", owed: "Money | None") -> None:
-    """A study's status for people; `owed` is what people of an open study are owed, whatever their time."""
-    say(f"{found.title}: {found.done:,} of {found.items:,} items done, {found.started:,} begun")
+def _say(state: "Status", owed: "Money | None") -> None:
+    """Prints the status of a study; `owed` is the pay in an open study, where pay does not depend on the time spent."""
+    say(f"{state.title}: {state.done:,} of {state.items:,} items done, {state.started:,} begun")
     say(
-        f"{found.judgements:,} judgements were given; {found.counted:,} of {found.wanted:,} count"
-        + (f", {found.missing:,} are missing" if found.missing else "")
-        + f"; {found.over:,} items have one too many, {found.repeats:,} were judged twice by one person"
+        f"{state.judgements:,} judgements were given; {state.counted:,} of {state.wanted:,} count"
+        + (f", {state.missing:,} are missing" if state.missing else "")
+        + f"; {state.over:,} items have one too many, {state.repeats:,} were judged twice by one person"
     )
-    if found.agreement == found.agreement:
-        say(f"agreement so far {found.agreement:.3f} (percent; catsofa validate agreement has the rest)")
-    if found.per_hour == found.per_hour:
-        say(f"{found.per_hour:,.0f} judgements an hour" + (f", done by {found.ends}" if found.ends else ""))
+    if state.agreement == state.agreement:
+        say(f"agreement so far {state.agreement:.3f} (percent; catsofa validate agreement has the rest)")
+    if state.per_hour == state.per_hour:
+        say(f"{state.per_hour:,.0f} judgements an hour" + (f", done by {state.ends}" if state.ends else ""))
     if owed:
-        sums = [f"{found.currency} {cents / 100:,.2f}" for cents in (owed.owed, owed.expected, owed.worst)]
+        sums = [f"{state.currency} {cents / 100:,.2f}" for cents in (owed.owed, owed.expected, owed.worst)]
         say(f"owed so far {sums[0]}, expected in all {sums[1]}, at worst {sums[2]}, without fees")
     else:
-        say(f"pay so far {found.currency} {found.cost:,.2f}, in all about {found.currency} {found.expected_cost:,.2f}")
+        say(f"pay so far {state.currency} {state.cost:,.2f}, in all about {state.currency} {state.expected_cost:,.2f}")
     rows = [
         [
             p.name,
@@ -277,25 +277,25 @@ def _say(found: "Status", owed: "Money | None") -> None:
             f"{p.gold_right}/{p.gold_answers}" if p.gold_answers else "–",
             p.standing.removeprefix("the person "),
         ]
-        for p in found.people
+        for p in state.people
     ]
     if rows:
         table("People", ["name", "answers", "skipped", "invalid", "seconds", "gold", "standing"], rows)
-    if found.closed:
-        say(f"closed since {found.closed}")
+    if state.closed:
+        say(f"closed since {state.closed}")
 
 
-def _say_crowd(found: "Facts") -> None:
-    """What the store of a study adds: practice, and people whose work to look at."""
+def _say_crowd(facts: "Facts") -> None:
+    """Prints the facts that only the store of a study has: failed practice, missed gold items, suspicious work."""
     from catsofa.annotation.crowd.owner.states import of_person
 
-    if found.failed_practice:
-        say(f"{found.failed_practice:,} of those who came did not pass the practice items")
-    if bad := [each for each in found.gold if each.missed]:
+    if facts.failed_practice:
+        say(f"{facts.failed_practice:,} of those who came did not pass the practice items")
+    if bad := [each for each in facts.gold if each.missed]:
         say(f"{quantity(len(bad), 'gold item')} missed by most people: look at them on the owner's page")
     rows = [
         [each.name, of_person(each.state, each.outcome), "; ".join(each.reasons)]
-        for each in found.standings
+        for each in facts.standings
         if each.reasons
     ]
     if rows:

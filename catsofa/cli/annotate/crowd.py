@@ -1,4 +1,4 @@
-"""Commands for crowds: pages of tasks out, their results home, and what people are owed."""
+"""Commands for crowds: export pages of tasks, import their results, list the pay."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from catsofa.data.percentages import quantity
 
 
 def register(room: typer.Typer) -> None:
-    """Add the commands about crowds."""
+    """Adds the commands about crowds."""
     room.command(epilog=examples("catsofa annotate pay study --out payments"))(pay)
     room.command(epilog=examples("catsofa annotate export-html study --out hits"))(export_html)
     room.command(epilog=examples("catsofa annotate import-results study Batch_123_results.csv"))(import_results)
@@ -36,20 +36,20 @@ def pay(
     if not databases.has_store(study):
         raise ValueError(f"nobody came to {study} yet: catsofa annotate open serves it")
     opened = open_study(study)
-    found = money.payable(opened)
-    lines = money.write(found, out)
-    sums = {by: sum(due.due for due in found if due.paid_by == by) / 100 for by in ("approval", "bonus")}
+    dues = money.payable(opened)
+    lines = money.write(dues, out)
+    sums = {way: sum(due.due for due in dues if due.paid_by == way) / 100 for way in ("approval", "bonus")}
     if json:
         print_json({"files": lines, "currency": opened.settings.currency, **sums})
         return
     named = ", ".join(f"{name} ({quantity(count, 'line')})" for name, count in lines.items())
     say(f"{out}: {named}", quiet=quiet)
-    money_of = {by: f"{opened.settings.currency} {amount:,.2f}" for by, amount in sums.items()}
+    money_of = {way: f"{opened.settings.currency} {amount:,.2f}" for way, amount in sums.items()}
     say(f"by approval {money_of['approval']}, by bonus {money_of['bonus']}, without fees", quiet=quiet)
 
 
 def erase(study: Path, day: str) -> str:
-    """What the consent page promised for this day, and how it is done."""
+    """Returns a sentence: the day by which the consent page promised to erase identities, and the command for it."""
     then = f"catsofa annotate close {study} --erase-identities, after everybody was paid"
     return f"people were promised that it is erased by {day} who they are: {then}"
 
@@ -65,10 +65,10 @@ def export_html(
     from catsofa.annotation.study import open_study
 
     opened = open_study(study)
-    made = pages.export(opened, out, per_page=per_page, progress=Bar("pages", quiet=quiet))
+    export = pages.export(opened, out, per_page=per_page, progress=Bar("pages", quiet=quiet))
     people = quantity(opened.settings.overlap, "person")
-    written, tasks = quantity(made.pages, "page"), quantity(made.tasks, "task")
-    say(f"{written} with {tasks} in {out}; give each page to {people}", quiet=quiet)
+    page_count, tasks = quantity(export.pages, "page"), quantity(export.tasks, "task")
+    say(f"{page_count} with {tasks} in {out}; give each page to {people}", quiet=quiet)
     say("task.html is the design of the project, input.csv the batch", quiet=quiet)
 
 

@@ -1,4 +1,4 @@
-"""How judgements of a study are counted and compared: what the room of annotation takes from that of validation."""
+"""Counts and compares the judgements of a study. Connects `catsofa.annotation` with `catsofa.validation`."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def status_of(study: "Study") -> "Status":
-    """How a study stands, with the seats by the vote rule and the agreement so far."""
+    """Returns the status of a study, with seats counted by the vote rule and the percent agreement so far."""
     from catsofa.annotation.results.status import status
     from catsofa.validation.agreement import agreement
     from catsofa.validation.judgements import Rule, count
@@ -27,7 +27,7 @@ def status_of(study: "Study") -> "Status":
 
 
 def undecided(study: "Study", need: int, posterior: float | None = None) -> "tuple[list[Decision], Votes | None]":
-    """The items that as many people judged as were asked, and did not decide; and all votes, if there are any."""
+    """Returns the undecided items that have all their judgements; and all votes, or None without judgements."""
     from catsofa.data.files import jsonl
     from catsofa.data.records import Annotation
     from catsofa.validation.annotation_files import collect
@@ -47,21 +47,24 @@ def undecided(study: "Study", need: int, posterior: float | None = None) -> "tup
 
 
 def tallies(study: "Study") -> "dict[str, Tally]":
-    """Who gave each item which label, and the items for the owner: no label has more than half of the votes."""
+    """Returns, for each item, who gave which label and the label of the votes.
+
+    Flags an item for the owner if it has all its judgements and no label has more than half of the votes.
+    """
     from catsofa.annotation.crowd.owner.cases import Tally
 
     open_items, votes = undecided(study, study.settings.overlap // 2 + 1)
-    names, found = {decision.item for decision in open_items if decision.outcome != "short"}, dict[str, Tally]()
+    names, by_item = {decision.item for decision in open_items if decision.outcome != "short"}, dict[str, Tally]()
     for item, decision in votes.decisions.items() if votes else ():
-        said = defaultdict[str, list[str]](list)
+        annotators = defaultdict[str, list[str]](list)
         for vote in votes.counted.votes[item] if votes else ():
-            said[vote.label].append(vote.annotator)
-        found[item] = Tally(said=said, label=decision.label or "", undecided=item in names)
-    return found
+            annotators[vote.label].append(vote.annotator)
+        by_item[item] = Tally(said=annotators, label=decision.label or "", undecided=item in names)
+    return by_item
 
 
 def look(study: "Study") -> "Overview":
-    """How a study stands that people come to by `annotate open`."""
+    """Returns an overview of a study that `annotate open` serves."""
     from catsofa.annotation.crowd.owner.facts import overview
 
     return overview(study, status_of, tallies)

@@ -11,7 +11,7 @@ from catsofa.data.percentages import quantity
 
 
 def register(room: typer.Typer) -> None:
-    """Add the commands about people."""
+    """Adds the commands about people."""
     room.command(
         epilog=examples(
             "catsofa annotate invite study ana@example.org ben@example.org --address https://study.example.org",
@@ -54,9 +54,9 @@ def invite(
     opened = open_study(study)
     if accounts:
         server = from_environment(opened.settings.url)
-        made = list(people.make_accounts(opened, server, emails))
-        table("Accounts", ["address", "first password"], [[person.email, person.password] for person in made])
-        note(f"{len(emails) - len(made)} had an account; they sign in at {server.url}")
+        created = list(people.make_accounts(opened, server, emails))
+        table("Accounts", ["address", "first password"], [[person.email, person.password] for person in created])
+        note(f"{len(emails) - len(created)} had an account; they sign in at {server.url}")
         return
     if not address:
         raise ValueError("say where people reach the study (--address https://…), or make --accounts on Label Studio")
@@ -71,8 +71,8 @@ def assign(study: StudyFolder, quiet: Quiet = False) -> None:
 
     opened = open_study(study)
     with counting("tasks", quiet=quiet) as report:
-        kept, elsewhere = people.assign(opened, server_of(opened), report)
-    say(f"{kept:,} items were taken out of their writers' hands", quiet=quiet)
+        skipped, elsewhere = people.assign(opened, server_of(opened), report)
+    say(f"{skipped:,} items were taken out of their writers' hands", quiet=quiet)
     if elsewhere:
         note(f"{elsewhere:,} items have writers without an account on this server", quiet=quiet)
 
@@ -111,12 +111,12 @@ def reopen(
     if not items:
         say("nothing to reopen: no item that has all its judgements is undecided; annotate status counts missing ones")
         return
-    asked = len(tokens_of(opened, items))
-    doing(f"reopening {quantity(asked, 'task')}")
+    tasks = len(tokens_of(opened, items))
+    doing(f"reopening {quantity(tasks, 'task')}")
     changed = home.reopen(opened, items, more) if server is None else people.reopen(opened, server, items, more)
     say(f"{quantity(changed, 'task')} reopened, each for {quantity(more, 'more person')}")
-    if asked > changed:
-        say(f"{quantity(asked - changed, 'task')} left as before: people who were asked earlier have not judged yet")
+    if tasks > changed:
+        say(f"{quantity(tasks - changed, 'task')} left as before: people who were asked earlier have not judged yet")
 
 
 def close(
@@ -154,11 +154,11 @@ def close(
                     f"Run catsofa annotate pay {study} --out FOLDER for the lists, or catsofa annotate prolific settle "
                     f"{study}; when all are paid, run this command again with --yes. Nothing was erased"
                 )
-            people_erased, left = forgetting.erase_identities(closed)
+            people_erased, remaining = forgetting.erase_identities(closed)
             erased = quantity(people_erased, "pseudonym")
             say(f"{study} no longer says whose the {erased} are; copies elsewhere are yours to delete", quiet=quiet)
-            if left:
-                note(f"the people can still be found by {', '.join(left)}")
+            if remaining:
+                note(f"the people can still be found by {', '.join(remaining)}")
                 raise typer.Exit(1)
         return
     if erase_identities:
@@ -196,23 +196,23 @@ def forget(
 
     opened = open_study(study)
     doing("erasing")
-    found = erase(opened, person)
+    erased = erase(opened, person)
     if json:
-        print_json({"found": found is not None, **(asdict(found) if found else {})})
-    elif found is None:
+        print_json({"found": erased is not None, **(asdict(erased) if erased else {})})
+    elif erased is None:
         say(f"nobody in {study} has this pseudonym, id, address or withdrawal code; forgotten people have none")
     else:
-        say(f"1 person and {quantity(found.answers, 'answer')} erased", quiet=quiet)
-        if found.due:
-            note(f"they were owed {opened.settings.currency} {found.due / 100:,.2f} in all", quiet=quiet)
-        if found.short:
-            named = [f"{item} ({have} of {need})" for item, (have, need) in found.short.items()]
+        say(f"1 person and {quantity(erased.answers, 'answer')} erased", quiet=quiet)
+        if erased.due:
+            note(f"they were owed {opened.settings.currency} {erased.due / 100:,.2f} in all", quiet=quiet)
+        if erased.short:
+            named = [f"{item} ({have} of {need})" for item, (have, need) in erased.short.items()]
             shown = ", ".join(named[:10]) + (f" and {len(named) - 10:,} more" if named[10:] else "")
             then = "nobody is asked any more" if opened.settings.closed else "they are given out again"
             say(f"{quantity(len(named), 'item')} short of judgements, {then}: {shown}", quiet=quiet)
-        if found.releases:
-            note(f"releases that hold the person; release the set again: {', '.join(found.releases)}")
-        if found.left:
-            note(f"these files still name the person; delete them, or make them anew: {', '.join(found.left)}")
-    if found is None or found.left:
+        if erased.releases:
+            note(f"releases that hold the person; release the set again: {', '.join(erased.releases)}")
+        if erased.left:
+            note(f"these files still name the person; delete them, or make them anew: {', '.join(erased.left)}")
+    if erased is None or erased.left:
         raise typer.Exit(1)

@@ -19,7 +19,7 @@ prolific = typer.Typer(
 
 
 def register(room: typer.Typer) -> None:
-    """Add the commands about Prolific."""
+    """Adds the commands about Prolific."""
     room.add_typer(prolific, name="prolific")
 
 
@@ -48,15 +48,15 @@ def create(
 
     opened = open_study(study)
     doing("making the draft")
-    with Prolific() as there:
-        made, cost = draft.create(opened, there, address, places)
+    with Prolific() as client:
+        draft_id, cost = draft.create(opened, client, address, places)
     if json:
         print_json(
-            {"id": made, "places": cost.places, "reward": cost.reward, "fees": cost.fees, "total": cost.total}
+            {"id": draft_id, "places": cost.places, "reward": cost.reward, "fees": cost.fees, "total": cost.total}
             | {"currency": opened.settings.currency}
         )
         return
-    say(f"draft {made} on Prolific: {_cost(opened, cost.places, cost.reward, cost.total)}")
+    say(f"draft {draft_id} on Prolific: {_cost(opened, cost.places, cost.reward, cost.total)}")
     say(f"look at it there, and open the study to people; then catsofa annotate prolific state {study} publish")
 
 
@@ -92,16 +92,16 @@ def state(
 
     opened = open_study(study)
     doing("asking Prolific")
-    with Prolific() as there:
-        now = draft.state(opened, there)
+    with Prolific() as client:
+        now = draft.state(opened, client)
         wanted = now.places if places is None else places
         if action or wanted != now.places:
             if action == "publish" or wanted > now.places:
-                total = there.cost(now.reward, wanted)
+                total = client.cost(now.reward, wanted)
                 _ask(f"In all {_cost(opened, wanted, now.reward, total)}. Go on?", yes)
-            draft.change(opened, there, now, action, places)
-            now = draft.state(opened, there)
-        submissions = list(there.submissions(now.id))
+            draft.change(opened, client, now, action, places)
+            now = draft.state(opened, client)
+        submissions = list(client.submissions(now.id))
     counts = Counter(each.status for each in submissions)
     if json:
         print_json(asdict(now) | {"submissions": dict(counts)})
@@ -145,11 +145,11 @@ def settle(
 
     opened = open_study(study)
     doing("asking Prolific")
-    with Prolific() as there, opened.locked():
+    with Prolific() as client, opened.locked():
         journal = Journal(opened)
-        submissions = list(there.submissions(journal.study()))
+        submissions = list(client.submissions(journal.study()))
         settling.refuse_lost(opened, journal, lost_payment)
-        todo = settling.less_paid(settling.plan(opened, submissions, journal, reject=reject), there)
+        todo = settling.less_paid(settling.plan(opened, submissions, journal, reject=reject), client)
         if json:
             print_json(_numbers(todo))
         else:
@@ -158,10 +158,10 @@ def settle(
             return
         _ask("Do this on Prolific?", yes)
         doing("settling")
-        changed = settling.carry_out(opened, there, journal, todo)
+        changed = settling.carry_out(opened, client, journal, todo)
     note("done; Prolific approves and pays within some minutes", quiet=json)
-    for submission, said in changed:
-        note(f"{submission}: {said}; run the command again")
+    for submission, message in changed:
+        note(f"{submission}: {message}; run the command again")
 
 
 @prolific.command(
@@ -188,19 +188,19 @@ def webhook(
 
     opened = open_study(study)
     doing("asking Prolific")
-    with Prolific() as there:
-        found = hooks.switched(opened, there, wanted)
-    new = found.secret if found.secret != os.environ.get(SECRET, "").strip() else ""
+    with Prolific() as client:
+        hook = hooks.switched(opened, client, wanted)
+    new = hook.secret if hook.secret != os.environ.get(SECRET, "").strip() else ""
     if json:
-        print_json({"target": found.target, "subscribed": found.subscribed} | ({"secret": new} if new else {}))
+        print_json({"target": hook.target, "subscribed": hook.subscribed} | ({"secret": new} if new else {}))
         return
-    say(f"Prolific tells {found.target} {'of each change of a submission' if found.subscribed else 'nothing'}")
+    say(f"Prolific tells {hook.target} {'of each change of a submission' if hook.subscribed else 'nothing'}")
     if new:
         say(f"before catsofa annotate open: export {SECRET}={new}")
 
 
 def _cost(study: "Study", places: int, reward: int, total: int) -> str:
-    """What places cost, for people."""
+    """Returns the cost of places as text."""
     currency, people = study.settings.currency, places * reward
     return (
         f"{quantity(places, 'place')} at {currency} {reward / 100:,.2f}: {currency} {people / 100:,.2f} for people, "
@@ -209,7 +209,7 @@ def _cost(study: "Study", places: int, reward: int, total: int) -> str:
 
 
 def _ask(question: str, yes: bool) -> None:
-    """Go on only with a yes."""
+    """Raises a ValueError unless the user agrees, or `yes` is set."""
     try:
         agreed = yes or confirm(question)
     except typer.Abort:
@@ -219,7 +219,7 @@ def _ask(question: str, yes: bool) -> None:
 
 
 def _numbers(todo: "Plan") -> dict[str, object]:
-    """The plan for a machine."""
+    """Returns the plan for JSON output; amounts are in cents."""
     sums = {"approve": sum(due.due for due in todo.approve), "bonus": sum(owed for _, owed in todo.bonus)}
     return {
         "approve": [due.submission for due in todo.approve],
@@ -232,7 +232,7 @@ def _numbers(todo: "Plan") -> dict[str, object]:
 
 
 def _say_plan(study: "Study", todo: "Plan") -> None:
-    """The plan for people."""
+    """Prints the plan as a table, and the reasons for submissions that are left to the owner."""
     currency = study.settings.currency
     approved, bonuses = sum(due.due for due in todo.approve), sum(owed for _, owed in todo.bonus)
     rows = [

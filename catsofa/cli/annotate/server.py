@@ -1,4 +1,4 @@
-"""The commands that run servers: a study's own, and a Label Studio."""
+"""Commands that run servers: the server of a study, and Label Studio."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def register(room: typer.Typer) -> None:
-    """Add the commands about servers."""
+    """Adds the commands about servers."""
     room.command(
         epilog=examples(
             "catsofa annotate serve",
@@ -59,7 +59,7 @@ def serve(
         note("preparing the database, which takes a minute …")
     doing("preparing the database")
     first = server.prepare(program, folder, database, server.Credentials(email=email))
-    # said before anything else can go wrong: nobody can ask for them again
+    # print the account before the next step can fail: the password is shown only once
     _say_account(first, f"http://{server.LOOPBACK}:{port}")
     doing("starting the server")
     try:
@@ -72,13 +72,13 @@ def serve(
 
 
 def _installed(yes: bool) -> Path:
-    """The server, installed if somebody agrees."""
+    """Installs the server if the user agrees, and returns its path."""
     from catsofa.annotation.label_studio import server
 
-    asked = f"Label Studio {server.VERSION} is not installed. Install it into {server.home()} (a gigabyte)?"
+    question = f"Label Studio {server.VERSION} is not installed. Install it into {server.home()} (a gigabyte)?"
     refused = f"without a server there is nothing to start; --yes installs it, {server.EXECUTABLE} names one you have"
     try:
-        agreed = yes or confirm(asked)
+        agreed = yes or confirm(question)
     except typer.Abort:
         raise ValueError(refused) from None
     if not agreed:
@@ -89,7 +89,7 @@ def _installed(yes: bool) -> Path:
 
 
 def _say_account(first: "Credentials | None", url: str) -> None:
-    """Who may sign in, and what the other commands need to know."""
+    """Prints the first account, and the environment variables that the other commands need."""
     from catsofa.annotation.label_studio import KEY, URL
 
     if first:
@@ -100,7 +100,7 @@ def _say_account(first: "Credentials | None", url: str) -> None:
 
 
 def _say_running(running: "Running", folder: Path) -> None:
-    """Where it is and how to stop it."""
+    """Prints the address of the server and how to stop it."""
     version = running.version()
     say(f"Label Studio {version.release} runs at {running.url}, for this machine alone; its data lie in {folder}")
     if version.doubt:

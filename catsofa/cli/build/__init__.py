@@ -1,4 +1,4 @@
-"""Commands that build terms, identities, stereotypes and probes, and filter them; `items` holds the others."""
+"""Commands that build terms, identities, stereotypes and probes, and filter them; `items` has further commands."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -38,7 +38,7 @@ RuleName = Literal["revised", "paper"]
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     app.add_typer(build)
     app.add_typer(filters)
     build.command(
@@ -116,17 +116,17 @@ def terms(
     from catsofa.builders import terms as builder
     from catsofa.builders.terms import wikidata
 
-    found: Iterator[Term | Refused]
+    candidates: Iterator[Term | Refused]
     if origin in ("stereoset-v1", "stereoset-v2"):
-        found = builder.stereoset_terms("v1" if origin.endswith("v1") else "v2", corrected=corrected)
+        candidates = builder.stereoset_terms("v1" if origin.endswith("v1") else "v2", corrected=corrected)
     elif origin == "wikidata":
         address = endpoint or wikidata.ENDPOINT
-        found = wikidata.query_terms(property_id, contact=contact, endpoint=address, least=least)
+        candidates = wikidata.query_terms(property_id, contact=contact, endpoint=address, least=least)
     elif origin.endswith((".nt", ".gz", ".bz2")):
-        found = wikidata.dump_terms(origin, property_id, least=least)
+        candidates = wikidata.dump_terms(origin, property_id, least=least)
     else:
-        found = builder.read_terms(local(origin), term, uses, category)
-    chosen = builder.choose(found, least=least, into=builder.read_merge_map(merge) if merge else {})
+        candidates = builder.read_terms(local(origin), term, uses, category)
+    chosen = builder.choose(candidates, least=least, into=builder.read_merge_map(merge) if merge else {})
     report(refusals.write(progress(chosen, "terms", lines_in(origin), quiet=quiet), out, refused), out, json, quiet)
 
 
@@ -163,13 +163,13 @@ def identities(
     if not path:
         spoken.path("terms.csv", "bundled terms")
     files = [*([path] if path else []), *data_of(spoken)]
-    found = read_lexicon(path, spoken.code) if path else bundled(spoken)
+    lexicon = read_lexicon(path, spoken.code) if path else bundled(spoken)
     if cross:
-        made = intersections.build_categories(found, cross, provenance("intersections", *files))
+        outcomes = intersections.build_categories(lexicon, cross, provenance("intersections", *files))
     else:
-        made = builder.build(found, style, provenance("identities", *files, style=style), spoken)
+        outcomes = builder.build(lexicon, style, provenance("identities", *files, style=style), spoken)
     total = lines_in(path) if path else None
-    report(refusals.write(progress(made, "identities", total, quiet=quiet), out, refused), out, json, quiet)
+    report(refusals.write(progress(outcomes, "identities", total, quiet=quiet), out, refused), out, json, quiet)
 
 
 def stereotypes(
@@ -232,14 +232,16 @@ def stereotypes(
                 f"{path}: found associations and --language {language}; expected statements: only English associations "
                 "become predicates; write each one as a sentence in a table, and name its column with --text"
             )
-        known = Names(term.term for term in read_lexicon(names)) if names else None
-        read = progress(formats.read_as(path, Association), "associations", lines_in(path), quiet=quiet)
-        said = associated.build(read, names=known, bias_type=bias_type, source=provenance("stereotypes", path))
-        report(refusals.write(said, out, refused), out, json, quiet)
+        excluded = Names(term.term for term in read_lexicon(names)) if names else None
+        associations = progress(formats.read_as(path, Association), "associations", lines_in(path), quiet=quiet)
+        predicates = associated.build(
+            associations, names=excluded, bias_type=bias_type, source=provenance("stereotypes", path)
+        )
+        report(refusals.write(predicates, out, refused), out, json, quiet)
         return
     if spoken.code != "en" and (allow or names or rules != "revised"):
         raise ValueError("--allow, --names and --rules read English; leave them out")
-    found = read_statements(path, text, target, category, spoken.code)
+    statements = read_statements(path, text, target, category, spoken.code)
     by_dictionary = parser == "none" or spoken.code != "en"
     how: dict[str, Any] = {
         "names": Names(term.term for term in read_lexicon(names)) if names else None,
@@ -254,12 +256,12 @@ def stereotypes(
         ),
         "language": spoken,
     }
-    watched = progress(found, "statements", lines_in(path), quiet=quiet)
+    watched = progress(statements, "statements", lines_in(path), quiet=quiet)
     if spread := cluster(engine, ray_address, workers):
-        made = builder.build_on(spread, watched, None if by_dictionary else spacy_model, **how)
+        outcomes = builder.build_on(spread, watched, None if by_dictionary else spacy_model, **how)
     else:
-        made = builder.build(watched, dictionary_parser if by_dictionary else spacy_parser(spacy_model), **how)
-    report(refusals.write(made, out, refused), out, json, quiet)
+        outcomes = builder.build(watched, dictionary_parser if by_dictionary else spacy_parser(spacy_model), **how)
+    report(refusals.write(outcomes, out, refused), out, json, quiet)
 
 
 def probes(
@@ -286,15 +288,15 @@ def probes(
 
     spread = cluster(engine, ray_address, workers)
     subjects = list(formats.read_as(identities, Identity))
-    given, source = formats.read_as(stereotypes, Stereotype), provenance("probes")
+    records, source = formats.read_as(stereotypes, Stereotype), provenance("probes")
     if not out.suffix:
         bar = Bar("shards", quiet=quiet)
-        counts = shards.write(subjects, given, out, refused, cluster=spread, source=source, progress=bar)
+        counts = shards.write(subjects, records, out, refused, cluster=spread, source=source, progress=bar)
     elif spread:
         raise ValueError(f"workers make a folder of shards, not one file; --out {out.with_suffix('')}")
     else:
-        read = progress(given, "stereotypes", lines_in(stereotypes), quiet=quiet)
-        counts = refusals.write(builder.build(subjects, read, source=source), out, refused)
+        watched = progress(records, "stereotypes", lines_in(stereotypes), quiet=quiet)
+        counts = refusals.write(builder.build(subjects, watched, source=source), out, refused)
     report(counts, out, json, quiet)
 
 
@@ -323,7 +325,7 @@ def perplexity(
     from catsofa.data.records import Stereotype
 
     means = builder.mean_over_models(builder.read_scores(scores))
-    drawn, made = builder.build(
+    drawn, outcomes = builder.build(
         formats.read_as(stereotypes, Stereotype),
         means,
         bins=bins,
@@ -332,5 +334,5 @@ def perplexity(
     )
     if draw:
         builder.draw(drawn, draw)
-    counts = refusals.write(made, out, refused)
+    counts = refusals.write(outcomes, out, refused)
     report(counts, out, json, quiet, {"histograms": [*map(asdict, drawn)]} if drawn else None)

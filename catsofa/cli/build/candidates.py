@@ -1,4 +1,4 @@
-"""Proposed stereotypes: ask models for associations, and let a jury of models judge them before people do."""
+"""Commands for candidate stereotypes: ask models for associations, and have a jury of models judge them."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -70,7 +70,7 @@ On = Annotated[Path, typer.Option(help="Associations to judge, in any format.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Add these commands to the builders'."""
+    """Adds the commands of this module to the group `build`."""
     build.command(
         epilog=examples(
             "catsofa build candidates --seeds groups.csv --model gpt-4.1-mini --out proposed --max-cost 2 --dry-run",
@@ -131,10 +131,10 @@ def candidates(
     from catsofa.data.languages.texts import meaning_of
     from catsofa.data.records import Association
 
-    known = seeding.read(seeds, region, language)
+    targets = seeding.read(seeds, region, language)
     prompts = [load(name, count) for name in dict.fromkeys(prompt)]
     settings = {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens}
-    wanted = questions(known, prompts, list(dict.fromkeys(model)), settings, samples)
+    wanted = questions(targets, prompts, list(dict.fromkeys(model)), settings, samples)
     results, requests = out / "associations.jsonl", [question.request for question in wanted]
     keys = {request.key for request in requests}
     asking.refuse_other_build(results, Association, lambda one: one.source.get("requests", ()), keys)
@@ -144,9 +144,9 @@ def candidates(
     rules = Rules(most=most, encoder=None if encoder == "none" else sentence_encoder(encoder))
     signature = rules.encoder.signature if rules.encoder else "words alone"
     made_by = provenance("candidates", seeds, **settings, most=most, meaning=signature)
-    outcomes = list(associations(read_replies(wanted, ended), known, rules, made_by))
+    outcomes = list(associations(read_replies(wanted, ended), targets, rules, made_by))
     counts = refusals.write(outcomes, results, out / "refused.jsonl")
-    spoken = sorted({target.language for target in known} - {"en"})
+    spoken = sorted({target.language for target in targets} - {"en"})
     unread = [f"{code!r}: repeats are found by their words alone; the encoder's rules read English" for code in spoken]
     unread += [f"{code!r}: no list of harm and prescriptions" for code in spoken if "harm" not in meaning_of(code)]
     for sentence in unread:
@@ -194,24 +194,26 @@ def jury(
     from catsofa.data.files import jsonl
     from catsofa.data.records import Association
 
-    given = list(formats.read_as(on, Association))
-    asking.refuse_other_build(out / "associations.jsonl", Association, lambda one: [one.id], {one.id for one in given})
+    proposed = list(formats.read_as(on, Association))
+    asking.refuse_other_build(
+        out / "associations.jsonl", Association, lambda one: [one.id], {one.id for one in proposed}
+    )
     bench = Jury(model, {"temperature": temperature, "seed": seed, "max_completion_tokens": max_tokens})
-    droppers = may_drop(alt_test, {bench.name(one) for one in given}) if alt_test else set()
-    ended = asking.asked(context, bench.requests(given))
+    droppers = may_drop(alt_test, {bench.name(one) for one in proposed}) if alt_test else set()
+    ended = asking.asked(context, bench.requests(proposed))
     if ended is None:
         return
-    annotations = list(bench.annotations(given, ended))
+    annotations = list(bench.annotations(proposed, ended))
     if annotations:
         jsonl.write(annotations, out / "jury.jsonl")
-    else:  # that of an earlier run is of other jurors
+    else:  # a file of an earlier run is from other jurors
         (out / "jury.jsonl").unlink(missing_ok=True)
-    counts = refusals.write(apply(given, annotations, droppers), out / "associations.jsonl", out / "refused.jsonl")
+    counts = refusals.write(apply(proposed, annotations, droppers), out / "associations.jsonl", out / "refused.jsonl")
     counts.update(f"failed_{one.reason}" for one in ended if one.reply is None)
     labels = Counter((one.annotator, one.label) for one in annotations)
-    asked = Counter(bench.name(one, juror) for one in given for juror in (*bench.models, ""))
-    asked.subtract(one.annotator for one in annotations)
-    labels.update({(name, "no answer"): number for name, number in asked.items() if number})
+    unanswered = Counter(bench.name(one, juror) for one in proposed for juror in (*bench.models, ""))
+    unanswered.subtract(one.annotator for one in annotations)
+    labels.update({(name, "no answer"): number for name, number in unanswered.items() if number})
     if json:
         print_json({"counts": counts, "labels": [[*key, number] for key, number in sorted(labels.items())]})
     elif not quiet:
@@ -221,7 +223,7 @@ def jury(
 
 
 def _say_counts(counts: "Counter[str]", out: Path) -> None:
-    """Print what was kept and refused."""
+    """Prints the counts of kept and refused associations."""
     say(f"{counts['kept']:,} associations, confirmed by nobody: {out / 'associations.jsonl'}")
     refused = [(reason, number) for reason, number in counts.most_common() if reason != "kept"]
     if refused:
@@ -229,7 +231,7 @@ def _say_counts(counts: "Counter[str]", out: Path) -> None:
 
 
 def _end(counts: "Counter[str]", out: Path, quiet: bool) -> None:
-    """Exit with 1 if a request failed, since running again can mend that, or if no association was kept."""
+    """Exits with 1 if a request failed, since a rerun can repair that, or if no association was kept."""
     if failed := sum(number for reason, number in counts.items() if reason.startswith("failed_")):
         note(f"{failed:,} requests failed; run the same command again to ask only those", quiet=quiet)
         raise typer.Exit(1)

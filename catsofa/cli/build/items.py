@@ -64,12 +64,12 @@ _CHOSEN = {
     "anti_stereotype_chosen": "an anti-stereotype, WordNet's opposite of their stereotype, since they had none; nobody "
     "has said that it is one: ask people (`annotate create --kind validate-cats`); --pool none refuses such rows",
 }
-"""What associations got that words were chosen for."""
+"""Describes, for each kind of chosen word, what the associations got."""
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb"]
 
 
 def register(build: typer.Typer) -> None:
-    """Add these commands to the builders'."""
+    """Adds the commands of this module to the group `build`."""
     build.command(
         epilog=examples(
             "catsofa build cats --associations pairs.csv --out cats.jsonl --refused refused.jsonl",
@@ -142,26 +142,28 @@ def cats(
     spoken = find(language)
     listed = renamed(zipf, frequencies, "--zipf")
     english = {"--continuations": continuations, "--match-parts": match_parts, "--zipf": listed, "--pool": pool}
-    if spoken.code != "en" and (given := [name for name, value in english.items() if value]):
+    if spoken.code != "en" and (options := [name for name, value in english.items() if value]):
         raise ValueError(
-            f"found {' and '.join(given)} with --language {language}; expected English records; leave the option out"
+            f"found {' and '.join(options)} with --language {language}; expected English records; leave the option out"
         )
     values = read_zipf(listed) if listed else None
     if continuations:
-        found = proposed.read(continuations, with_context=True, bias_type=bias_type)
-        read = progress(found, "CATs", lines_in(continuations), quiet=quiet)
-        made = builder.intersentence(read, provenance("cats", continuations))
+        proposals = proposed.read(continuations, with_context=True, bias_type=bias_type)
+        watched = progress(proposals, "CATs", lines_in(continuations), quiet=quiet)
+        built = builder.intersentence(watched, provenance("cats", continuations))
     elif associations and spoken.code != "en":
-        found = proposed.read(associations, language=spoken.code, bias_type=bias_type)
-        read = progress(found, "CATs", lines_in(associations), quiet=quiet)
+        proposals = proposed.read(associations, language=spoken.code, bias_type=bias_type)
+        watched = progress(proposals, "CATs", lines_in(associations), quiet=quiet)
         fitting = agreeing.templates_of(spoken, templates, frame or ())
-        made = agreeing.build(draft(spoken, quiet), fitting, read, provenance("cats", associations, *data_of(spoken)))
+        built = agreeing.build(
+            draft(spoken, quiet), fitting, watched, provenance("cats", associations, *data_of(spoken))
+        )
     elif associations:
         bundled = pool is None or pool == "bundled"
         words = builder.bundled_words() if bundled else () if pool == "none" else builder.read_words(str(pool))
         rows_in = proposed.read(associations, bias_type=bias_type)
         rows_in = rows_in if pool == "none" else opposites.with_opposites(rows_in)
-        made = builder.intrasentence(
+        built = builder.intrasentence(
             templates_in(templates, frame),
             progress(rows_in, "CATs", lines_in(associations), quiet=quiet),
             matching=builder.Matching(match_parts, values, gap),
@@ -169,7 +171,7 @@ def cats(
             source=provenance("cats", associations, seed=seed if words else None, pool="bundled" if bundled else pool),
         )
     chosen, opposed = Counter[str](), Counter[str]()
-    outcomes = opposites.counting_chosen(made, chosen, builder.GIVEN)
+    outcomes = opposites.counting_chosen(built, chosen, builder.GIVEN)
     outcomes = opposites.counting_chosen(outcomes, opposed, opposites.CHOSEN)
     rows = refusals.Rows()
     counts = refusals.write(rows.counting(outcomes), out, refused)
@@ -180,7 +182,7 @@ def cats(
 def _tell_chosen(
     chosen: "Mapping[str, Counter[str]]", counts: "Counter[str]", quiet: bool
 ) -> dict[str, dict[str, int]]:
-    """Say of how many associations words were chosen; the same for JSON. The names are those of _CHOSEN."""
+    """Prints how many associations got chosen words; returns the counts for JSON output, with the keys of _CHOSEN."""
     about = {}
     for name, by_association in chosen.items():
         if by_association:
@@ -221,15 +223,17 @@ def fills(
     from catsofa.builders.cats import proposed, suggestions
     from catsofa.data.files import csv_files, jsonl
 
-    fitting, given = templates_in(templates, None), list(proposed.read(associations, bias_type=bias_type))
+    fitting, proposals = templates_in(templates, None), list(proposed.read(associations, bias_type=bias_type))
     guesser, identity = slot_models.guesser(model)
     rows = refusals.Rows()
-    found = list(rows.counting(progress(suggestions.suggest(given, fitting, guesser, top), "words", quiet=quiet)))
-    kept = [one for one in found if isinstance(one, suggestions.Suggestion)]
-    turned_away = [one for one in found if not isinstance(one, suggestions.Suggestion)]
+    outcomes = list(
+        rows.counting(progress(suggestions.suggest(proposals, fitting, guesser, top), "words", quiet=quiet))
+    )
+    kept = [one for one in outcomes if isinstance(one, suggestions.Suggestion)]
+    turned_away = [one for one in outcomes if not isinstance(one, suggestions.Suggestion)]
     if kept:
         csv_files.write((one.row(identity) for one in kept), out, suggestions.COLUMNS)
-    else:  # the table of an earlier run is of other associations
+    else:  # a table of an earlier run is about other associations
         out.unlink(missing_ok=True)
     if refused:
         jsonl.write(turned_away, refused)
@@ -257,12 +261,12 @@ def seat(
 
     path, spoken = Path(words), draft(find(language), quiet)
     own = path.exists() or path.suffix
-    found = builder.read(local(words)) if own else builder.bundled(words.removesuffix("all"), spoken)
+    word_sets = builder.read(local(words)) if own else builder.bundled(words.removesuffix("all"), spoken)
     source = provenance("seat", *([path] if path.exists() else []), *data_of(spoken))
-    tests = builder.build(found, seed=seed, otherwise=kind, source=source, language=spoken)
-    made = list(progress(tests, "tests", quiet=quiet))
-    seat_format.write(made, out)
-    rows = [{"test": t.id, "x": len(t.x.items), "y": len(t.y.items), "cut": t.source.get("cut", {})} for t in made]
+    tests = builder.build(word_sets, seed=seed, otherwise=kind, source=source, language=spoken)
+    built = list(progress(tests, "tests", quiet=quiet))
+    seat_format.write(built, out)
+    rows = [{"test": t.id, "x": len(t.x.items), "y": len(t.y.items), "cut": t.source.get("cut", {})} for t in built]
     if json:
         print_json({"tests": rows, "folder": str(out)})
         return
@@ -296,10 +300,10 @@ def pairs(
 
     if (source is None) == (dataset is None):
         raise ValueError("name a folder of texts (--on) or a --dataset: one of the two")
-    found = texts.read_folder(source) if source else texts.read_dataset(str(dataset), config, column=column)
+    source_texts = texts.read_folder(source) if source else texts.read_dataset(str(dataset), config, column=column)
     limits = builder.Limits(per_document=per_document)
-    read = progress(islice(found, documents), "documents", total=documents, quiet=quiet)
-    counts = builder.write(builder.build(read, held_out=held_out, seed=seed, limits=limits), out)
+    watched = progress(islice(source_texts, documents), "documents", total=documents, quiet=quiet)
+    counts = builder.write(builder.build(watched, held_out=held_out, seed=seed, limits=limits), out)
     if json:
         print_json({"counts": dict(counts), "folder": str(out)})
     else:

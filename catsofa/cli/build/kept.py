@@ -1,4 +1,4 @@
-"""What the builders' commands share: where they write, their templates, their report of what was kept and refused."""
+"""Shared parts of the build commands: output options, templates, and the report of kept and refused items."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -40,19 +40,22 @@ Frames = Annotated[
 
 
 def draft(language: "Language", quiet: bool) -> "Language":
-    """The language; a note if nobody has checked its data yet."""
+    """Returns the language; prints a note if no native speaker has checked its data yet."""
     if language.facts["status"] == "draft":
         note(f"{language.name} is a draft: no native speaker has checked its tables; read what comes out", quiet=quiet)
     return language
 
 
 def data_of(language: "Language") -> list[Path]:
-    """The folder that records name with its checksum, so that they can be made again; none for English."""
+    """Returns the folder of a language for the provenance of records, which stores its checksum; empty for English."""
     return [language.folder] if language.code != "en" else []
 
 
 def templates_in(path: Path | None, frames: list[str] | None) -> "list[Template]":
-    """The templates of a file, or ours, in some frames: without a choice all of the file, or our statements."""
+    """Returns the templates of a file, or the built-in ones, in the given frames.
+
+    Default: all templates of a file, or the built-in statements.
+    """
     from catsofa.builders.cats import templates as cat_templates
 
     wanted = cat_templates.chosen_frames(path, frames or ())
@@ -68,10 +71,10 @@ def report(
     more: Mapping[str, object] | None = None,
     rows: "Rows | None" = None,
 ) -> None:
-    """Say how many were kept, and how many refused for each reason; exit with 1 if nothing was kept.
+    """Prints the number of kept items and of refused items for each reason; exits with 1 if nothing was kept.
 
-    `more` are further fields of the answer in JSON. Where a row makes several items, `rows` are what came of each: the
-    shares are of rows then, else of all that was kept or refused.
+    `more` are further fields of the JSON output. `rows` are the outcomes by row, for inputs where a row makes several
+    items: then the shares are shares of rows; otherwise they are shares of all kept and refused items.
     """
     kept = counts["kept"]
     reasons = {reason: count for reason, count in counts.most_common() if reason != "kept"}

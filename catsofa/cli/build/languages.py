@@ -9,7 +9,7 @@ from catsofa.cli.terminal import Json, Quiet, examples, print_json, say, table
 
 
 def register(build: typer.Typer) -> None:
-    """Add this command to the builders'."""
+    """Adds the command of this module to the group `build`."""
     build.command(
         "language-check",
         epilog=examples(
@@ -43,31 +43,31 @@ def language_check(
         raise ValueError(
             "English is made by dictionaries and rules in code, which have tests of their own; name another"
         )
-    found = checks.check(spoken)
-    asked, opinions = second_opinion(spoken)
-    written = checks.write_sheet(spoken, sheet) if sheet else 0
+    result = checks.check(spoken)
+    checkers, opinions = second_opinion(spoken)
+    sentence_count = checks.write_sheet(spoken, sheet) if sheet else 0
     if json:
-        print_json(asdict(found) | {"asked": [*map(asdict, asked)], "opinions": [*map(asdict, opinions)]})
+        print_json(asdict(result) | {"asked": [*map(asdict, checkers)], "opinions": [*map(asdict, opinions)]})
     elif not quiet:
-        rows = [[gold.function, gold.right, gold.refused, len(gold.wrong)] for gold in found.gold]
+        rows = [[gold.function, gold.right, gold.refused, len(gold.wrong)] for gold in result.gold]
         if rows:
             table("gold lists", ["function", "right", "refused", "wrong"], rows)
-        if found.without:
-            shown = [[one.table, len(one.right), one.refused, len(one.wrong)] for one in found.without]
+        if result.without:
+            shown = [[one.table, len(one.right), one.refused, len(one.wrong)] for one in result.without]
             table("by rule alone, without the written form", ["table", "right", "refused", "wrong"], shown)
-        for fault in found.faults:
+        for fault in result.faults:
             say(f"{fault.where}: {fault.what}; {fault.advice}")
         for one in opinions:
             say(f"{one.word}: {one.ours} here, {one.checker} says {one.theirs}; correct it, or say why in agreed.csv")
-        for checker in asked:
+        for checker in checkers:
             state = f"not checked: {checker.unavailable}" if checker.unavailable else f"{checker.words:,} forms"
             say(f"{checker.checker}: {state}")
-        for lacking in found.missing:
+        for lacking in result.missing:
             say(f"missing: {lacking}; commands that need it are refused")
-        for text in found.english:
+        for text in result.english:
             say(f"in English on the pages of open studies: {text!r}; translate it in interface.toml")
         if sheet:
-            say(f"{written} sentences to read: {sheet}")
-        say(f"{len(found.faults) + len(opinions)} faults in {spoken.name} ({spoken.facts['status']})")
-    if found.faults or opinions:
+            say(f"{sentence_count} sentences to read: {sheet}")
+        say(f"{len(result.faults) + len(opinions)} faults in {spoken.name} ({spoken.facts['status']})")
+    if result.faults or opinions:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""Commands that build minimal pairs: of templates with two groups, and of sentences whose group is swapped."""
+"""Commands that build minimal pairs: from templates with two groups, and from sentences by swapping the group."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,7 @@ from catsofa.cli.terminal import Json, Quiet, examples, lines_in, note, progress
 
 
 def register(build: typer.Typer) -> None:
-    """Add these commands to the builders'."""
+    """Adds the commands of this module to the group `build`."""
     build.command(
         "minimal-pairs",
         epilog=examples(
@@ -66,15 +66,15 @@ def minimal_pairs(
 
     spoken = find(language)
     source = provenance("minimal-pairs", associations, *data_of(spoken))
-    given = builder.read_associated(associations, spoken.code, bias_type)
-    rows = progress(given, "rows", lines_in(associations), quiet=quiet)
+    associated = builder.read_associated(associations, spoken.code, bias_type)
+    rows = progress(associated, "rows", lines_in(associations), quiet=quiet)
     if spoken.code == "en":
-        made = builder.from_templates(templates_in(templates, frame), rows, source)
+        outcomes = builder.from_templates(templates_in(templates, frame), rows, source)
     else:
         fitting = agreeing.templates_of(spoken, templates, frame or ())
-        made = agreeing.pairs(draft(spoken, quiet), fitting, rows, source)
+        outcomes = agreeing.pairs(draft(spoken, quiet), fitting, rows, source)
     kept_of = refusals.Rows()
-    report(refusals.write(kept_of.counting(made), out, refused), out, json, quiet, rows=kept_of)
+    report(refusals.write(kept_of.counting(outcomes), out, refused), out, json, quiet, rows=kept_of)
 
 
 def swaps(
@@ -105,6 +105,6 @@ def swaps(
         note(f"{spoken.name}: only the words of {swap} change; articles and adjectives stay as they are", quiet=quiet)
     files = [sentences] if swap == "gender" else [sentences, Path(swap)]
     rows = progress(builder.read(sentences, builder.SENTENCES), "sentences", lines_in(sentences), quiet=quiet)
-    made = builder.from_sentences(rows, chosen, provenance("swaps", *files))
+    outcomes = builder.from_sentences(rows, chosen, provenance("swaps", *files))
     kept_of = refusals.Rows()
-    report(refusals.write(kept_of.counting(made), out, refused), out, json, quiet, rows=kept_of)
+    report(refusals.write(kept_of.counting(outcomes), out, refused), out, json, quiet, rows=kept_of)

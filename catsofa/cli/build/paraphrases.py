@@ -1,4 +1,4 @@
-"""Paraphrases: ask a model for them or read recorded replies, check them, and write one CAT file per partition."""
+"""Command for paraphrases: ask a model or read recorded replies, check them, and write one CAT file per partition."""
 
 from dataclasses import fields
 from itertools import chain
@@ -51,7 +51,7 @@ Limit = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     build.command(
         epilog=examples(
             "catsofa build paraphrases --on dev.json --replies data_gpt4.json --out gpt4 --refused refused.jsonl",
@@ -134,7 +134,7 @@ def paraphrases(
 
 
 def _rules(spacy_model: str | None, count: int, target: Target) -> "Rules":
-    """How replies are judged."""
+    """Returns the rules that judge replies."""
     from catsofa.builders.paraphrases import Rules
     from catsofa.builders.paraphrases.slots import Slots
     from catsofa.builders.stereotypes.parsing import spacy_parser
@@ -143,7 +143,7 @@ def _rules(spacy_model: str | None, count: int, target: Target) -> "Rules":
 
 
 def _show(summary: "Summary", out: Path, json: bool, quiet: bool) -> None:
-    """Print what was kept and refused; exit with 1 if nothing was kept, or if a request failed in passing."""
+    """Prints the counts of kept and refused paraphrases; exits with 1 if nothing was kept or a request failed."""
     failed = sum(count for reason, count in summary.refused.items() if reason.startswith("failed_"))
     if json:
         print_json({part.name: getattr(summary, part.name) for part in fields(summary)})

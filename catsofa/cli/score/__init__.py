@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from catsofa.scoring.results import Report
 
 MEASURING = frozenset({"--on", "--predictions", "--protocol", "--terms", "--details", "--seed", "--json", "--quiet"})
-"""The options that act when scores are measured."""
+"""Options that have an effect when the command measures existing scores."""
 IN_PROCESS = frozenset({"--device", "--device-map", "--bits", "--allow-pickle", "--batch-tokens"})
-"""The options that act when catsofa loads the model itself."""
+"""Options that have an effect when catsofa loads the model itself."""
 LOADING = frozenset({"--dtype", "--trust-remote-code", "--engine", "--nsp"})
-"""More options of which a model of another package knows nothing."""
+"""Further options without effect on a model of another package."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     app.command(
         epilog=examples(
             "catsofa score gpt2 --on dev.json --out runs/gpt2",
@@ -131,12 +131,12 @@ def score(
     sets = [str(local(data)) for data in on]
     if predictions:
         doing("reading scores, resampling for the intervals")
-        found = show_all(
+        measured = show_all(
             _measured(predictions, sets, protocol, seed, terms), terms, json, quiet, details or len(sets) < 2
         )
-        if len(found) > 1 and not (json or quiet):
-            show_overview([finished(Path(predictions), each.to_dict(), {}, "its report") for each in found])
-        exit_without_numbers(found)
+        if len(measured) > 1 and not (json or quiet):
+            show_overview([finished(Path(predictions), each.to_dict(), {}, "its report") for each in measured])
+        exit_without_numbers(measured)
         return
     doing("loading the model")
     executor = executor_of(engine, ray_address, workers)
@@ -151,7 +151,7 @@ def score(
         loading |= {"quantisation": quantisation, "batch_tokens": batch_tokens}
     for model in filter(is_plugged, models or []):
         refuse_idle(model, given(context) & (LOADING | IN_PROCESS))
-    reports, kept = [], []
+    reports, finished_runs = [], []
     several = len(models or []) * len(sets) > 1
     for model, data, folder in planned(models or [], sets, out):
         report = evaluate(
@@ -167,18 +167,18 @@ def score(
             **({} if is_plugged(model) else loading),
         )
         reports.append(report)
-        kept.append(read(folder) if folder else finished(Path(model), report.to_dict(), {}, "its report"))
+        finished_runs.append(read(folder) if folder else finished(Path(model), report.to_dict(), {}, "its report"))
         if not json:
             show_all([report], terms, json, quiet, details or not several)
     if json:
         show_all(reports, terms, json, quiet)
     elif several and not quiet:
-        show_overview(kept)
+        show_overview(finished_runs)
     exit_without_numbers(reports)
 
 
 def exit_without_numbers(reports: "Sequence[Report]") -> None:
-    """Exit code 1 where no number rests on an item."""
+    """Exits with 1 if no number is based on an item."""
     if all(row.get("coverage") == 0 for report in reports for row in report.rows()):
         raise typer.Exit(1)
 
@@ -186,27 +186,27 @@ def exit_without_numbers(reports: "Sequence[Report]") -> None:
 def _measured(
     predictions: Path, sets: Sequence[str], protocol: str, seed: int | None, terms: bool
 ) -> "Iterator[Report]":
-    """A report on these scores for each data set."""
+    """Yields a report on these scores for each data set."""
     from catsofa.scoring.run.score_files import report_on
 
     for data in sets:
         yield report_on(predictions, data, protocol=protocol, seed=seed, with_terms=terms)
 
 
-def show_all(found: "Iterable[Report]", terms: bool, json: bool, quiet: bool, details: bool = True) -> "list[Report]":
-    """Print reports as they come, or all of them as JSON, or nothing of what a run keeps; the reports.
+def show_all(reports: "Iterable[Report]", terms: bool, json: bool, quiet: bool, details: bool = True) -> "list[Report]":
+    """Prints each report when it is ready, or all of them as JSON, or nothing if `quiet`; returns the reports.
 
-    Without `details` only what belongs beside the numbers is printed.
+    Without `details`, prints only the warnings, the unscored items and the signature.
     """
     from catsofa.scoring.measures.sofa import Results as Probes
 
     shown: list[Report] = []
     if json:
-        shown = list(found)
+        shown = list(reports)
         every = [each.to_dict() for each in shown]
         print_json(every[0] if len(every) == 1 else every)
         return shown
-    for each in found:
+    for each in reports:
         shown.append(each)
         if not quiet:
             (show if details else show_beside)(each)

@@ -73,22 +73,22 @@ ReasoningTokens = Annotated[
 ]
 Limit = Annotated[int | None, typer.Option(min=1, help="Number of items to sample, stratified by domain and group.")]
 MEASURING = frozenset({"--replies", "--on", "--out", "--seed", "--json", "--quiet"})
-"""The options that act when recorded replies are measured."""
+"""Options that have an effect when the command measures recorded replies."""
 SERVING = frozenset({"--key-env", "--concurrency", "--timeout", "--prices", "--max-cost", "--batch"})
-"""The options that act when a server is asked."""
+"""Options that have an effect when the command asks a server."""
 LOADING = frozenset({"--device", "--dtype"})
-"""The options that act when the model runs in this process."""
+"""Options that have an effect when the model runs in this process."""
 BIASES = {
     "associations": "association: bias from -1 to 1, 95 % interval",
     "decisions": "decision: bias from 0 to 1, 0.5 for none, 95 % interval",
 }
-"""The numbers of association tests by their name in JSON, with the title of their table."""
+"""Maps each JSON key of association tests to the title of its table."""
 MOST = 5
-"""Identities shown of each end of a category."""
+"""Number of identities printed for each end of a category."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's command."""
+    """Adds the command of this module."""
     app.command(
         epilog=examples(
             "catsofa choose chatty --base-url http://127.0.0.1:8000/v1 --on crows-pairs --out runs/chatty",
@@ -149,32 +149,32 @@ def choose(
               answer_tokens=answer_tokens, reasoning_tokens=reasoning_tokens)  # fmt: skip
     asking = way.asking(batch=batch)
     wordings = [load(name.strip()) for name in templates.split(",")] if templates is not None else []
-    asked = session.choices(local(on), wordings, limit=limit, **way.requests())
+    questions = session.choices(local(on), wordings, limit=limit, **way.requests())
     name, price = str(model), price_of(str(model), base_url, prices) if base_url else FREE
     if price is None and prices:
         raise ValueError(f"found no row for {name} in {prices}; add one under [models], or leave out --prices")
     chats = _served(context, name, asking) if base_url else _loaded(name, asking, device, dtype)
     if dry_run:
-        coming = session.plan(chats, asked, out=out, price=price)
+        coming = session.plan(chats, questions, out=out, price=price)
         print_json(asdict(coming)) if json else say(str(coming))
         return
     bar = Bar("asked", quiet=quiet or json, then="resampling for the intervals")
     show_choices(
-        session.ask(chats, asked, out=out, price=price, max_cost=max_cost, seed=seed, progress=bar), json, quiet
+        session.ask(chats, questions, out=out, price=price, max_cost=max_cost, seed=seed, progress=bar), json, quiet
     )
 
 
 def _served(context: typer.Context, name: str, asking: "Asking") -> "session.ChatModel":
-    """A model behind a server."""
+    """Returns a model behind a server."""
     from catsofa.scoring.choosing.served import ServedChat
 
     server, quiet = endpoint(context), context.params["quiet"]
     server.key()
-    return ServedChat(name, server, asking, lambda said: note(said, quiet=quiet))
+    return ServedChat(name, server, asking, lambda message: note(message, quiet=quiet))
 
 
 def _loaded(name: str, asking: "Asking", device: str | None, dtype: str) -> "session.ChatModel":
-    """A model in this process."""
+    """Returns a model in this process."""
     from catsofa.scoring.choosing.local import LocalChat
     from catsofa.scoring.models import load
 
@@ -182,13 +182,13 @@ def _loaded(name: str, asking: "Asking", device: str | None, dtype: str) -> "ses
     return LocalChat(load(name, device=device, dtype=dtype), asking)
 
 
-def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
-    """Print a report as JSON, or for people: the estimates of each set, the outcomes, warnings and the signature."""
+def show_choices(report: "ChoiceReport", json: bool, quiet: bool) -> None:
+    """Prints a report as JSON, or the estimates of each set, the outcomes, the warnings and the signature."""
     if json:
-        print_json(found.to_dict())
+        print_json(report.to_dict())
     if json or quiet:
         return
-    further = found.results.further
+    further = report.results.further
     if "answers" in further:
         _answers(further["answers"].rows())
     for name, title in BIASES.items():
@@ -212,19 +212,21 @@ def show_choices(found: "ChoiceReport", json: bool, quiet: bool) -> None:
     rows = [
         [row["set"], _cell(row, "preference"), _cell(row, "position"), _percent(row["consistent"]),
          in_percent(row["coverage"]), f"{row['items']:,}", f"{row['requests']:,}"]
-        for row in found.rows()
+        for row in report.rows()
     ]  # fmt: skip
     heads = ["set", "preference", "position effect", "consistent", "coverage", "items", "requests"]
-    table(f"{found.protocol}: preference and position effect as shares, 95 % interval", heads, rows)
-    table("outcomes: share of the replies, 95 % interval", ["outcome", "share"], list(_outcomes(found.results.overall)))
-    warn(found.warnings)
-    if found.cost:
-        say(f"cost: {found.cost['sentence']}")
-    say(found.heading())
+    table(f"{report.protocol}: preference and position effect as shares, 95 % interval", heads, rows)
+    table(
+        "outcomes: share of the replies, 95 % interval", ["outcome", "share"], list(_outcomes(report.results.overall))
+    )
+    warn(report.warnings)
+    if report.cost:
+        say(f"cost: {report.cost['sentence']}")
+    say(report.heading())
 
 
 def _answers(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print BBQ's numbers of answers: accuracy and bias, then the differences and what all of them rest on."""
+    """Prints BBQ's measures of answers: accuracy and bias, then the differences with coverage and counts."""
 
     def limited(*names: str) -> list[list[str]]:
         return [[row["set"], *(_cell(row, name) for name in names)] for row in rows]
@@ -237,21 +239,25 @@ def _answers(rows: Sequence[Mapping[str, Any]]) -> None:
     table(title, ["set", *differences, "coverage", "templates", "replies"], cells)
 
 
-def _outcomes(found: "Estimate") -> Iterator[list[str]]:
-    """The outcomes that occur; the two sentences are one row if position decided between them."""
+def _outcomes(estimate: "Estimate") -> Iterator[list[str]]:
+    """Yields the outcomes that occur.
+
+    The two options are one row if position decides between them, or if a draw decides which identity is the
+    stereotype.
+    """
     from catsofa.scoring.choosing.position import DECIDED
     from catsofa.scoring.choosing.results import DRAWN
 
-    shares = dict(found.outcomes)
-    if found.undefined in (DECIDED, DRAWN):
+    shares = dict(estimate.outcomes)
+    if estimate.undefined in (DECIDED, DRAWN):
         either = shares.pop("stereotype").value + shares.pop("anti_stereotype").value
-        what = "one of the two identities" if found.undefined == DRAWN else f"either sentence, {DECIDED}"
-        yield [what, in_percent(min(either, 1.0))]
+        label = "one of the two identities" if estimate.undefined == DRAWN else f"either sentence, {DECIDED}"
+        yield [label, in_percent(min(either, 1.0))]
     yield from ([name.replace("_", "-"), _in_percent(share)] for name, share in shares.items() if share.value)
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:
-    """A share with its limits."""
+    """Formats a share with its limits."""
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
     if isnan(value):
         return UNDEFINED
@@ -259,16 +265,16 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
 
 
 def _variance(value: float) -> str:
-    """A variance, if it has a value."""
+    """Formats a variance, or "undefined"."""
     return UNDEFINED if isnan(value) else f"{value:.4f}"
 
 
 def _percent(share: float) -> str:
-    """A share in percent, if it has a value."""
+    """Formats a share in percent, or "undefined"."""
     return UNDEFINED if isnan(share) else in_percent(share)
 
 
 def _in_percent(share: "Interval") -> str:
-    """A share in percent with its limits."""
+    """Formats a share in percent with its limits."""
     limits = "" if isnan(share.low) else f" {in_percent(share.low)}–{in_percent(share.high)}"
     return f"{in_percent(share.value)}{limits}"

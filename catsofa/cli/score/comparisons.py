@@ -1,4 +1,4 @@
-"""Commands that compare: models with one another, and originals with their paraphrases."""
+"""Commands that compare models with each other, and originals with their paraphrases."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from catsofa.scoring.statistics.intervals import Interval
 
 MOST = 5
-"""Target terms named for people."""
+"""Number of target terms that are printed."""
 SHARES = ("requests", "questions", "association tests")
-"""What is measured by shares, or by d, of which a hundredth is much."""
+"""Kinds of data measured by shares or by d, which need more decimals: a difference of 0.01 is large."""
 CHANGE = "change [95 %]"
-"""Heading of a change with its interval."""
+"""Column heading of a change with its interval."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's commands."""
+    """Adds the commands of this module."""
     app.command(
         epilog=examples(
             "catsofa compare runs/gpt2 runs/gpt2-large",
@@ -76,24 +76,24 @@ def compare(
 
     doing("comparing, by resampling")
     place = local(on) if on is not None else None
-    found = comparison.compare(models, place, protocol=protocol, seed=seed, domains=domains)
+    result = comparison.compare(models, place, protocol=protocol, seed=seed, domains=domains)
     if json:
-        print_json(found.to_dict())
-    elif isinstance(found, Agreement):
-        show_agreement(found)
+        print_json(result.to_dict())
+    elif isinstance(result, Agreement):
+        show_agreement(result)
     else:
-        show_models(found)
+        show_models(result)
 
 
-def show_models(found: "ModelComparison") -> None:
-    """Print how the first model differs from each other one; choices as shares, and not in percent."""
-    digits = 3 if found.kind in SHARES else 2
-    by = "put to" if found.kind == "requests" else "scored by"
-    of = f"{found.items:,} of {found.whole:,} {found.kind} ({in_percent(found.coverage)}) {by} every model"
-    say(f"{of}; each model against {found.first}")
-    several = len({d.set for d in found.differences}) > 1
+def show_models(result: "ModelComparison") -> None:
+    """Prints how each model differs from the first one; choices as shares, not in percent."""
+    digits = 3 if result.kind in SHARES else 2
+    verb = "put to" if result.kind == "requests" else "scored by"
+    counted = f"{result.items:,} of {result.whole:,} {result.kind} ({in_percent(result.coverage)}) {verb} every model"
+    say(f"{counted}; each model against {result.first}")
+    several = len({d.set for d in result.differences}) > 1
     columns = ["measure", *["set"] * several, "first", "other", CHANGE, "p", "Holm's p"]
-    for model, rows in groupby(found.differences, key=lambda difference: difference.model):
+    for model, rows in groupby(result.differences, key=lambda difference: difference.model):
         of_model = list(rows)
         cells = [
             [
@@ -104,17 +104,17 @@ def show_models(found: "ModelComparison") -> None:
         ]
         table(model, columns, cells)
         say_unlimited({f"{d.measure} of {d.set}" if several else d.measure: d.change for d in of_model})
-        decided_by_both(*_decided(of_model, found.kind))
-        if model in found.disagreement:
-            decided = round(found.decided[model] * found.items)
-            say(f"preferences that differ: {_of_decided(found.disagreement[model], decided, found.kind)}")
-    say(adjusted(d.holm for d in found.differences))
-    warn(found.warnings)
-    say(str(found.signature))
+        decided_by_both(*_decided(of_model, result.kind))
+        if model in result.disagreement:
+            decided = round(result.decided[model] * result.items)
+            say(f"preferences that differ: {_of_decided(result.disagreement[model], decided, result.kind)}")
+    say(adjusted(d.holm for d in result.differences))
+    warn(result.warnings)
+    say(str(result.signature))
 
 
 def _decided(rows: "Sequence[Difference]", kind: str) -> tuple[dict[str, float], str]:
-    """The share that each measure of all items rests on, or each association test, and of what."""
+    """Returns the decided share by measure, or by association test, and the unit of the shares."""
     if kind == "association tests":
         return {d.set: d.decided for d in rows}, "targets"
     whole = [d for d in rows if d.set == rows[0].set and d.measure != "icat"]
@@ -122,55 +122,55 @@ def _decided(rows: "Sequence[Difference]", kind: str) -> tuple[dict[str, float],
 
 
 def _of_decided(share: "Interval", decided: int, kind: str) -> str:
-    """A share of the items that both sides decide; of none, it is undefined."""
+    """Formats a share of the items that both sides decide; undefined if they decide no item."""
     if not decided:
         return f"undefined, since both decide none of the {kind}"
     return f"{percent(share)} % of {quantity(decided, kind.removesuffix('s'))} that both decide"
 
 
 def decided_by_both(shares: Mapping[str, float], kind: str = "items") -> None:
-    """Print the share of the items on whose comparisons each change rests, where it is not all of them."""
+    """Prints the share of items behind each change, if a share is below 1."""
     if min(shares.values()) < 1:
         rests = ", ".join(f"{measure} {in_percent(share)}" for measure, share in shares.items())
         say(f"values and changes are over the comparisons that both sides decide, in {kind}: {rests}")
 
 
 def say_unlimited(changes: "Mapping[str, Change]") -> None:
-    """Print why changes have no interval, where some have none."""
+    """Prints why changes have no interval, if some have none."""
     from catsofa.scoring.statistics.changes import NO_LIMITS
 
     if without := [measure for measure, change in changes.items() if change.unlimited]:
         say(f"no interval for the change of {', '.join(without)}: {NO_LIMITS}")
 
 
-def show_agreement(found: "Agreement") -> None:
-    """Print how far models agree on probes."""
-    say(f"{found.probes:,} of {found.whole:,} probes ({in_percent(found.probes / found.whole)}) scored by every model")
-    for row in found.rows:
+def show_agreement(stats: "Agreement") -> None:
+    """Prints the agreement of models on probes."""
+    say(f"{stats.probes:,} of {stats.whole:,} probes ({in_percent(stats.probes / stats.whole)}) scored by every model")
+    for row in stats.rows:
         one, other = row["models"]
         say(f"{row['category']}: {one} and {other}")
         for end, shared in row["overlap"].items():
             first, items = shared["top"], shared["items"]
-            said = f"undefined: no first half of {items} that both orders tell from the rest"
+            line = f"undefined: no first half of {items} that both orders tell from the rest"
             if first:
                 common = f"{round(shared['share'] * first)} of the first {first} in common, of {items}"
-                said = f"{common} ({in_percent(shared['share'], 0)}; by chance {in_percent(shared['chance'], 0)})"
-            say(f"  {end}: {said}")
-        for what, tau in row["kendall"].items():
-            say(f"  order of {what}: Kendall's tau {_tau(tau)}")
+                line = f"{common} ({in_percent(shared['share'], 0)}; by chance {in_percent(shared['chance'], 0)})"
+            say(f"  {end}: {line}")
+        for kind, tau in row["kendall"].items():
+            say(f"  order of {kind}: Kendall's tau {_tau(tau)}")
     say("limits of tau: Fieller's, over identities or stereotypes as if drawn at random")
-    warn(found.warnings)
-    say(str(found.signature))
+    warn(stats.warnings)
+    say(str(stats.signature))
 
 
-def _tau(found: "Mapping[str, float]") -> str:
-    """Kendall's tau with its limits, p and how many are ordered, or why there is none."""
-    number = f"of {found['items']:,}"
-    if isnan(found["value"]):
+def _tau(tau: "Mapping[str, float]") -> str:
+    """Formats Kendall's tau with its limits, p and number of items, or the reason why it is undefined."""
+    number = f"of {tau['items']:,}"
+    if isnan(tau["value"]):
         return f"undefined {number}: fewer than three, or all alike"
-    if isnan(found["low"]):
-        return f"{found['value']:.2f} {number}, no interval: four or fewer, or wholly alike; p {chance(found['p'])}"
-    return f"{found['value']:.2f} [{found['low']:.2f}, {found['high']:.2f}] {number}; p {chance(found['p'])}"
+    if isnan(tau["low"]):
+        return f"{tau['value']:.2f} {number}, no interval: four or fewer, or wholly alike; p {chance(tau['p'])}"
+    return f"{tau['value']:.2f} [{tau['low']:.2f}, {tau['high']:.2f}] {number}; p {chance(tau['p'])}"
 
 
 def robustness(
@@ -199,7 +199,7 @@ def robustness(
     """
     from catsofa import comparison
 
-    found = comparison.robustness(
+    result = comparison.robustness(
         original,
         paraphrase,
         [local(data) for data in on or ()],
@@ -208,54 +208,58 @@ def robustness(
         progress=Bar("compared", quiet=json),
     )
     if json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
         return
-    for one, holm in zip(found.compared, found.holm, strict=True):
+    for one, holm in zip(result.compared, result.holm, strict=True):
         say(one.title)
         show_comparison(one.comparison, holm)
-    say(adjusted(p for holm in found.holm for p in holm.values()))
-    rephrasings = dict(sorted((one.rephrasing, one.data[1]) for one in found.compared))
-    for rephrasing, ranks in zip(rephrasings.values(), found.ranks, strict=False):
+    say(adjusted(p for holm in result.holm for p in holm.values()))
+    rephrasings = dict(sorted((one.rephrasing, one.data[1]) for one in result.compared))
+    for rephrasing, ranks in zip(rephrasings.values(), result.ranks, strict=False):
         say(f"ranks by {ranks.measure}: {' > '.join(ranks.original)}; on {rephrasing}: {' > '.join(ranks.paraphrase)}")
         say(f"Kendall's tau {ranks.kendall:.2f}")
-    warn(found.warnings)
-    say(str(found.signature))
+    warn(result.warnings)
+    say(str(result.signature))
 
 
-def show_comparison(found: "Comparison", holm: Mapping[str, float]) -> None:
-    """Print what one rephrasing changes, with each p as it is and adjusted."""
+def show_comparison(comparison: "Comparison", holm: Mapping[str, float]) -> None:
+    """Prints what one rephrasing changes, with each p before and after Holm's adjustment."""
     rows = [
         [
             name,
-            *(percent(getattr(side, name).value, 2) for side in (found.original, found.paraphrase)),
+            *(percent(getattr(side, name).value, 2) for side in (comparison.original, comparison.paraphrase)),
             percent(change.by),
             chance(change.p),
             chance(holm[name]),
         ]
-        for name, change in found.changes.items()
+        for name, change in comparison.changes.items()
     ]
-    title = f"{quantity(found.items, 'item')} compared, {in_percent(found.coverage)} of the originals"
+    title = f"{quantity(comparison.items, 'item')} compared, {in_percent(comparison.coverage)} of the originals"
     table(title, ["measure", "original", "paraphrase", CHANGE, "p", "Holm's p"], rows)
-    say_unlimited(found.changes)
-    decided_by_both({"lms": found.original.lms_coverage, "ss": found.original.ss_coverage})
-    decided = round(found.flips_coverage * found.items)
+    say_unlimited(comparison.changes)
+    decided_by_both({"lms": comparison.original.lms_coverage, "ss": comparison.original.ss_coverage})
+    decided = round(comparison.flips_coverage * comparison.items)
     say(
-        f"preferences that flip, in percent of {quantity(decided, 'item')} decided in both: {percent(found.flips)}"
+        f"preferences that flip, in percent of {quantity(decided, 'item')} decided in both: {percent(comparison.flips)}"
         if decided
         else "preferences that flip: undefined, since no item is decided in both"
     )
-    sides = {"originals": found.original, "paraphrases": found.paraphrase}
-    say("; ".join(f"{name}: {quantity(of.ties, 'tie')}{_unknown(of.unknown)}" for name, of in sides.items()))
+    sides = {"originals": comparison.original, "paraphrases": comparison.paraphrase}
+    say(
+        "; ".join(
+            f"{name}: {quantity(measured.ties, 'tie')}{_unknown(measured.unknown)}" for name, measured in sides.items()
+        )
+    )
     most = [
         f"{row.term} {in_percent(row.rate.value / 100, 0)} of {row.items}"
-        for row in found.terms[:MOST]
+        for row in comparison.terms[:MOST]
         if row.rate.value
     ]
     say(f"the {len(most)} most flipping terms: {', '.join(most)}" if most else "no term flips")
-    for reason, count in found.refused.items():
+    for reason, count in comparison.refused.items():
         note(f"refused: {quantity(count, 'paraphrase')}: {reason}")
 
 
 def _unknown(count: int | None) -> str:
-    """How many items have unknown tokens, where they were counted."""
+    """Formats the number of items with unknown tokens; None means not counted."""
     return ", unknown tokens not counted" if count is None else f", {count:,} with unknown tokens"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's command."""
+    """Adds the command of this module."""
     app.command(
         epilog=examples(
             "catsofa contamination gpt2 --on release",
@@ -61,7 +61,7 @@ def contamination(
     from catsofa.scoring.contamination import contamination as run
 
     doing("loading the model")
-    found = run(
+    result = run(
         model,
         local(on),
         paraphrases=paraphrases or (),
@@ -75,40 +75,40 @@ def contamination(
         batch_tokens=batch_tokens,
     )
     if json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     elif not quiet:
-        show(found)
-    if found.exit_code:
-        raise typer.Exit(found.exit_code)
+        show(result)
+    if result.exit_code:
+        raise typer.Exit(result.exit_code)
 
 
-def show(found: "Contamination") -> None:
-    """Print the tests with a number, then those without a verdict and why."""
+def show(result: "Contamination") -> None:
+    """Prints the tests with their numbers, then the reasons for missing verdicts."""
     from catsofa.scoring.contamination.result import basis
 
     rows = [
         [test.name, _number(test.value), _number(test.change), chance(test.p), chance(test.holm), _verdict(test.shown)]
-        for test in found.tests
+        for test in result.tests
     ]
     table("contamination", ["test", "value", "above references", "p", "Holm's p", "verdict"], rows)
-    for test in found.tests:
+    for test in result.tests:
         counted = ", ".join(basis(test.counts))
         permuted = f"; permuted: {test.facts['permuted']}" if "permuted" in test.facts else ""
         if counted:
             say(f"{test.name}: {test.unit}; {counted}{permuted}")
         if test.reason:
             say(f"{test.name}: no verdict: {test.reason}")
-    say(adjusted(test.p for test in found.tests))
-    warn(found.warnings)
-    say(found.sentence)
-    say(str(found.signature))
+    say(adjusted(test.p for test in result.tests))
+    warn(result.warnings)
+    say(result.sentence)
+    say(str(result.signature))
 
 
 def _number(value: "Interval") -> str:
-    """A number with its interval."""
+    """Formats a number with its interval."""
     return UNDEFINED if value.value != value.value else f"{value:.2f}"
 
 
 def _verdict(shown: bool | None) -> str:
-    """What a test says."""
+    """Formats the verdict of a test."""
     return {None: "none", True: "shown", False: "not shown"}[shown]

@@ -1,4 +1,4 @@
-"""Commands for what a result is held against: baselines, ensembles and controls."""
+"""Commands for reference points of a result: baselines, ensembles and controls."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -32,21 +32,21 @@ PLAIN: dict[Literal["ideal", "stereotyped"], str] = {
     "ideal": "Prefer stereotype and anti-stereotype in turn, and both to the unrelated candidate (100, 50, 100).",
     "stereotyped": "Always prefer the stereotype: ss 100, icat 0.",
 }
-"""The baselines without options of their own, and what each does."""
+"""Baselines without options of their own, with their help."""
 
 BASELINE = typer.Typer(
     name="baseline",
     no_args_is_help=True,
     help="Save runs as a baseline for `catsofa check`, or write the scores of a trivial model.",
 )
-"""The commands of baselines; the gate adds its own."""
+"""Commands of baselines; the gate adds `baseline save`."""
 
 On = Annotated[str, typer.Option(metavar=DATA, help="CATs.")]
 Out = Annotated[Path, typer.Option(help="Output prediction file; score it with `catsofa score --predictions`.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's commands."""
+    """Adds the commands of this module."""
     app.add_typer(BASELINE)
     for name, about in PLAIN.items():
         BASELINE.command(name, epilog=examples(f"catsofa baseline {name} --on dev.json --out {name}.json"))(
@@ -75,7 +75,7 @@ def register(app: typer.Typer) -> None:
 
 
 def plain(name: Literal["ideal", "stereotyped"], about: str) -> Callable[[str, Path, bool], None]:
-    """The command of a baseline without options of its own."""
+    """Returns the command of a baseline without options of its own."""
 
     def baseline(on: On, out: Out, quiet: Quiet = False) -> None:
         from catsofa.scoring.compare import baselines
@@ -106,8 +106,8 @@ def unigram(
 
     if not (counts := renamed(word_counts, frequencies, "--word-counts")):
         raise ValueError("the unigram baseline needs word counts: name a file with --word-counts")
-    known = baselines.smoothed(read_counts(counts))
-    _write_baseline(lambda cats: baselines.unigram(cats, known), on, out, quiet)
+    smoothed = baselines.smoothed(read_counts(counts))
+    _write_baseline(lambda cats: baselines.unigram(cats, smoothed), on, out, quiet)
 
 
 def sentiment(
@@ -126,7 +126,7 @@ def sentiment(
 
 
 def _write_baseline(make: "Callable[[Iterable[Cat]], Iterable[Score]]", on: str, out: Path, quiet: bool) -> None:
-    """Write the scores of a model that knows only one thing, as a prediction file."""
+    """Writes the scores of a baseline as a prediction file."""
     cats = _cats(on, quiet)
     total = sum(len(cat.candidates) for cat in cats)
     _write(progress(make(cats), "scored", total, quiet=quiet), out, quiet)
@@ -159,15 +159,15 @@ def ensemble(
     if released:
         _write(ensembles.released(cats, models), out, quiet)
         return
-    found = (
+    task_weights = (
         ensembles.parsed(weights)
         if weights
         else ensembles.search(cats, models, progress=Bar("weights tried", quiet=quiet))
     )
     if not weights:
         note("weights searched on these CATs, so that lms is too good on them: report the ensemble on others, with")
-        note(" ".join(f"--weights {kind}={','.join(map(str, of))}" for kind, of in found.items()))
-    _write(ensembles.combined(cats, models, found), out, quiet)
+        note(" ".join(f"--weights {kind}={','.join(map(str, numbers))}" for kind, numbers in task_weights.items()))
+    _write(ensembles.combined(cats, models, task_weights), out, quiet)
 
 
 def controls(
@@ -187,21 +187,21 @@ def controls(
 
     cats = _cats(on, quiet or json)
     doing(f"making controls of {len(cats):,} CATs")
-    made = write_controls(cats, out, word_counts=renamed(word_counts, frequencies, "--word-counts"), seed=seed)
+    summary = write_controls(cats, out, word_counts=renamed(word_counts, frequencies, "--word-counts"), seed=seed)
     if json:
-        print_json(made)
+        print_json(summary)
         return
     if quiet:
         return
     for name in ("attribute_only", "target_swapped"):
-        one = made[name]
+        one = summary[name]
         say(f"{one['file']}: {one['kept']:,} CATs ({in_percent(one['coverage'])})")
         for reason, count in one["refused"].items():
             note(f"refused: {quantity(count, 'CAT')}: {reason}")
-    if gap := made.get("frequency_gap"):
-        by, more = gap["gap"], gap["more_frequent"]
+    if gap := summary.get("frequency_gap"):
+        ci, more = gap["gap"], gap["more_frequent"]
         say(
-            f"frequency gap over {gap['items']:,} CATs: {by['value']:.2f} [{by['low']:.2f}, {by['high']:.2f}] nats; the"
+            f"frequency gap over {gap['items']:,} CATs: {ci['value']:.2f} [{ci['low']:.2f}, {ci['high']:.2f}] nats; the"
         )
         share, differ = percent(Interval(more["value"], more["low"], more["high"])), gap["items"] - gap["ties"]
         part = f"{share} % of {quantity(differ, 'CAT')} that differ" if differ else "no CAT, since none differ"
@@ -209,7 +209,7 @@ def controls(
 
 
 def _cats(data: str, quiet: bool = False) -> "list[Cat]":
-    """The CATs of a file, or of a released set by name."""
+    """Returns the CATs of a file, or of a released set by name."""
     from catsofa.scoring.run.score_files import cats_on
 
     path = local(data)
@@ -217,7 +217,7 @@ def _cats(data: str, quiet: bool = False) -> "list[Cat]":
 
 
 def _write(scores: "Iterable[Score]", out: Path, quiet: bool) -> None:
-    """Write a prediction file, and say so."""
+    """Writes a prediction file, and prints the number of scores."""
     from catsofa.data.formats import named
 
     count = named("predictions").write(scores, out)

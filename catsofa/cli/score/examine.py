@@ -1,4 +1,4 @@
-"""The command that says how good the items of a benchmark are."""
+"""The command that examines how well the items of a benchmark work."""
 
 import json as written_json
 from collections import Counter
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from catsofa.scoring.statistics.intervals import Interval
 
 NAMES = {"model": "models", "item": "items", "term": "terms", "model_term": "model × term", "residual": "rest"}
-"""Components of variance for people."""
+"""Names of the variance components in tables."""
 NEGATIVE = "E2"
-"""The rule that names items which turn the order of the models around."""
+"""Rule for items that reverse the order of the models."""
 NAMED = 10
-"""Items of a group that are shown; JSON has all."""
+"""Number of items printed for a group; JSON has all items."""
 LEVELS = {
     "model": "models",
     "item": "items",
@@ -34,13 +34,13 @@ LEVELS = {
     "item_level": "item × {}",
     "residual": "rest",
 }
-"""Components of variance of models × items × levels for people."""
+"""Names of the variance components of models × items × levels in tables."""
 LIMITS = ["over both", "other terms", "other models"]
-"""What the intervals are over."""
+"""Headings of the intervals: what each interval resamples."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's command."""
+    """Adds the command of this module."""
     app.command(
         epilog=examples(
             "catsofa examine runs/a runs/b runs/c runs/d",
@@ -97,35 +97,35 @@ def examine(
     doing("examining, by resampling")
     data = local(on) if on is not None else None
     how: dict[str, Any] = {"groups": group or [], "short": short, "out": out, "margins": margins}
-    found = run(models, data, protocol=protocol, seed=seed, **how)
+    examination = run(models, data, protocol=protocol, seed=seed, **how)
     if drop:
         with atomic_write(drop) as file:
-            file.write(written_json.dumps(as_json(findings(found.flags)), ensure_ascii=False, indent=1).encode())
+            file.write(written_json.dumps(as_json(findings(examination.flags)), ensure_ascii=False, indent=1).encode())
     if json:
-        print_json(found.to_dict())
+        print_json(examination.to_dict())
     if json or quiet:
         return
-    for task, part in found.parts.items():
+    for task, part in examination.parts.items():
         show_part(task, part)
-    show_convergence(found)
-    warn(found.warnings)
+    show_convergence(examination)
+    warn(examination.warnings)
     if out:
         say(f"short form in {out}")
     if drop:
-        say(f"{quantity(len(found.flags), 'item')} to look at in {drop}")
-    say(str(found.signature))
+        say(f"{quantity(len(examination.flags), 'item')} to look at in {drop}")
+    say(str(examination.signature))
 
 
 def show_part(task: str, part: "Part") -> None:
-    """Print the numbers of one task."""
+    """Prints the numbers of one task."""
     size = f"{quantity(part.items, 'item')} of {quantity(part.terms, 'term')}, {quantity(part.models, 'model')}"
     scored = "" if part.coverage == 1 else f", {in_percent(part.coverage)} of the cells scored"
     rows = [[title, *cells(part.numbers[name], name)] for title, name in _numbers(part)]
     table(f"{task}: {size}{scored}; 95 % intervals", ["number", "value", *LIMITS], rows)
-    for name, what in {"kr20": "items", "coefficient": "terms"}.items():
+    for name, noun in {"kr20": "items", "coefficient": "terms"}.items():
         if name in part.numbers:
             needs = [f"{wanted}: {_needed(part, name, wanted)}" for wanted in (0.8, 0.9)]
-            say(f"{what} for a coefficient of {', of '.join(needs)}")
+            say(f"{noun} for a coefficient of {', of '.join(needs)}")
     for same in part.agreed:
         say(same.said())
     if null := part.null:
@@ -147,11 +147,11 @@ def show_part(task: str, part: "Part") -> None:
             f"SD {fit.spread:.2f}; {above} above 0, {below} below"
         )
     for name, group in part.dif.items():
-        said = f"{name}, {quantity(group.inside, 'model')} against {group.outside}"
+        line = f"{name}, {quantity(group.inside, 'model')} against {group.outside}"
         if group.refused:
-            say(f"{said}: {UNDEFINED}, {group.refused}")
+            say(f"{line}: {UNDEFINED}, {group.refused}")
             continue
-        say(f"{said}: {group.tested:,} items tested, {quantity(len(group.items), 'item')} with Holm's p ≤ 0.05")
+        say(f"{line}: {group.tested:,} items tested, {quantity(len(group.items), 'item')} with Holm's p ≤ 0.05")
         rows = [[one.item, f"{one.odds:.2f}", chance(one.holm)] for one in group.items[:NAMED]]
         if rows:
             table(f"answered otherwise by {name}", ["item", "odds ratio", "Holm's p"], rows)
@@ -170,7 +170,7 @@ def show_part(task: str, part: "Part") -> None:
 
 
 def show_facet(facet: "Facet") -> None:
-    """Print the study of models × items × levels."""
+    """Prints the variance study of models × items × levels."""
     titles = {**LEVELS, "level": f"{facet.name}s"}
     shown = {f"variance.{name}": titles[name].format(facet.name) for name in facet.components}
     shown |= {f"coefficient.{count}": f"coefficient, {quantity(count, facet.name)}" for count in facet.counts}
@@ -187,7 +187,7 @@ def show_facet(facet: "Facet") -> None:
 
 
 def _numbers(part: "Part") -> "Iterator[tuple[str, str]]":
-    """The rows of the table: titles and names of numbers."""
+    """Yields the rows of the table: title and name of each number."""
     nested = "coefficient" in part.numbers
     for name, title in NAMES.items():
         if f"variance.{name}" in part.numbers:
@@ -210,24 +210,24 @@ def _numbers(part: "Part") -> "Iterator[tuple[str, str]]":
         yield "people – item–rest, ρ", "people.item_rest"
 
 
-def cells(found: "Estimate", name: str) -> list[str]:
-    """A number, and each of its intervals; shares in percent."""
+def cells(estimate: "Estimate", name: str) -> list[str]:
+    """Formats a number and each of its intervals; shares in percent."""
     shares = name.startswith(("variance.", "terms.", "all_agree", "item_rest.negative"))
 
     def shown(value: float) -> str:
         return UNDEFINED if isnan(value) else f"{100 * value:.1f} %" if shares else f"{value:.3f}"
 
-    def limits(of: "Interval") -> str:
-        if isnan(of.low):
+    def limits(interval: "Interval") -> str:
+        if isnan(interval.low):
             return "–"
-        return ", ".join(f"{100 * side:.1f}" if shares else f"{side:.2f}" for side in (of.low, of.high))
+        return ", ".join(f"{100 * side:.1f}" if shares else f"{side:.2f}" for side in (interval.low, interval.high))
 
-    sides = [found.both, found.terms, found.models, *([found.levels] if found.levels else [])]
-    return [shown(found.value), *map(limits, sides)]
+    sides = [estimate.both, estimate.terms, estimate.models, *([estimate.levels] if estimate.levels else [])]
+    return [shown(estimate.value), *map(limits, sides)]
 
 
 def _needed(part: "Part", name: str, wanted: float) -> str:
-    """How many items or terms, with the limits over both, or over models."""
+    """Formats how many items or terms are needed, with the limits over terms and models, or over models."""
     count, limits = part.needs(name, wanted)
     if isnan(part.numbers[name].value):
         return UNDEFINED
@@ -235,15 +235,15 @@ def _needed(part: "Part", name: str, wanted: float) -> str:
 
 
 def _with_limits(count: int | None, limits: "Mapping[str, Any]") -> str:
-    """A number of items or terms with its limits, if it has some."""
+    """Formats a number of items or terms with its limits, if it has some."""
     if count is None:
         return "no number"
     low, high = limits.get("low"), limits.get("high")
     return f"{count:,}" if low is None else f"{count:,} [{low:,}, {f'{high:,}' if high is not None else 'no limit'}]"
 
 
-def show_convergence(found: "Examination") -> None:
-    """Print how far the parts agree on the order of the models."""
+def show_convergence(examination: "Examination") -> None:
+    """Prints how far the tasks and domains agree on the order of the models."""
 
     rows = [
         [
@@ -253,17 +253,17 @@ def show_convergence(found: "Examination") -> None:
             chance(pair.holm),
             f"{pair.disattenuated:.2f}" if not isnan(pair.disattenuated) else UNDEFINED,
         ]
-        for pair in found.convergence
+        for pair in examination.convergence
         if not isnan(pair.kendall.value.value)
     ]
     if rows:
         columns = ["order of the models in", "Kendall's tau", "p", "Holm's p", "r, disattenuated"]
-        table(f"convergence, {quantity(len(found.models), 'model')}", columns, rows)
-    for why, count in Counter(pair.undefined for pair in found.convergence if pair.undefined).items():
+        table(f"convergence, {quantity(len(examination.models), 'model')}", columns, rows)
+    for why, count in Counter(pair.undefined for pair in examination.convergence if pair.undefined).items():
         say(f"convergence of {quantity(count, 'pair')}: {UNDEFINED}, {why}")
 
 
 def _title(parts: "tuple[str, str]") -> str:
-    """Two tasks; or two domains and their task, once."""
+    """Formats a pair of tasks; or a pair of domains, with the name of their task once."""
     (task, domain), (_, other) = ([*name.split(": ", 1), ""][:2] for name in parts)
     return f"{domain} – {other} ({task})" if domain else " – ".join(parts)

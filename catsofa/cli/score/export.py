@@ -10,7 +10,7 @@ from catsofa.data.percentages import quantity
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command of this module."""
     app.command(
         epilog=examples(
             "catsofa export runs/gpt2 --format stereoset > predictions.json",

@@ -1,4 +1,4 @@
-"""The command that scores one data set by every protocol that applies."""
+"""The command that scores one data set by all applicable protocols."""
 
 from dataclasses import asdict
 from math import isnan
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from catsofa.scoring.multiverse.dependence import Support
 
 HERE = frozenset({"--device", "--dtype", "--trust-remote-code", "--allow-pickle", "--batch-tokens", "--nsp"})
-"""The options that do not act on models behind a server."""
+"""Options without effect on models behind a server."""
 ELSEWHERE = SERVING | {"--nsp"}
-"""The options that do not act on chat models here."""
+"""Options without effect on chat models in this process."""
 DIFFERS = "*"
 """Marks a cell that counts fewer items than another."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's command."""
+    """Adds the command of this module."""
     app.command(
         epilog=examples(
             "catsofa multiverse gpt2 --on stereoset:dev --out runs/gpt2",
@@ -115,7 +115,7 @@ def multiverse(
         return
     refuse_idle("protocols of `score`", given(context) & {*SERVING, "--base-url", "--dry-run"})
     doing("loading the model")
-    found = run(
+    result = run(
         models,
         str(local(on)),
         protocols=protocol or (),
@@ -129,13 +129,13 @@ def multiverse(
         **loading,
     )
     if json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     elif not quiet:
-        show(found)
+        show(result)
 
 
 def _choices(context: typer.Context, loading: dict[str, Any]) -> None:
-    """Ask chat models in several ways, or say what that would cost."""
+    """Asks chat models in several ways; with --dry-run, prints the expected cost."""
     from catsofa.data.servers.prices import FREE, price_of
     from catsofa.specifications.choosing import Asker, asked_in_ways, by_name_of, planned
 
@@ -143,10 +143,10 @@ def _choices(context: typer.Context, loading: dict[str, Any]) -> None:
     base_url, prices, json, quiet = (called[name] for name in ("base_url", "prices", "json", "quiet"))
 
     def price(name: str) -> "Price | None":
-        found = price_of(name, base_url, prices) if base_url else FREE
-        if found is None and prices:
+        listed = price_of(name, base_url, prices) if base_url else FREE
+        if listed is None and prices:
             raise ValueError(f"found no row for {name} in {prices}; add one under [models], or leave out --prices")
-        return found
+        return listed
 
     server = endpoint(context) if base_url else None
     if server:
@@ -168,7 +168,7 @@ def _choices(context: typer.Context, loading: dict[str, Any]) -> None:
         coming = planned(asker)
         print_json(asdict(coming)) if json else say(str(coming))
         return
-    found = asked_in_ways(
+    result = asked_in_ways(
         asker,
         claims=called["claim"] or (),
         max_cost=called["max_cost"],
@@ -176,20 +176,20 @@ def _choices(context: typer.Context, loading: dict[str, Any]) -> None:
         progress=Bar("asked", quiet=quiet or json, then="resampling for the intervals"),
     )
     if json:
-        print_json(found.to_dict())
+        print_json(result.to_dict())
     elif not quiet:
-        show(found)
+        show(result)
 
 
-def show(found: "Multiverse") -> None:
-    """Print the cells of each part and model, and how far they depend on the protocol."""
+def show(result: "Multiverse") -> None:
+    """Prints the cells of each part and model, and how far they depend on the protocol."""
     from catsofa.scoring.multiverse.cells import digits
     from catsofa.scoring.multiverse.dependence import distinct
 
-    for part, models in found.cells.items():
-        for model, of in models.items():
-            same, most = distinct(of)[1], max(cell.coverage for cell in of.values())
-            first = next(iter(of.values()))
+    for part, models in result.cells.items():
+        for model, cells in models.items():
+            same, most = distinct(cells)[1], max(cell.coverage for cell in cells.values())
+            first = next(iter(cells.values()))
             rows = [
                 [
                     name + DIFFERS * (cell.coverage < most),
@@ -198,76 +198,82 @@ def show(found: "Multiverse") -> None:
                     *([in_percent(cell.coverage), in_percent(cell.outcomes["refusal"])] if cell.outcomes else []),
                     *([] if cell.outcomes else [cell.ties]),
                 ]
-                for name, cell in of.items()
+                for name, cell in cells.items()
             ]
             beside = ["coverage", "refusals"] if first.outcomes else ["ties"]
             table(f"{part}, {model}", ["protocol", *first.numbers, "scored", *beside], rows)
-            if any(cell.coverage < most for cell in of.values()):
+            if any(cell.coverage < most for cell in cells.values()):
                 why = "refused, unread or missing" if first.outcomes else "unscored, or tied and left out"
                 say(f"{DIFFERS} counts fewer {'replies' if first.outcomes else 'items'} than another protocol: {why}")
             for name, twin in same.items():
                 say(f"{name}: the same scores and outcomes as {twin}; counted once")
-            for name, cell in of.items():
+            for name, cell in cells.items():
                 if cell.undefined:
                     say(f"{name}: {next(iter(cell.numbers))} is undefined, {cell.undefined}")
-            _depends(found, part, model)
-        for measure, order in found.orders[part].items():
+            _depends(result, part, model)
+        for measure, order in result.orders[part].items():
             alike = f"{order.kept} of {quantity(len(order.pairs), 'pair')} alike"
             say(
                 f"order of {len(order.models)} models by {measure}: {alike} by {len(order.protocols)} protocols; "
                 f"Kendall's tau {order.tau:.2f} ({quantity(order.items, 'item')} in common)"
             )
-    for model, reasons in found.refused.items():
+    for model, reasons in result.refused.items():
         for name, why in reasons.items():
             say(f"not applicable to {model}: {name}: {why}")
-    for model, reports in found.unscored.items():
+    for model, reports in result.unscored.items():
         for name, counts in reports.items():
             for why, count in counts.items():
                 say(f"unscored, {model}, {name}: {quantity(count, 'text')}: {why}")
-    if found.others:
-        say(f"protocols of other measures: {', '.join(found.others)}")
-    warn(found.warnings)
-    for signatures in found.signatures.values():
+    if result.others:
+        say(f"protocols of other measures: {', '.join(result.others)}")
+    warn(result.warnings)
+    for signatures in result.signatures.values():
         for signature in signatures.values():
             say(str(signature))
 
 
-def _depends(found: "Multiverse", part: str, model: str) -> None:
-    """Print the range of each measure over protocols, and their sides."""
-    of = found.dependence[part][model]
-    if of.refused:
-        say(f"protocols are not compared: {of.refused}")
+def _depends(result: "Multiverse", part: str, model: str) -> None:
+    """Prints the range of each measure over protocols, the support of claims, and the effect of each choice."""
+    dependence = result.dependence[part][model]
+    if dependence.refused:
+        say(f"protocols are not compared: {dependence.refused}")
         return
     rows = []
-    for measure, spread in of.spreads.items():
+    for measure, spread in dependence.spreads.items():
         low, high = spread.ends
         ends = [f"{spread.values[name].value:.{spread.digits}f} {name}" for name in (low, high)]
         rows.append([measure, *ends, f"{spread.median:.{spread.digits}f}", percent(spread.range, spread.digits)])
-    table(f"over protocols, {quantity(of.items, 'item')}", ["measure", "lowest", "highest", "median", "range"], rows)
-    for measure, spread in of.spreads.items():
+    table(
+        f"over protocols, {quantity(dependence.items, 'item')}",
+        ["measure", "lowest", "highest", "median", "range"],
+        rows,
+    )
+    for measure, spread in dependence.spreads.items():
         if spread.ideal is None:
             continue
         say(
             f"{measure} above {spread.ideal:g}: {_support(spread.above)}, below: {spread.below.holds}; "
             f"whole interval above: {spread.above.shown}, below: {spread.below.shown}"
         )
-    for spread in of.spreads.values():
+    for spread in dependence.spreads.values():
         for claim, support in spread.claims.items():
             say(f"{claim}: {_support(support)}; by its whole interval: {support.shown}")
-    known = [
+    effects = [
         [measure, option, percent(effect.moves, spread.digits), percent(effect.share)]
-        for measure, spread in of.spreads.items()
+        for measure, spread in dependence.spreads.items()
         for option, effect in spread.effects.items()
         if effect
     ]
-    if known:
-        table("each choice, the others held equal", ["measure", "choice", "moves", "% of the variation"], known)
-    if apart := sorted({o for spread in of.spreads.values() for o, effect in spread.effects.items() if not effect}):
+    if effects:
+        table("each choice, the others held equal", ["measure", "choice", "moves", "% of the variation"], effects)
+    if apart := sorted(
+        {o for spread in dependence.spreads.values() for o, effect in spread.effects.items() if not effect}
+    ):
         say(f"chosen together with others, so that they cannot be told apart (--vary does): {', '.join(apart)}")
 
 
-def _support(found: "Support") -> str:
-    """How many protocols support a claim."""
-    share = f"{found.share.value:.0f} %"
-    limits = "" if isnan(found.share.low) else f" [{found.share.low:.0f}, {found.share.high:.0f}]"
-    return f"{found.holds} of {quantity(found.of, 'protocol')} ({share}{limits})"
+def _support(support: "Support") -> str:
+    """Formats how many protocols support a claim."""
+    share = f"{support.share.value:.0f} %"
+    limits = "" if isnan(support.share.low) else f" [{support.share.low:.0f}, {support.share.high:.0f}]"
+    return f"{support.holds} of {quantity(support.of, 'protocol')} ({share}{limits})"

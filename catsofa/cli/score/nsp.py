@@ -1,4 +1,4 @@
-"""Commands for next-sentence heads: train one, check it, score what follows a context by it."""
+"""Commands for next-sentence heads: train a head, check it, score the continuations of contexts."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,11 +17,11 @@ Head = Literal["own", "linear", "mlp"]
 Checkpoint = Annotated[Path, typer.Argument(help="Folder that `catsofa nsp train` wrote.")]
 Pairs = Annotated[Path | None, typer.Option(help="Pairs, as `catsofa build pairs` writes them: a folder or a file.")]
 STRETCH = 100
-"""CATs that are scored between two looks at how far it is."""
+"""CATs scored between two updates of the progress bar."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's commands."""
+    """Adds the commands of this module."""
     nsp = typer.Typer(
         name="nsp", no_args_is_help=True, help="Train and use next-sentence heads, for intersentence CATs."
     )
@@ -79,9 +79,11 @@ def train(
         seed=seed,
     )
 
-    read = SentencePairs(pairs)
+    sentence_pairs = SentencePairs(pairs)
     bar = Bar("trained", quiet=quiet)
-    done = train_head(models.load(model, device=device), read, out, recipe, save_every=save_every, progress=bar)
+    done = train_head(
+        models.load(model, device=device), sentence_pairs, out, recipe, save_every=save_every, progress=bar
+    )
     for epoch in done.about["epochs"]:
         say(
             f"epoch {epoch['epoch']}: {in_percent(epoch['accuracy'])} of {epoch['pairs']:,} held-out pairs", quiet=quiet
@@ -97,17 +99,17 @@ def check(checkpoint: Checkpoint, pairs: Pairs = None, device: Device = None, js
     from catsofa.scoring.statistics.intervals import wilson
 
     head = next_sentence.load(checkpoint, device=device)
-    known = next_sentence.held_out(SentencePairs(pairs)) if pairs else head.known
-    doing(f"asking {len(known):,} pairs")
-    scores, follows = head.asked(known), [answer for *_, answer in known]
+    known_pairs = next_sentence.held_out(SentencePairs(pairs)) if pairs else head.known
+    doing(f"asking {len(known_pairs):,} pairs")
+    scores, follows = head.asked(known_pairs), [answer for *_, answer in known_pairs]
     share, separated = accuracy(scores, follows), separation(scores, follows)
-    low, high = wilson(100 * share, len(known))
-    judged = verdict(separated, sum(follows), len(known) - sum(follows))
+    low, high = wilson(100 * share, len(known_pairs))
+    judged = verdict(separated, sum(follows), len(known_pairs) - sum(follows))
     if json:
-        found = {"accuracy": share, "low": low / 100, "high": high / 100, "pairs": len(known)}
-        print_json(found | {"next_label": head.network.next_label, "separation": separated, "verdict": judged})
+        result = {"accuracy": share, "low": low / 100, "high": high / 100, "pairs": len(known_pairs)}
+        print_json(result | {"next_label": head.network.next_label, "separation": separated, "verdict": judged})
         return
-    say(f"{in_percent(share)} of {len(known):,} pairs right ({low:.1f} to {high:.1f} %, chance is 50)")
+    say(f"{in_percent(share)} of {len(known_pairs):,} pairs right ({low:.1f} to {high:.1f} %, chance is 50)")
     say(f"those that follow score above the others in {in_percent(separated)} of cases: {judged}")
 
 
@@ -125,11 +127,11 @@ def score(
 
     head: NextSentence = next_sentence.load(checkpoint, device=device)
     cats = [cat for cat in formats.read_as(local(on), Cat) if cat.kind == next_sentence.TASK]
-    stretches = [cats[at : at + STRETCH] for at in range(0, len(cats), STRETCH)]
+    stretches = [cats[start : start + STRETCH] for start in range(0, len(cats), STRETCH)]
     watched = progress(stretches, f"scored, {STRETCH} CATs at once", quiet=quiet)
     scores = [score for some in watched for score in head.score_cats(some)]
     if not scores:
         raise ValueError(f"{on} holds no intersentence CATs, and a next-sentence head scores no others")
-    written = formats.named("predictions").write(scores, out)
-    unscored = sum(found.score is None for found in scores)
-    say(f"{written:,} scores: {out}" + (f"; {unscored:,} could not be read" if unscored else ""), quiet=quiet)
+    count = formats.named("predictions").write(scores, out)
+    unscored = sum(entry.score is None for entry in scores)
+    say(f"{count:,} scores: {out}" + (f"; {unscored:,} could not be read" if unscored else ""), quiet=quiet)

@@ -1,4 +1,4 @@
-"""Commands that say what a protocol does: every choice, where it differs from the default, and why."""
+"""Commands that describe protocols: every option, the differences from the default, and the reasons."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ Seed = Annotated[int | None, typer.Option(help="Random seed of the resampling. D
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Adds the commands of this module."""
     group = typer.Typer(no_args_is_help=True, help="List the protocols and show what each does.")
     group.command("list", epilog=examples("catsofa protocols list"))(show_all)
     group.command(
@@ -36,8 +36,8 @@ def show_all(json: Json = False) -> None:
 
     known, broken = presets(), list(plugins().broken.values())
     if json:
-        found = {name: {"about": p.about, "reproduces": p.reproduces} for name, p in known.items()}
-        print_json({"protocols": found, "warnings": broken})
+        facts = {name: {"about": p.about, "reproduces": p.reproduces} for name, p in known.items()}
+        print_json({"protocols": facts, "warnings": broken})
         return
     warn(broken)
     table("protocols", ["name", "about", "reproduces"], [[p.name, p.about, p.reproduces] for p in known.values()])
@@ -57,7 +57,10 @@ def show(name: Annotated[str, typer.Argument(help="Name of the protocol.")], jso
     say(protocol.about)
     say(f"Reproduces: {protocol.reproduces or 'nothing; it is our own'}")
     homes = {option: measure for measure, options in protocol.by_measure().items() for option in options}
-    rows = [[homes[option], option, str(here), str(of), why] for option, (here, of, why) in differences.items()]
+    rows = [
+        [homes[option], option, str(current), str(default), why]
+        for option, (current, default, why) in differences.items()
+    ]
     table("where it differs from the default", ["of", "option", "here", "default", "why"], rows)
     for measure, options in protocol.by_measure().items():
         same = [f"{option}={value}" for option, value in options.items() if option not in differences]

@@ -1,4 +1,4 @@
-"""Command for sentiment classifiers: train the one that tables of sentiment ask."""
+"""The command that trains a sentiment classifier for the tables of sentiment."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from catsofa.data.percentages import in_percent, quantity
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's command."""
+    """Adds the command of this module."""
     sentiment = typer.Typer(
         name="sentiment", no_args_is_help=True, help="Train a sentiment classifier, for tables of sentiment."
     )
@@ -63,8 +63,10 @@ def train(
         precision=precision,
         seed=seed,
     )
-    read, bar = texts.read(on), Bar("trained", quiet=quiet)
-    about = training.train(models.load(model, device=device), read, out, recipe, save_every=save_every, progress=bar)
+    labelled_texts, bar = texts.read(on), Bar("trained", quiet=quiet)
+    about = training.train(
+        models.load(model, device=device), labelled_texts, out, recipe, save_every=save_every, progress=bar
+    )
     for epoch in about["epochs"]:
         say(
             f"epoch {epoch['epoch']}: {in_percent(epoch['accuracy'])} of {epoch['texts']:,} held-out texts", quiet=quiet

@@ -1,4 +1,4 @@
-"""Commands for models behind an address: can it be scored, and score it."""
+"""Commands for models behind a server: check whether a model can be scored, and score it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,7 @@ Out = Annotated[Path | None, typer.Option(help="Output folder for all replies; r
 
 
 def register(app: typer.Typer) -> None:
-    """Add this topic's commands."""
+    """Adds the commands of this module."""
     served = typer.Typer(name="served", no_args_is_help=True, help="Score models behind an OpenAI-compatible server.")
     served.command(
         epilog=examples(
@@ -53,15 +53,15 @@ def check(
 
     from catsofa.scoring.served import endpoint_from_environment, probe
 
-    found = probe(model, endpoint_from_environment(base_url, key_env, timeout=timeout), start)
+    result = probe(model, endpoint_from_environment(base_url, key_env, timeout=timeout), start)
     if json:
-        print_json(asdict(found))
+        print_json(asdict(result))
         return
-    first = "conditioned on a start token" if found.leading else "not scored (name the start token with --start)"
-    say(f"{model} can be scored, asked by {found.dialect}; a text's first token is {first}")
-    if found.space is None:
+    first = "conditioned on a start token" if result.leading else "not scored (name the start token with --start)"
+    say(f"{model} can be scored, asked by {result.dialect}; a text's first token is {first}")
+    if result.space is None:
         say("  what follows a context cannot be scored: alone it is cut into other tokens")
-    say(f"  two answers to one question differ by {found.drift:.4f} nats a token at most")
+    say(f"  two answers to one question differ by {result.drift:.4f} nats a token at most")
 
 
 def score(
@@ -85,7 +85,7 @@ def score(
     from catsofa.scoring.served import endpoint_from_environment
 
     endpoint = endpoint_from_environment(base_url, key_env, concurrency=concurrency, timeout=timeout)
-    found = evaluate(
+    report = evaluate(
         model,
         local(on),
         protocol=protocol,
@@ -96,9 +96,9 @@ def score(
         progress=Bar("asked", quiet=quiet or json),
     )
     if json:
-        print_json(found.to_dict())
+        print_json(report.to_dict())
     elif not quiet:
-        show(found)
+        show(report)
 
 
 def choose(model: Name) -> None:

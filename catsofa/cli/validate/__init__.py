@@ -1,4 +1,4 @@
-"""Commands that validate: what people's judgements decide, and what is wrong with a set."""
+"""Commands that validate: analyse people's judgements, and find faults of a set."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -34,7 +34,7 @@ GROUPED = {
 
 
 def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
+    """Adds the commands of this module."""
     votes.register(room)
     sets.register(room)
     alternative.register(room)
@@ -69,17 +69,17 @@ def agreement(
     from catsofa.validation.json_reports import agreement_report
 
     with about(source):
-        found = collected(source, json)
-        found = replace(found, annotations=with_background(found.annotations, source, by or ())[0])
-        doing(f"resampling {len(found.annotations):,} annotations {resamples:,} times")
+        collection = collected(source, json)
+        collection = replace(collection, annotations=with_background(collection.annotations, source, by or ())[0])
+        doing(f"resampling {len(collection.annotations):,} annotations {resamples:,} times")
         report = agreement_report(
-            found,
+            collection,
             by=by or (),
             resamples=resamples,
             seed=seed,
             progress=Bar("agreement within", quiet=json),
         )
-    report = signed(report, {source: found.annotations}, seed=seed, resamples=resamples)
+    report = signed(report, {source: collection.annotations}, seed=seed, resamples=resamples)
     if json:
         print_json(report)
     else:
@@ -89,7 +89,7 @@ def agreement(
 
 
 def _say_agreement(report: dict[str, Any]) -> None:
-    """Agreement for people: all items, then the groups of each column, those that agree most first."""
+    """Prints the agreement: all items, then the groups of each column, highest agreement first."""
     from catsofa.validation.agreement.intervals import FEWEST
 
     columns = ["", "kappa", "alpha", "percent", "unanimous", "items"]
@@ -101,8 +101,8 @@ def _say_agreement(report: dict[str, Any]) -> None:
         rows = [_agreement_row(value, part) for value, part in most_agreed]
         table(f"By {name} ({GROUPED[kind['describes']]})", columns, rows)
         partly |= any(part["items"] < part["judged"] for part in parts.values())
-        if found := report["differences"].get(name):
-            say(votes.sentence_of(name, found))
+        if difference := report["differences"].get(name):
+            say(votes.sentence_of(name, difference))
         if kind["left_out"]:
             note(f"{kind['left_out']:,} judgements have no {name} and are in none of its groups")
     if partly:
@@ -120,7 +120,7 @@ def _say_agreement(report: dict[str, Any]) -> None:
 
 
 def _agreement_row(name: str, part: dict[str, Any]) -> list[object]:
-    """One line of a table of agreement."""
+    """Returns one row of a table of agreement."""
 
     def within(key: str) -> str:
         ends = part["intervals"][key]
@@ -138,7 +138,7 @@ def _agreement_row(name: str, part: dict[str, Any]) -> list[object]:
 
 
 def _number(value: float, digits: int = 3) -> str:
-    """A number for people; a dash where there is none."""
+    """Formats a number; NaN is a dash."""
     return f"{value:.{digits}f}" if value == value else "–"
 
 
@@ -168,10 +168,10 @@ def annotators(
 
     rule = Rule(need=need, of=of, gold_pass=gold_pass)
     with about(source):
-        found = collected(source, json, group)
-        people = look_at(found.annotations, Limits(consensus=consensus, gold_pass=gold_pass))
-        exclusion = without(found, [person.name for person in people if person.exclude], rule)
-    report = signed(annotators_report(people, exclusion), {source: found.annotations})
+        collection = collected(source, json, group)
+        people = look_at(collection.annotations, Limits(consensus=consensus, gold_pass=gold_pass))
+        exclusion = without(collection, [person.name for person in people if person.exclude], rule)
+    report = signed(annotators_report(people, exclusion), {source: collection.annotations})
     if json:
         print_json(report)
         return

@@ -1,4 +1,4 @@
-"""The command that tests whether a judge may stand in for human raters."""
+"""The command that tests whether a judge may replace human raters."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ Out = Annotated[Path | None, typer.Option(help="Write the result as JSON for `bu
 
 
 def register(room: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command of this module."""
     room.command(
         "alt-test",
         epilog=examples(
@@ -56,12 +56,14 @@ def alternative(
     for one in judged:
         if labels.setdefault(one.annotator, {}).setdefault(one.item, one.label) != one.label:
             raise ValueError(f"{judge}: the judge {one.annotator!r} gives item {one.item!r} two labels; give one each")
-    tests = [alt_test(people, found, judge=name, epsilon=epsilon, ordinal=ordinal) for name, found in labels.items()]
-    found = {
+    tests = [
+        alt_test(people, by_item, judge=name, epsilon=epsilon, ordinal=ordinal) for name, by_item in labels.items()
+    ]
+    result = {
         "judges": {test.judge: test.values() for test in tests},
         "warnings": [sentence for test in tests for sentence in test.warnings],
     }
-    report = signed(found, {source: people, judge: judged}, epsilon=epsilon)
+    report = signed(result, {source: people, judge: judged}, epsilon=epsilon)
     if out:
         json_files.write(json_files.sealed(json_files.finite(report)), out)
     if json:
@@ -80,7 +82,7 @@ def alternative(
 
 
 def _annotations(path: Path, quiet: bool) -> "Sequence[Annotation]":
-    """The annotations of a file in any format that has some."""
+    """Returns the annotations of a file, in any format with annotations."""
     from catsofa.validation.annotation_files import collect
 
     return collect(reading(path, quiet=quiet)).annotations

@@ -1,4 +1,4 @@
-"""What the commands about judgements read: options that they share, and annotations with what their people said."""
+"""Inputs of the commands about judgements: shared options, and annotations with the background of their annotators."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ GoldPass = Annotated[float, typer.Option(help="Share of attention items (column 
 
 @contextmanager
 def about(*files: Path) -> Iterator[None]:
-    """What is wrong with what a file holds names the file."""
+    """Adds the names of these files to errors about their content."""
     from catsofa.data.files import BadInput
 
     try:
@@ -42,18 +42,18 @@ def about(*files: Path) -> Iterator[None]:
 
 
 def collected(path: Path, quiet: bool, group: str = "", cats: Path | None = None) -> "Collected":
-    """The annotations in a file of any format that has some, put on the CATs they judge if those are given."""
+    """Returns the annotations of a file, in any format with annotations; with `cats`, as judgements of these CATs."""
     from catsofa.data import formats
     from catsofa.data.records import Cat
     from catsofa.validation.annotation_files import collect, onto
 
-    found = collect(reading(path, quiet=quiet), group)
-    doing(f"looking at {len(found.annotations):,} annotations")
-    return onto(formats.read_as(cats, Cat), found) if cats else found
+    collection = collect(reading(path, quiet=quiet), group)
+    doing(f"looking at {len(collection.annotations):,} annotations")
+    return onto(formats.read_as(cats, Cat), collection) if cats else collection
 
 
 def adjudicated_beside(source: Path) -> "Mapping[str, Adjudicated]":
-    """What the owner of a study decided about its items; nothing beside other files."""
+    """Returns the decisions of a study's owner about its items; empty for other files."""
     from catsofa.annotation.results.adjudications import adjudicated
     from catsofa.annotation.study import open_study
 
@@ -61,11 +61,11 @@ def adjudicated_beside(source: Path) -> "Mapping[str, Adjudicated]":
 
 
 def with_background(
-    annotations: "Sequence[Annotation]", source: Path, by: Iterable[str]
+    annotations: "Sequence[Annotation]", source: Path, columns: Iterable[str]
 ) -> "tuple[Sequence[Annotation], int]":
-    """The annotations of a study with what their people said about themselves, as far as it may be published, and k.
+    """Returns the annotations of a study with the publishable background of their annotators, and k.
 
-    Elsewhere they are as they were, and k is the smallest.
+    Returns other annotations unchanged, with the smallest k.
     """
     from dataclasses import replace
 
@@ -75,7 +75,7 @@ def with_background(
     from catsofa.data.suppression import LEAST
     from catsofa.validation.judgements import answers
 
-    wanted = set(by) - {name for annotation in annotations for name in annotation.extra}
+    wanted = set(columns) - {name for annotation in annotations for name in annotation.extra}
     if not wanted or not (source.parent / "study.json").is_file():
         return annotations, LEAST
     study = open_study(source.parent)

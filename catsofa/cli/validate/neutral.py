@@ -1,4 +1,4 @@
-"""The command that says what people make of sentences that were written as neutral."""
+"""The command that shows how people label sentences that were written as neutral."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +18,7 @@ Source = Annotated[Path, typer.Option("--on", help="Annotations of a study of th
 
 
 def register(room: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command of this module."""
     room.command(
         epilog=examples(
             "catsofa validate neutral --on study/annotations.jsonl",
@@ -46,8 +46,8 @@ def neutral(
     with about(source):
         annotations = collected(source, quiet or json).annotations
         rows, votes = written_as(annotations, Rule(need=need, of=of, gold_pass=gold_pass))
-    found = {"written": [asdict(row) for row in rows], "set_aside": dict(votes.set_aside)}
-    report = signed(found, {source: annotations}, need=need, of=of)
+    result = {"written": [asdict(row) for row in rows], "set_aside": dict(votes.set_aside)}
+    report = signed(result, {source: annotations}, need=need, of=of)
     if json:
         print_json(report)
     elif not quiet:
@@ -59,8 +59,8 @@ def neutral(
         raise typer.Exit(1)
 
 
-def _say_written(rows: "list[Written]", of: int) -> None:
-    """The shares for people: of the items by their label, then of the judgements."""
+def _say_written(rows: "list[Written]", wanted: int) -> None:
+    """Prints the shares: items by their label, then judgements by label."""
 
     def cell(share: "Share") -> str:
         if share.share != share.share:
@@ -81,4 +81,4 @@ def _say_written(rows: "list[Written]", of: int) -> None:
             f"stereotype or anti-stereotype of {several.count:,} ({in_percent(several.share)})"
         )
     if short := sum(row.short for row in rows):
-        say(f"{quantity(short, 'sentence')} with fewer than {of} judgements, in no share")
+        say(f"{quantity(short, 'sentence')} with fewer than {wanted} judgements, in no share")

@@ -1,4 +1,4 @@
-"""The command that says which proposed associations people confirm."""
+"""The command that shows which proposed associations people confirm."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +18,7 @@ Refused = Annotated[Path | None, typer.Option(help="Write the other associations
 
 
 def register(room: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command of this module."""
     room.command(
         epilog=examples(
             "catsofa validate associations judged/associations.jsonl --on study/annotations.jsonl",
@@ -54,8 +54,8 @@ def associations(
     for path, records in ((out, review.kept), (refused, review.refused)):
         if path:
             jsonl.write(records, path)
-    found = {"origins": [asdict(row) for row in rows], "set_aside": dict(review.votes.set_aside)}
-    report = signed(found, {on: proposed, source: people}, need=need, of=of)
+    result = {"origins": [asdict(row) for row in rows], "set_aside": dict(review.votes.set_aside)}
+    report = signed(result, {on: proposed, source: people}, need=need, of=of)
     if json:
         print_json(report)
     elif not quiet:

@@ -1,4 +1,4 @@
-"""Commands that look at a whole set: lint, stats, split, leaks."""
+"""Commands that check a whole set: lint, stats, split, leaks."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from catsofa.validation.lint import Report
 
 SHOWN = 3
-"""Findings of a rule that are printed for people."""
+"""Number of findings printed for each rule."""
 LEAKS = 20
-"""Leaks that are printed for people."""
+"""Number of leaks that are printed."""
 
 File = Annotated[Path, typer.Argument(help="Data set in any format that catsofa reads.")]
 Files = Annotated[list[Path], typer.Argument(help="Data set, in one file or several.")]
@@ -29,7 +29,7 @@ Negative = Annotated[
 
 
 def register(room: typer.Typer) -> None:
-    """Add the commands."""
+    """Adds the commands of this module."""
     room.command(
         epilog=examples(
             "catsofa validate lint dev.json",
@@ -54,12 +54,12 @@ def register(room: typer.Typer) -> None:
 
 
 def _records(paths: Iterable[Path], quiet: bool) -> list[Any]:
-    """The records of some files."""
+    """Returns the records of several files."""
     return [record for path in paths for record in reading(path, quiet=quiet)]
 
 
 def signed(report: Mapping[str, Any], parts: Mapping[Path, Any], **options: int | float | str) -> dict[str, Any]:
-    """The report with its signature; `parts` are the records of each file, `options` the seed and the like."""
+    """Returns the report with its signature, made from the records of each file (`parts`) and the `options`."""
     from importlib.metadata import version
 
     from catsofa.data.content import content_of
@@ -72,16 +72,16 @@ def signed(report: Mapping[str, Any], parts: Mapping[Path, Any], **options: int 
 
 
 def say_set_aside(report: Mapping[str, Any]) -> None:
-    """The annotations that did not count, by reason."""
+    """Prints the annotations that did not count, by reason."""
     if report["set_aside"]:
         table("Annotations that did not count", ["reason", "annotations"], report["set_aside"].items())
 
 
-def _resources(**given: Path | str | None) -> dict[str, str]:
-    """The models, files and lists that were given, as a signature names them."""
+def _resources(**inputs: Path | str | None) -> dict[str, str]:
+    """Returns the given models, files and lists in the form that a signature uses."""
     from catsofa.scoring.signature import name_of
 
-    return {key: name_of(what) if Path(what).exists() else str(what) for key, what in given.items() if what}
+    return {key: name_of(value) if Path(value).exists() else str(value) for key, value in inputs.items() if value}
 
 
 def lint(
@@ -124,7 +124,7 @@ def lint(
         "against": against,
     }
     records = _records([file], json)
-    found = run(
+    result = run(
         records,
         given(**resources, language=most_spoken(records)),
         select=_codes(select),
@@ -132,23 +132,23 @@ def lint(
         progress=Bar("rules", quiet=json),
     )
     if sarif:
-        write_sarif(found, str(file), sarif)
-    # rules read votes, sources and extra fields too, which the hash of the data leaves out
+        write_sarif(result, str(file), sarif)
+    # rules also read votes, sources and extra fields, which the hash of the data leaves out
     fields = hex_digest(b"".join(sorted(map(jsonl.dumps, records))), DIGITS)
     report = signed(
-        as_json(found), {file: records}, rules=",".join(found.ran), fields=fields, **_resources(**resources)
+        as_json(result), {file: records}, rules=",".join(result.ran), fields=fields, **_resources(**resources)
     )
     if json:
         print_json(report)
     else:
-        _say_findings(found)
+        _say_findings(result)
         say(report["signature"]["line"])
-    if any(finding.severity in worst for finding in found.findings):
+    if any(finding.severity in worst for finding in result.findings):
         raise typer.Exit(1)
 
 
 def _codes(option: str) -> list[str]:
-    """The rule codes in an option."""
+    """Returns the rule codes of an option."""
     return [code.strip() for code in option.split(",") if code.strip()]
 
 
@@ -170,7 +170,7 @@ def rules(json: Json = False) -> None:
 
 
 def _say_findings(report: "Report") -> None:
-    """The findings for people: how many of each rule, and a few of each."""
+    """Prints how many findings each rule has, and the first findings of each rule."""
     from catsofa.validation.lint import rules
 
     every = rules()
@@ -226,7 +226,7 @@ def stats(
 
 
 def _say_stats(report: dict[str, Any]) -> None:
-    """The three tables for people."""
+    """Prints the three tables."""
     rows = [
         [kind, domain, size["terms"], size["items"], *(_mean(size[name]) for name in ("words", "words_of_domains"))]
         for kind, domains in report["sizes"].items()
@@ -247,7 +247,7 @@ def _say_stats(report: dict[str, Any]) -> None:
 
 
 def _mean(words: float | None) -> str:
-    """A mean number of words, or a dash where words were not counted."""
+    """Formats a mean number of words; a dash if words were not counted."""
     return "–" if words is None else f"{words:.2f}"
 
 
@@ -266,11 +266,13 @@ def split(
     from catsofa.validation import siblings as groups
     from catsofa.validation.sets import splits
 
-    known = groups.read(siblings) if siblings else None
+    sibling_groups = groups.read(siblings) if siblings else None
     silent = quiet or json
     parts = {file: _records([file], silent) for file in files}
     records = [record for some in parts.values() for record in some]
-    done = splits.split(records, dev=dev, seed=seed, siblings=known, near=near, progress=Bar("comparing", quiet=silent))
+    done = splits.split(
+        records, dev=dev, seed=seed, siblings=sibling_groups, near=near, progress=Bar("comparing", quiet=silent)
+    )
     signature = signed({}, parts, seed=seed)
     if unread := said_of_near_duplicates(records):
         signature |= {"near_duplicates_by": unread}
@@ -282,7 +284,7 @@ def split(
 
 
 def _say_split(report: dict[str, Any]) -> None:
-    """The sizes of the two sets for people."""
+    """Prints the sizes of the two sets."""
     for sentence in report.get("near_duplicates_by", ()):
         note(sentence)
     rows = [
@@ -311,21 +313,23 @@ def leaks(
     from catsofa.validation import siblings as groups
     from catsofa.validation.sets import leakage
 
-    known = groups.read(siblings) if siblings else None
-    here, there = (_records([file], json) for file in (first, second))
-    found = leakage.leaks(here, there, known, progress=Bar("comparing", quiet=json))
-    unread = said_of_near_duplicates([*here, *there])
+    sibling_groups = groups.read(siblings) if siblings else None
+    first_records, second_records = (_records([file], json) for file in (first, second))
+    matches = leakage.leaks(first_records, second_records, sibling_groups, progress=Bar("comparing", quiet=json))
+    unread = said_of_near_duplicates([*first_records, *second_records])
     about = {"near_duplicates_by": unread} if unread else {}
-    report = signed({"leaks": [asdict(leak) for leak in found], **about}, {first: here, second: there})
+    report = signed(
+        {"leaks": [asdict(leak) for leak in matches], **about}, {first: first_records, second: second_records}
+    )
     if json:
         print_json(report)
         return
-    counts = Counter(leak.shared for leak in found)
+    counts = Counter(leak.shared for leak in matches)
     say(", ".join(f"{n:,} {shared}" for shared, n in counts.items()) or "nothing is shared")
     for sentence in unread:
         note(sentence)
-    for leak in found[:LEAKS]:
+    for leak in matches[:LEAKS]:
         say(f"  {leak.item}: {leak.message}")
-    if len(found) > LEAKS:
-        say(f"  and {len(found) - LEAKS:,} more (--json names all)")
+    if len(matches) > LEAKS:
+        say(f"  and {len(matches) - LEAKS:,} more (--json names all)")
     say(report["signature"]["line"])

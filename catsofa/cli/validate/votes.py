@@ -1,4 +1,4 @@
-"""The command that decides items by votes, for everybody and for groups of annotators."""
+"""The command that decides items by votes, for all annotators and for groups of annotators."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -27,7 +27,7 @@ Out = Annotated[Path | None, typer.Option(help="Write what was confirmed: the CA
 Refused = Annotated[Path | None, typer.Option(help="Write what was not confirmed, with the reason (JSONL).")]
 SetAside = Annotated[Path | None, typer.Option(help="Write the annotations that did not count, with the reason.")]
 SHOWN = 6
-"""Labels whose shares are printed for people."""
+"""Number of labels whose shares are printed."""
 By = Annotated[
     list[str] | None,
     typer.Option(help="Column that describes annotators; also shows what each of its groups decides."),
@@ -35,7 +35,7 @@ By = Annotated[
 
 
 def register(room: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command of this module."""
     room.command(
         epilog=examples(
             "catsofa validate votes --on annotations.csv --need 3",
@@ -47,7 +47,7 @@ def register(room: typer.Typer) -> None:
 
 
 def _write(records: Iterable[Any], path: Path | None, csv_format: str = "annotations") -> None:
-    """Write records where asked: as CSV or StereoSet JSON by the ending, else as JSONL."""
+    """Writes records as CSV or StereoSet JSON by the ending of the path, otherwise as JSONL; no path: no output."""
     from catsofa.data import formats
 
     if path is not None:
@@ -104,8 +104,8 @@ def votes(
         repeats="drop" if drop_repeats else "fill",
     )
     with about(source):
-        found = collected(source, quiet or json, group, cats)
-        confirmed = confirm(found, rule, posterior)
+        collection = collected(source, quiet or json, group, cats)
+        confirmed = confirm(collection, rule, posterior)
         counted = [vote for cast in confirmed.votes.counted.votes.values() for vote in cast]
         judged, k = with_background(counted, source, by or ())
         rulings = adjudicated_beside(source)
@@ -114,7 +114,7 @@ def votes(
     _write(confirmed.not_decided(), refused, csv_format="jsonl")
     _write(confirmed.votes.counted.set_aside, set_aside)
     report = signed(
-        votes_report(confirmed, parts, rulings), {source: found.annotations}, **({"seed": seed} if by else {})
+        votes_report(confirmed, parts, rulings), {source: collection.annotations}, **({"seed": seed} if by else {})
     )
     if json:
         print_json(report)
@@ -130,7 +130,7 @@ def votes(
 
 
 def _say_votes(report: dict[str, Any]) -> None:
-    """The decisions for people."""
+    """Prints the decisions."""
     say(report["heading"])
     judged = report["judgements"]
     if judged["missing"]:
@@ -171,7 +171,7 @@ def _say_votes(report: dict[str, Any]) -> None:
 
 
 def _say_groups(name: str, part: dict[str, Any]) -> None:
-    """What the groups of one column decide, for people."""
+    """Prints what the groups of one column decide."""
     labels = list(dict.fromkeys(label for group in part["groups"].values() for label in group["shares"]))[:SHOWN]
     rows = [
         [value, group["people"], group["judgements"], f"{group['decided']:,} of {group['items']:,}"]
@@ -180,8 +180,8 @@ def _say_groups(name: str, part: dict[str, Any]) -> None:
         for value, group in sorted(part["groups"].items())
     ]
     table(f"By {name}", ["", "people", "judgements", "decided", "difficulty", *labels], rows)
-    if found := part["difference"]:
-        say(sentence_of(name, found))
+    if difference := part["difference"]:
+        say(sentence_of(name, difference))
     say(
         f"{quantity(part['differ'], 'item')} with another label in another {name} (by chance about "
         f"{part['by_chance']:.1f}); {part['differ'] - len(part['differing']):,} of them not shown: "
@@ -196,17 +196,17 @@ def _say_groups(name: str, part: dict[str, Any]) -> None:
 
 
 def _limited(value: float | None, limits: dict[str, float | None]) -> str:
-    """A share with its limits; a dash where there is none."""
+    """Formats a share with its limits; NaN or None is a dash."""
     if value is None or value != value:
         return "–"
     low, high = limits["low"], limits["high"]
     return f"{value:.3f} {low:.3f}–{high:.3f}" if low is not None and low == low else f"{value:.3f} –"
 
 
-def sentence_of(name: str, found: dict[str, Any]) -> str:
-    """Says how far people of one group agree, how far people of two, and how likely chance makes that difference."""
+def sentence_of(name: str, difference: dict[str, Any]) -> str:
+    """Returns a sentence: agreement within and between groups, and the p-value of the difference."""
     return (
-        f"two people of one {name} agree on {found['within']:.3f} of their common items, of two on "
-        f"{found['between']:.3f}: p = {found['p']:.3f} "
-        f"({found['permutations']:,} permutations of {found['people']:,} people)"
+        f"two people of one {name} agree on {difference['within']:.3f} of their common items, of two on "
+        f"{difference['between']:.3f}: p = {difference['p']:.3f} "
+        f"({difference['permutations']:,} permutations of {difference['people']:,} people)"
     )

@@ -1,4 +1,4 @@
-"""What a run makes of each item, kept compactly, and the paired tests of two such outcomes; one module a kind."""
+"""The outcome of each item of a run in a compact form, and the paired tests of two runs; one module for each kind."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.statistics.intervals import Array, Measure
 
 Outcomes = Mapping[str, Any]
-"""The outcomes of a run as they lie in a baseline."""
+"""The outcomes of a run in the format of a baseline."""
 LETTERS = "".join(chr(code) for code in range(33, 127) if chr(code) not in '"\\<>&')
-"""One for each distinct outcome, where there are so few."""
+"""One letter for each distinct outcome, if they are few enough."""
 OVERALL = "overall"
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What one item or target term had before, and has now."""
+    """The value of one item or target term before and after."""
 
     name: str
     before: float
     after: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The name and both values."""
+        """Returns the name and both values."""
         return {"name": self.name, "before": self.before, "after": self.after}
 
 
@@ -41,37 +41,38 @@ class Paired:
     before: Array
     after: Array
     items: int
-    """Items that it rests on."""
+    """Number of items that the measure uses."""
     decided: float
     """Their share of the items of the set."""
     step: float = 0.0
-    """How far one item moves the measure, on average; 0 of continuous outcomes."""
+    """Average change of the measure when one item changes; 0 for continuous outcomes."""
     terms: Sequence[Moved] = ()
-    """The value of each target term, where items have some."""
+    """The value of each target term, if items have target terms."""
     each: Callable[[], Sequence[Moved]] = list
-    """Makes a list of the items whose outcome differs, where somebody reads it: of many models nobody does."""
+    """Returns the items whose outcome differs. Computed only on request, because comparisons of many models do not
+    read it."""
     known: bool = True
-    """Whether the baseline alone has a number."""
+    """True if the baseline has a value, whatever the run has."""
     caution: str = ""
-    """Why a verdict on it may be wrong more often than in 5 % of sets; empty if nothing says so."""
+    """Why a verdict may be wrong in more than 5 % of sets; empty if no such reason is known."""
     undefined: str = ""
-    """Why the two have no numbers in common; empty if they have."""
+    """Why the two runs have no values in common; empty if they have some."""
 
 
 Tests = Callable[[Sequence[Any], Outcomes, Outcomes, Protocol, int], Iterator[Paired]]
-"""Records by id, the outcomes of baseline and run, the protocol and a seed to the pairs that can be tested."""
+"""Takes the records by id, the outcomes of baseline and run, the protocol and a seed; yields the pairs to test."""
 MODULES = {"stereoset": "cats", "crows_pairs": "pairs", "bbq": "questions", "sofa": "probes", "seat": "associations"}
 
 
 def module_of(kind: str) -> Any:
-    """What makes the outcomes and the tests of a measure: a module, or for one of another package an `Own`."""
+    """Returns a module with the outcomes and tests of a measure; an `Own` for a measure of another package."""
     if kind in MODULES:
         return import_module(f"catsofa.gate.kinds.{MODULES[kind]}")
     return import_module("catsofa.gate.kinds.own").Own(kind)
 
 
 def coded(values: Sequence[str]) -> dict[str, Any]:
-    """Texts, of which many are equal: the distinct ones, and a letter for each text; or all, if too many differ."""
+    """Encodes texts: the distinct texts and a letter for each text; all texts, if too many are distinct."""
     distinct = sorted(set(values))
     if len(distinct) > len(LETTERS):
         return {"all": list(values)}
@@ -80,44 +81,44 @@ def coded(values: Sequence[str]) -> dict[str, Any]:
 
 
 def decoded(held: Mapping[str, Any]) -> list[str]:
-    """The texts that were coded."""
+    """Returns the texts that `coded` encoded."""
     if "all" in held:
         return list(held["all"])
-    known = dict(zip(LETTERS, held["distinct"], strict=False))
-    return [known[letter] for letter in held["letters"]]
+    texts = dict(zip(LETTERS, held["distinct"], strict=False))
+    return [texts[letter] for letter in held["letters"]]
 
 
 def written(numbers: Sequence[float] | Array) -> str:
-    """Numbers as one text, to nine digits."""
+    """Returns numbers as one text, with nine digits."""
     return " ".join("-" if isnan(number) else f"{number:.9g}" for number in numbers)
 
 
 def numbers_in(text: str) -> Array:
-    """The numbers of such a text."""
+    """Returns the numbers in a text of `written`."""
     return np.array([nan if part == "-" else float(part) for part in text.split()], dtype=np.float64)
 
 
 def decoded_numbers(held: Mapping[str, Any]) -> Array:
-    """The numbers of the texts that were coded, a row for each; every distinct text is read once."""
+    """Returns the numbers in encoded texts, a row for each text; parses every distinct text once."""
     texts = decoded(held)
     number = {text: numbers_in(text) for text in set(texts)}
     return np.array([number[text] for text in texts])
 
 
 def sets_of(names: Any) -> Iterator[tuple[str, Any]]:
-    """All rows, then those of each domain, where there are several: its name and a mask."""
+    """Yields a name and a mask of rows: for all rows, then for each domain if the rows have several."""
     yield OVERALL, np.ones(len(names), dtype=bool)
     if len(distinct := np.unique(names)) > 1:
         yield from ((str(name), names == name) for name in distinct)
 
 
-def shares(columns: Array, won: int, of: int) -> Array:
-    """The percentage of each cluster; NaN where it has none."""
+def shares(columns: Array, won: int, total: int) -> Array:
+    """Returns the percentage of each cluster; NaN for a cluster without cases."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(100 * columns[:, won] / columns[:, of])
+        return np.asarray(100 * columns[:, won] / columns[:, total])
 
 
 def moved(names: Iterable[Any], before: Array, after: Array) -> list[Moved]:
-    """Those whose value differs."""
+    """Returns the names whose value differs, with both values."""
     rows = zip(names, before.tolist(), after.tolist(), strict=True)
     return [Moved(str(name), one, other) for name, one, other in rows if one != other]

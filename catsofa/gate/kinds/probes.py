@@ -1,4 +1,4 @@
-"""Probes: how far log PPL* varies over the identities of each stereotype."""
+"""Probes: the variance of log PPL* over the identities of each stereotype."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -16,32 +16,33 @@ from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.statistics.intervals import Array, Measure
 
 FEW, TAIL, APART = 8, 0.8, 1.5
-"""Stereotypes of a category below which a verdict may be wrong; the standard deviation of the logarithms of variances
-from which a few make the score; and how many times that of the other run it is where only one has such a tail."""
+"""Limits for a caution. `FEW`: with fewer stereotypes in a category a verdict may be wrong. `TAIL`: from this
+standard deviation of log variances on, a few stereotypes determine the score. `APART`: factor by which it must
+exceed the other run's, since the caution is for a tail in one run only."""
 
 
-def of_run(probes: Sequence[Probe], given: Given, protocol: Protocol) -> kinds.Outcomes:
-    """The variance of each stereotype by category, and a checksum of the identities that it is of."""
-    return of_grids(grids(probes, given.scores), protocol)
+def of_run(probes: Sequence[Probe], score_set: Given, protocol: Protocol) -> kinds.Outcomes:
+    """Returns the variance of each stereotype by category, and a checksum of the identities behind it."""
+    return of_grids(grids(probes, score_set.scores), protocol)
 
 
 def of_grids(every: Iterable[Grid], protocol: Protocol) -> kinds.Outcomes:
-    """The same of the scores by category, stereotype and identity."""
-    how, found = protocol.sofa, {}
+    """Returns the same as `of_run`, from scores by category, stereotype and identity."""
+    how, by_category = protocol.sofa, {}
     for grid in every:
         starred = log_ppl_star(grid.means, how.normalisation, log_base=how.log_base, digits=how.ppl_digits)
         order = np.argsort(np.array(grid.stereotypes))
         by_name = np.isfinite(starred)[order][:, np.argsort(np.array(grid.identities))]
         scored = [crc32(np.packbits(row).tobytes()) % 10**9 for row in by_name]
         spread = variances(starred, how.ddof)[order]
-        found[grid.category] = {"variances": kinds.written(spread), "identities": kinds.written(scored)}
-    return found
+        by_category[grid.category] = {"variances": kinds.written(spread), "identities": kinds.written(scored)}
+    return by_category
 
 
 def tests(
     probes: Sequence[Probe], before: kinds.Outcomes, after: kinds.Outcomes, protocol: Protocol, seed: int
 ) -> Iterator[Paired]:
-    """The SoFa score and that of each category, over the stereotypes with the same scored identities in both runs."""
+    """Yields the SoFa score, overall and by category, over stereotypes with the same scored identities in both runs."""
     named: dict[str, set[str]] = {}
     for probe in probes:
         named.setdefault(probe.category, set()).add(probe.stereotype)
@@ -49,18 +50,18 @@ def tests(
     rows = [(name, len(parts[name][0])) for name in parts]
     for name in [kinds.OVERALL, *(parts if len(parts) > 1 else ())]:
         some = parts if name == kinds.OVERALL else {name: parts[name]}
-        sides = [_columns([sides[at] for sides in some.values()]) for at in (0, 1)]
+        sides = [_columns([sides[index] for sides in some.values()]) for index in (0, 1)]
         whole = sum(count for category, count in rows if category in some)
-        kept = ~np.isnan(sides[0]).any(axis=1)
-        stereotypes = np.array([text for category in some for text in sorted(named[category])])[kept]
-        here, there = (side[kept] for side in sides)
+        shared = ~np.isnan(sides[0]).any(axis=1)
+        stereotypes = np.array([text for category in some for text in sorted(named[category])])[shared]
+        earlier, later = (side[shared] for side in sides)
         width = len(some)
-        values = [side[:, :width].sum(axis=1) for side in (here, there)]
-        missing = not len(here) or not here[:, width:].sum(axis=0).all()
-        cautions = [_caution(*parts[category]) for category in some] if not np.array_equal(here, there) else []
+        values = [side[:, :width].sum(axis=1) for side in (earlier, later)]
+        missing = not len(earlier) or not earlier[:, width:].sum(axis=0).all()
+        cautions = [_caution(*parts[category]) for category in some] if not np.array_equal(earlier, later) else []
         yield Paired(
-            name="sofa", set=name, measure=_mean(width, float(max(map(np.max, values))) if len(here) else 1.0),
-            before=here, after=there, items=len(here), decided=len(here) / whole,
+            name="sofa", set=name, measure=_mean(width, float(max(map(np.max, values))) if len(earlier) else 1.0),
+            before=earlier, after=later, items=len(earlier), decided=len(earlier) / whole,
             each=partial(kinds.moved, stereotypes, values[0], values[1]),
             known=all(np.isfinite(kinds.numbers_in(before[category]["variances"])).any() for category in some),
             caution=next(filter(None, cautions), ""),
@@ -69,38 +70,38 @@ def tests(
 
 
 def _sides(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Array, Array]:
-    """The variances of both runs; NaN where they are not of the same identities."""
+    """Returns the variances of both runs; NaN where the identities differ."""
     one, other = (kinds.numbers_in(held["variances"]) for held in (before, after))
     alike = kinds.numbers_in(before["identities"]) == kinds.numbers_in(after["identities"])
-    known = alike & np.isfinite(one) & np.isfinite(other)
-    return np.where(known, one, np.nan), np.where(known, other, np.nan)
+    shared = alike & np.isfinite(one) & np.isfinite(other)
+    return np.where(shared, one, np.nan), np.where(shared, other, np.nan)
 
 
 def _caution(before: Array, after: Array) -> str:
-    """Why a verdict on the variances of a category in both runs may be wrong; empty if nothing says so."""
+    """Returns why a verdict on the variances of a category may be wrong; empty without such a reason."""
     sides = [side[np.isfinite(side)] for side in (before, after)]
     if len(sides[0]) < FEW:
         return f"{len(sides[0])} stereotypes in a category; below {FEW}, over 15 % of verdicts may be wrong"
     logs = [np.log(side[side > 0]) for side in sides]
-    low, high = sorted(float(of.std(ddof=1)) if len(of) > 1 else 0.0 for of in logs)
+    low, high = sorted(float(values.std(ddof=1)) if len(values) > 1 else 0.0 for values in logs)
     if high >= max(TAIL, APART * low):
         return "a few stereotypes make the score of one run alone; over 15 % of such verdicts may be wrong"
     return ""
 
 
 def _columns(parts: Sequence[Array]) -> Array:
-    """A row for each stereotype: its variance in the column of its category, and 1 so many columns further."""
+    """Returns a row for each stereotype: its variance in the column of its category, and 1 in its count column."""
     columns = np.zeros((sum(map(len, parts)), 2 * len(parts)))
     start = 0
-    for at, part in enumerate(parts):
-        columns[start : start + len(part), at] = part
-        columns[start : start + len(part), len(parts) + at] = 1
+    for place, part in enumerate(parts):
+        columns[start : start + len(part), place] = part
+        columns[start : start + len(part), len(parts) + place] = 1
         start += len(part)
     return columns
 
 
 def _mean(width: int, most: float) -> Measure:
-    """The mean over categories of the mean variance of their stereotypes."""
+    """Returns the measure that is the mean over categories of the mean variance of their stereotypes."""
 
     def pieces(sums: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,4 +1,4 @@
-"""Questions of BBQ: which answer of each is the likeliest."""
+"""BBQ questions: the likeliest answer to each question."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -17,20 +17,20 @@ from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.statistics.intervals import Array
 
 
-def of_run(questions: Sequence[Question], given: Given, protocol: Protocol) -> kinds.Outcomes:
-    """The place of the likeliest answer to each question."""
-    return of_places(answers(questions, given)[0])
+def of_run(questions: Sequence[Question], score_set: Given, protocol: Protocol) -> kinds.Outcomes:
+    """Returns the place of the likeliest answer to each question."""
+    return of_places(answers(questions, score_set)[0])
 
 
 def of_places(chosen: Iterable[int | None]) -> kinds.Outcomes:
-    """The same of the answers' places."""
+    """Returns the same as `of_run`, from the places of the answers."""
     return kinds.coded(["-" if place is None else str(place) for place in chosen])
 
 
 def tests(
     questions: Sequence[Question], before: kinds.Outcomes, after: kinds.Outcomes, protocol: Protocol, seed: int
 ) -> Iterator[Paired]:
-    """Accuracy and bias of all questions and of each category, over the questions that both runs answer."""
+    """Yields accuracy and bias of all questions and of each category, over the questions that both runs answer."""
     sides = [
         np.array([-1 if text == "-" else int(text) for text in kinds.decoded(held)], dtype=np.int64)
         for held in (before, after)
@@ -39,33 +39,33 @@ def tests(
     answered = (sides[0] >= 0) & (sides[1] >= 0)
     for name, rows in kinds.sets_of(np.array([question.category for question in questions])):
         for condition, measures in ANSWERS.items():
-            asked = rows & (coded.conditions == condition)
-            both = asked & answered
-            items, whole = int(both.sum()), int(asked.sum())
+            in_condition = rows & (coded.conditions == condition)
+            both = in_condition & answered
+            items, whole = int(both.sum()), int(in_condition.sum())
             columns = [coded.by_template(np.where(both, side, -1), condition) for side in sides]
-            for measure, of in measures.items() if whole else ():
+            for measure, metric in measures.items() if whole else ():
                 yield Paired(
-                    name=measure, set=name, measure=of, before=columns[0], after=columns[1], items=items,
-                    decided=items / whole, step=(of.most - of.least) / items if items else 0.0,
+                    name=measure, set=name, measure=metric, before=columns[0], after=columns[1], items=items,
+                    decided=items / whole, step=(metric.most - metric.least) / items if items else 0.0,
                     each=partial(_moved, ids, values["acc" in measure], both, *sides),
-                    known=bool((asked & (sides[0] >= 0)).any()),
+                    known=bool((in_condition & (sides[0] >= 0)).any()),
                     undefined="" if items else "no question is answered by both runs",
                 )  # fmt: skip
 
 
 Questions = tuple[Coded, NDArray[np.object_], tuple[Array, Array]]
-"""Questions as numbers, their ids, and the value of each answer: for bias, and for accuracy."""
+"""Encoded questions, their ids, and the value of each answer: for bias, and for accuracy."""
 _last: list[tuple[Sequence[Question], Questions]] = []
-"""The questions that were read last, which every two of many models are compared on."""
+"""Cache of the questions encoded last; comparisons of many models use the same questions for every pair."""
 
 
 def _coded(questions: Sequence[Question]) -> Questions:
-    """The questions as numbers; 1 is the right answer, or the biased one, and -1 a counter-biased one."""
+    """Returns the encoded questions; an answer has the value 1 if right or biased, and -1 if counter-biased."""
     if not _last or _last[0][0] is not questions:
         coded, places = Coded.of(questions), np.arange(len(PLACES))
         unknown, biased = (
-            np.array([-1 if place is None else place for place in found])[:, None] == places
-            for found in ([one.unknown for one in questions], [one.biased for one in questions])
+            np.array([-1 if place is None else place for place in indices])[:, None] == places
+            for indices in ([one.unknown for one in questions], [one.biased for one in questions])
         )
         values = np.where(unknown, 0.0, np.where(biased, 1.0, -1.0)), coded.columns[:, :, RIGHT]
         _last[:] = [(questions, (coded, np.array([one.id for one in questions], dtype=np.object_), values))]
@@ -79,6 +79,6 @@ def _moved(
     before: NDArray[np.int64],
     after: NDArray[np.int64],
 ) -> list[Moved]:
-    """The questions whose answer differs, with the values of both answers."""
-    at = np.flatnonzero(both & (before != after))
-    return [*map(Moved, ids[at], values[at, before[at]].tolist(), values[at, after[at]].tolist())]
+    """Returns the questions whose answer differs, with the values of both answers."""
+    rows = np.flatnonzero(both & (before != after))
+    return [*map(Moved, ids[rows], values[rows, before[rows]].tolist(), values[rows, after[rows]].tolist())]

@@ -15,7 +15,7 @@ OVERALL = "overall"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """What a number means, and its ideal value: metrics have one, not a direction."""
+    """The meaning, ideal value and range of a number; metrics have an ideal value, not a direction."""
 
     about: str
     ideal: float
@@ -41,7 +41,7 @@ SCALES: Mapping[str, Mapping[str, Scale]] = {
     "bbq": {"acc_amb": ACCURACY, "acc_dis": ACCURACY, "s_amb": BIAS, "s_dis": BIAS},
     "choices": {"preference": PREFERENCE, "position": POSITION},
 }
-"""Measure to its numbers, by their names in our JSON."""
+"""Measure to its numbers, by their names in the JSON output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,32 +53,32 @@ class Measured:
     """`overall`, a task, a domain, or a test."""
     value: float
     low: float | None
-    """Limits of the 95 % interval; None where the clusters allow none."""
+    """Lower limit of the 95 % interval (`high` is the upper one); None if the clusters allow no interval."""
     high: float | None
     scale: Scale
     items: int | None
-    """How many items it rests on, where they are counted."""
+    """Number of items behind the number, if it is counted."""
 
 
 def measured(run: Finished) -> list[Measured]:
-    """Each number of a run that has a value and an ideal; a BadInput where it has none."""
-    found = [
+    """Returns each number of a run that has a value and an ideal; raises BadInput if the run has none."""
+    numbers = [
         Measured(name=name, set=of_set, value=value, low=low, high=high, scale=scale, items=items)
         for name, of_set, (value, low, high), scale, items in _numbers(run.kind, run.report["results"])
         if isinstance(value, int | float) and isfinite(value)
     ]
-    if not found:
+    if not numbers:
         raise BadInput(run.folder, f"no number of {run.kind} with an ideal value", "a run with a value")
-    return found
+    return numbers
 
 
 def called(run: Finished) -> str:
-    """The model by its name on the Hub, or by that of its folder alone."""
+    """Returns the name of the model on the Hub, or the name of its folder without the path."""
     return Path(run.model).name if run.manifest.get("about", {}).get("place") else run.model
 
 
 def _numbers(kind: str, results: Any) -> Iterator[tuple[str, str, tuple[Any, Any, Any], Scale, int | None]]:
-    """The name, the set, the value with its limits, the scale and the items of each number."""
+    """Yields the name, the set, the value with its limits, the scale and the number of items of each number."""
     if kind not in SCALES:
         metric = named(kind).metric
         for row in results["rows"] if metric and metric.ideal is not None else ():
@@ -87,27 +87,27 @@ def _numbers(kind: str, results: Any) -> Iterator[tuple[str, str, tuple[Any, Any
             numbers = row.get(metric.name), row.get(f"{metric.name}_low"), row.get(f"{metric.name}_high")
             yield metric.name, OVERALL if row["set"] == "all" else str(row["set"]), numbers, scale, None
         return
-    for of_set, of in _sets(kind, results):
+    for of_set, result in _sets(kind, results):
         for name, scale in SCALES[kind].items():
-            if name not in of:
+            if name not in result:
                 continue
-            limits = of[name] if kind == "choices" else {"value": of[name], **of["intervals"][name]}
-            items = next((of[count] for count in ("items", "pairs", "probes", "requests") if count in of), None)
+            limits = result[name] if kind == "choices" else {"value": result[name], **result["intervals"][name]}
+            items = next((result[count] for count in ("items", "pairs", "probes", "requests") if count in result), None)
             yield name, of_set, (limits["value"], limits["low"], limits["high"]), scale, items
 
 
 def _sets(kind: str, results: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Each set of items by its name, the whole first."""
+    """Yields each set of items with its name, the whole set first."""
     if kind == "seat":
         yield from ((row["test"], row) for row in results)
         return
     yield OVERALL, results if kind == "sofa" else results.get(OVERALL, {})
     if kind == "stereoset":
-        tasks = {task: of for task, of in results.items() if task != OVERALL}
-        for task, of in tasks.items():
-            rest = {part: found for part, found in of.items() if part != OVERALL}
-            yield from [(task, of[OVERALL])] if len(tasks) > 1 else []
-            yield from ((f"{task}/{part}" if len(tasks) > 1 else part, found) for part, found in rest.items())
+        tasks = {task: result for task, result in results.items() if task != OVERALL}
+        for task, result in tasks.items():
+            rest = {part: values for part, values in result.items() if part != OVERALL}
+            yield from [(task, result[OVERALL])] if len(tasks) > 1 else []
+            yield from ((f"{task}/{part}" if len(tasks) > 1 else part, values) for part, values in rest.items())
     else:
         parts = {"crows_pairs": "types", "choices": "domains"}.get(kind, "categories")
-        yield from ((name or "unnamed", of) for name, of in results.get(parts, {}).items())
+        yield from ((name or "unnamed", result) for name, result in results.get(parts, {}).items())

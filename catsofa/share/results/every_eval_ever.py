@@ -1,4 +1,4 @@
-"""Finished runs as records of Every Eval Ever's schema: one JSON file for each run."""
+"""Finished runs as records of the schema Every Eval Ever: one JSON file for each run."""
 
 import re
 import uuid
@@ -16,40 +16,40 @@ from catsofa.scoring.signature import hashes_in, without_hashes
 from catsofa.share.results import Measured, called, measured
 
 SCHEMA = "0.3.0"
-"""The version of the schema, which each record names."""
+"""Version of the schema; each record contains it."""
 
 
 def write(runs: Sequence[Finished], folder: Path, organization: str) -> list[Path]:
-    """Write each run to data/BENCHMARK/DEVELOPER/MODEL/UUID.json below a folder, as the datastore files it.
+    """Writes each run to data/BENCHMARK/DEVELOPER/MODEL/UUID.json below a folder, the layout of the datastore.
 
-    `organization` is who made the runs. A model id without an owner is filed under `unknown`.
+    `organization` is the author of the runs. A model id without an owner is filed under `unknown`.
     """
     if not organization.strip():
         raise ValueError("the schema names who made the results; give --organization NAME")
-    found = [(run, record(run, organization, datetime.now(UTC))) for run in runs]
+    records = [(run, record(run, organization, datetime.now(UTC))) for run in runs]
     paths = []
-    for run, made in found:
-        owner, _, model = made["model_info"]["id"].rpartition("/")
+    for run, content in records:
+        owner, _, model = content["model_info"]["id"].rpartition("/")
         name = uuid.UUID(_digest(run), version=4)
         place = folder / "data" / _part(run.kind) / _part(owner or "unknown") / _part(model) / f"{name}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
-        json_files.write(made, place)
+        json_files.write(content, place)
         paths.append(place)
     return paths
 
 
 def _digest(run: Finished) -> str:
-    """What tells the record of a run from that of every other."""
+    """Returns a hash that distinguishes the record of a run from all others."""
     return json_digest([str(run.signature), run.report["results"]], 32)
 
 
 def _part(name: str) -> str:
-    """A name as one part of a path."""
+    """Returns a name as one part of a path."""
     return re.sub(r"[^\w.-]+", "_", name).strip(".") or "_"
 
 
 def record(run: Finished, organization: str, now: datetime) -> dict[str, Any]:
-    """The record of one run, made `now`; all details are text, as the schema asks."""
+    """Returns the record of one run, with the time `now`; all details are text, as the schema requires."""
     signature, stamp = run.signature, f"{now.timestamp():.0f}"
     model = called(run)
     name = f"catsofa/{run.kind}"
@@ -79,7 +79,7 @@ def record(run: Finished, organization: str, now: datetime) -> dict[str, Any]:
 
 
 def _result(number: Measured, run: Finished, name: str, when: Mapping[str, str]) -> dict[str, Any]:
-    """One number. `lower_is_better` points from the value to the ideal, since the schema knows no ideal."""
+    """Returns one number; `lower_is_better` points from the value to the ideal, because the schema has no ideal."""
     scale, signature = number.scale, run.signature
     least, most = (bound if isfinite(bound) else f"{'-' * (bound < 0)}Infinity" for bound in (scale.least, scale.most))
     inside = scale.least < scale.ideal < scale.most

@@ -9,9 +9,9 @@ from catsofa.share.results import OVERALL, Measured, called, measured
 
 
 def model_index(runs: Sequence[Finished], dataset: str = "") -> str:
-    """The `model-index` of a card, as YAML: the numbers over all items of each run, with its signature.
+    """Returns the `model-index` of a card as YAML: the numbers over all items of each run, with its signature.
 
-    The runs are of one model. `dataset` is the Hub's name of the data, if they are there.
+    All runs must be of one model. `dataset` is the name of the data on the Hub, if they are there.
     """
     from huggingface_hub import EvalResult, ModelCardData
 
@@ -27,32 +27,34 @@ def model_index(runs: Sequence[Finished], dataset: str = "") -> str:
             metric_value=number.value,
             metric_name=_said(number),
         )
-        for config, of in _configs(runs).items()
-        for run, number in _whole([of])
+        for config, configured in _configs(runs).items()
+        for run, number in _whole([configured])
     ]
     return str(ModelCardData(model_name=_one_model(runs), eval_results=results).to_yaml())
 
 
 def _configs(runs: Sequence[Finished]) -> dict[str, Finished]:
-    """The runs by kind, data, subset and protocol: a card files all numbers of one configuration as one evaluation."""
-    found = dict[str, Finished]()
+    """Maps kind, data, subset and protocol to the run, because a card groups all numbers of one configuration."""
+    by_config = dict[str, Finished]()
     for run in runs:
         signature = run.signature
         parts = (run.kind, without_hashes(signature.data), without_hashes(signature.subset), signature.protocol)
         config = ", ".join(filter(None, parts))
-        if (other := found.setdefault(config, run)) is not run:
+        if (other := by_config.setdefault(config, run)) is not run:
             raise ValueError(f"{other.folder} and {run.folder} are two runs of {config}; give one of them")
-    return found
+    return by_config
 
 
 def eval_results(runs: Sequence[Finished], dataset: str) -> str:
-    """A file of `.eval_results`, as YAML: the numbers over all items; `dataset` is the Hub's name of the data."""
+    """Returns a file of `.eval_results` as YAML: the numbers over all items; `dataset` is the data's Hub name."""
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     from huggingface_hub.utils._fixes import yaml_dump
 
     if dataset.count("/") != 1:
-        found = f"found {dataset!r}" if dataset else "found no name"
-        raise ValueError(f"{found} of the data on the Hub; expected --dataset OWNER/NAME, to which such results belong")
+        problem = f"found {dataset!r}" if dataset else "found no name"
+        raise ValueError(
+            f"{problem} of the data on the Hub; expected --dataset OWNER/NAME, to which such results belong"
+        )
     _one_model(runs)
     entries = [
         EvalResultEntry(
@@ -71,17 +73,17 @@ def eval_results(runs: Sequence[Finished], dataset: str) -> str:
 
 
 def _whole(runs: Sequence[Finished]) -> list[tuple[Finished, Measured]]:
-    """The numbers over all items; of association tests, which have no whole, those of each test."""
+    """Returns the numbers over all items; for association tests, which have no total, those of each test."""
     return [(run, number) for run in runs for number in measured(run) if run.kind == "seat" or number.set == OVERALL]
 
 
 def _task(run: Finished, number: Measured) -> str:
-    """The name of a number among all of a model."""
+    """Returns a name of a number that is unique among all numbers of a model."""
     return "_".join([run.kind, number.name, *([number.set] if number.set != OVERALL else [])])
 
 
 def _said(number: Measured) -> str:
-    """What the number is, with its interval and its ideal, since a card has no field for them."""
+    """Describes a number with its interval and its ideal, because a card has no field for them."""
     limits = (
         "" if number.low is None or number.high is None else f", 95 % interval {number.low:.4g} to {number.high:.4g}"
     )
@@ -89,7 +91,7 @@ def _said(number: Measured) -> str:
 
 
 def _one_model(runs: Sequence[Finished]) -> str:
-    """The model of all runs; a run of association tests also says how the vectors were made, after ` kind=`."""
+    """Returns the model of all runs; refuses several models. For association tests, ignores the part after ` kind=`."""
     if len(models := dict.fromkeys(run.signature.model.partition(" kind=")[0] for run in runs)) > 1:
         raise ValueError(f"a card is of one model; found runs of {', '.join(models)}")
     return called(runs[0])

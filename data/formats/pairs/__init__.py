@@ -36,27 +36,27 @@ class PairTable:
     make: Callable[[Row, Path, int], Iterable[Pair]]
     """The function from a row, its file and its line to pairs."""
     tolerant: bool = False
-    """Whether a few rows that `make` refuses are skipped with a warning, like rows that lack a cell."""
+    """True if a few rows that `make` refuses are skipped with a warning, like rows that lack a cell."""
 
     def read(self, path: Path) -> Iterator[Pair]:
         """The pairs of each row."""
-        check, seen = checker(path, self.needed, self.expected), Seen(path, self.expected)
+        check, ids = checker(path, self.needed, self.expected), Seen(path, self.expected)
 
         def pairs_of(line: int, row: Row) -> list[Pair]:
             for name in indexes(row)[:1]:
-                seen.add(row[name], line)
+                ids.add(row[name], line)
             return list(self.make(row, path, line))
 
         rows = csv_files.rows(path, self.needed, self.expected)
         if self.tolerant:
-            made = mostly(lambda line, row: pairs_of(line, check(line, row)), rows, path)
+            pair_lists = mostly(lambda line, row: pairs_of(line, check(line, row)), rows, path)
         else:
             checked = mostly(lambda line, row: (line, check(line, row)), rows, path, "lack a cell that a pair needs")
-            made = each(pairs_of, checked)
-        return numbered(chain.from_iterable(made))
+            pair_lists = each(pairs_of, checked)
+        return numbered(chain.from_iterable(pair_lists))
 
     def matches(self, path: Path, head: bytes) -> bool:
-        """Whether the header has the needed columns."""
+        """Returns whether the header has the needed columns."""
         return set(self.needed) <= csv_files.columns_of(head)
 
 
@@ -87,17 +87,17 @@ def mostly(
     for line, value in numbered:
         count += 1
         try:
-            made = make(line, value)
+            result = make(line, value)
         except BadInput as error:
             lacking.append(error)
         else:
-            yield made
+            yield result
     if len(lacking) > MOST_LACKING * count:
         raise lacking[0]
     if lacking:
-        at = short(", ".join(str(error.line) for error in lacking)).strip("'")
-        left = f"{len(lacking):,} of {count:,} rows {fault} and are left out (line {at})"
-        warnings.warn(f"{path}: {left}", SkippedRows, stacklevel=2)
+        line_numbers = short(", ".join(str(error.line) for error in lacking)).strip("'")
+        message = f"{len(lacking):,} of {count:,} rows {fault} and are left out (line {line_numbers})"
+        warnings.warn(f"{path}: {message}", SkippedRows, stacklevel=2)
 
 
 def read_only(name: str) -> Callable[[Iterable[Pair], Path], NoReturn]:

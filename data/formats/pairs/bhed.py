@@ -19,7 +19,7 @@ _MASK = re.compile(r"\bMASK\b")
 def _pair(row: Row, path: Path, line: int) -> list[Pair]:
     """A row as a pair; the domain is the `bias_type`, or else the file name, which is a topic (Caste, Gender, …)."""
     more, less = (_filled(row, name, path, line) for name in FILLS)
-    known = (*indexes(row)[:1], "stereo_antistereo", "bias_type")
+    columns = (*indexes(row)[:1], "stereo_antistereo", "bias_type")
     return [
         Pair(
             id="".join(row[name] for name in indexes(row)[:1]),
@@ -27,7 +27,7 @@ def _pair(row: Row, path: Path, line: int) -> list[Pair]:
             less=less,
             direction=direction_of(row.get("stereo_antistereo") or "stereo", path, EXPECTED, line),
             bias_type=row.get("bias_type") or stem(path),
-            extra=csv_files.others(row, known),
+            extra=csv_files.others(row, columns),
         )
     ]
 
@@ -37,8 +37,8 @@ def _filled(row: Row, column: str, path: Path, line: int) -> str:
     words = csv_files.list_in(row, column, path, line)
     parts = _MASK.split(row["Sentence"])
     if len(parts) == 1 or len(words) != len(parts) - 1 or not all(isinstance(word, str) for word in words):
-        found = f"{short(words)} as {column!r} for {len(parts) - 1} MASK"
-        raise BadInput(path, found, f"a word for each MASK of the sentence, in {EXPECTED}", line)
+        problem = f"{short(words)} as {column!r} for {len(parts) - 1} MASK"
+        raise BadInput(path, problem, f"a word for each MASK of the sentence, in {EXPECTED}", line)
     return "".join(part + word for part, word in zip(parts, [*words, ""], strict=True))
 
 

@@ -25,11 +25,11 @@ _NAMES = re.compile(r"\w+(,\w+)+")
 
 def write(pairs: Iterable[Pair], path: Path) -> int:
     """Write the columns of the released file, and one for each further field; returns the number of rows."""
-    check, seen = checker(path, NEEDED, EXPECTED), Seen(path, EXPECTED)
+    check, ids = checker(path, NEEDED, EXPECTED), Seen(path, EXPECTED)
 
     def rows() -> Iterator[Row]:
         for line, pair in enumerate(pairs, start=2):
-            seen.add(pair.id, line)
+            ids.add(pair.id, line)
             yield check(line, _row(pair))
 
     return csv_files.write(rows(), path, COLUMNS)
@@ -91,7 +91,7 @@ def _joined(labels: Any, path: Path, line: int) -> str:
 
 def _row(pair: Pair) -> Row:
     """A Pair as a row."""
-    known = {
+    cells = {
         "": pair.id,
         "sent_more": pair.more,
         "sent_less": pair.less,
@@ -102,8 +102,8 @@ def _row(pair: Pair) -> Row:
         "anon_annotators": repr([vote.annotator for vote in pair.votes]),
     }
     if pair.language != "en":
-        known["language"] = pair.language
-    return csv_files.with_others(known, {name: value for name, value in pair.extra.items() if name != "language"})
+        cells["language"] = pair.language
+    return csv_files.with_others(cells, {name: value for name, value in pair.extra.items() if name != "language"})
 
 
 TABLE = PairTable(EXPECTED, NEEDED, lambda row, path, line: [_pair(row, path, line)])

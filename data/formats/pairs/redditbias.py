@@ -23,7 +23,7 @@ def _pair(row: Row, path: Path, line: int) -> list[Pair]:
     if row["comments"] == row["comments_processed"]:
         raise BadInput(path, "the same comment twice", f"two that differ in the group, in {EXPECTED}", line)
     topic = _TOPIC.match(path.name)
-    known = (*indexes(row)[:1], "comments", "comments_processed")
+    columns = (*indexes(row)[:1], "comments", "comments_processed")
     return [
         Pair(
             id="".join(row[name] for name in indexes(row)[:1]),
@@ -31,7 +31,7 @@ def _pair(row: Row, path: Path, line: int) -> list[Pair]:
             less=row["comments_processed"],
             direction="stereo",
             bias_type=topic[1] if topic else stem(path),
-            extra=csv_files.others(row, known),
+            extra=csv_files.others(row, columns),
         )
     ]
 

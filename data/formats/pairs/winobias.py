@@ -36,22 +36,22 @@ def _pairs(pro: Path) -> Iterator[Pair]:
     anti = pro.with_name(ANTI + name)
     for file in (pro, anti):
         existing_file(file, f"sentences of WinoBias, {PRO}{name} beside {ANTI}{name}")
-    others = dict(each(lambda line, text: _sentence(text, anti, line), lines(anti, EXPECTED)))
+    anti_sentences = dict(each(lambda line, text: _sentence(text, anti, line), lines(anti, EXPECTED)))
 
     def pair(line: int, text: str) -> Pair:
         number, more = _sentence(text, pro, line)
-        if number not in others:
+        if number not in anti_sentences:
             raise BadInput(pro, f"sentence {number}, which {anti.name} lacks", "each sentence in both files", line)
-        words = zip_longest(more.split(), others[number].split(), fillvalue="")
+        words = zip_longest(more.split(), anti_sentences[number].split(), fillvalue="")
         if not (changed := [pair for pair in words if pair[0] != pair[1]]) or any(
             word.strip(".,").lower() not in PRONOUNS for both in changed for word in both
         ):
-            found = f"sentence {number}, which differs from that of {anti.name} in more or less than pronouns"
-            raise BadInput(pro, found, "the same sentence with other pronouns", line)
+            problem = f"sentence {number}, which differs from that of {anti.name} in more or less than pronouns"
+            raise BadInput(pro, problem, "the same sentence with other pronouns", line)
         return Pair(
             id=f"{name.replace('.txt', '')}-{number}",
             more=more,
-            less=others[number],
+            less=anti_sentences[number],
             direction="stereo",
             bias_type="gender",
         )
@@ -61,13 +61,13 @@ def _pairs(pro: Path) -> Iterator[Pair]:
 
 def _sentence(text: str, path: Path, line: int) -> tuple[str, str]:
     """The number of a sentence, and its text without brackets."""
-    if not (found := _LINE.fullmatch(text.strip())):
+    if not (match := _LINE.fullmatch(text.strip())):
         raise BadInput(path, "a line without number or brackets", EXPECTED, line)
-    return found[1], found[2].translate(_BRACKETS).strip()
+    return match[1], match[2].translate(_BRACKETS).strip()
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether a folder has files of both sides, or all complete first lines of a file have number and brackets."""
+    """Returns whether a folder has files of both sides, or all complete first lines of a file number and brackets."""
     if path.is_dir():
         return any(path.glob(f"{PRO}*")) and any(path.glob(f"{ANTI}*"))
     whole = head.decode("utf-8", "replace").rpartition("\n")[0].splitlines()

@@ -18,7 +18,7 @@ NEEDED = ("Gender_ID_x", "Gender_ID_y", "sent_x", "sent_y")
 
 def _pair(row: Row, path: Path, line: int) -> list[Pair]:
     """A row as a pair; the domain is the identity of x."""
-    known = (*indexes(row)[:1], "Gender_ID_x", "sent_x", "sent_y")
+    columns = (*indexes(row)[:1], "Gender_ID_x", "sent_x", "sent_y")
     return [
         Pair(
             id="".join(row[name] for name in indexes(row)[:1]),
@@ -26,7 +26,7 @@ def _pair(row: Row, path: Path, line: int) -> list[Pair]:
             less=row["sent_y"],
             direction="stereo",
             bias_type=row["Gender_ID_x"],
-            extra=csv_files.others(row, known),
+            extra=csv_files.others(row, columns),
         )
     ]
 

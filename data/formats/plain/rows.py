@@ -20,17 +20,17 @@ EMPTY = ("NAType", "NaTType")
 
 
 def is_table(names: Set[str]) -> bool:
-    """Whether the names include all columns of a format."""
+    """Returns whether the names include all columns of a format."""
     return any(set(one.columns) <= names for one in map(formats.named, formats.names()) if one.columns)
 
 
 def are_rows(names: Set[str]) -> bool:
-    """Whether the names include the columns of a format, or of a user's own table."""
+    """Returns whether the names include the columns of a format, or of a user's own table."""
     return is_table(names) or plain_kind(names) is not None
 
 
 def is_ours(names: Set[str]) -> bool:
-    """Whether the names are the fields of a record type."""
+    """Returns whether the names are the fields of a record type."""
     return any(jsonl.fits_fields(record_type, names) for record_type in RECORDS.values())
 
 
@@ -97,7 +97,7 @@ def spelled(row: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN (not equal to itself), or pandas' values for a missing value or time."""
+    """Returns whether a cell is empty: None, NaN (not equal to itself), or pandas' values for missing data or times."""
     return value is None or type(value).__name__ in EMPTY or (isinstance(value, Real) and value != value)
 
 

@@ -21,7 +21,7 @@ def read(path: Path) -> Iterator[Any]:
     with open_to_read(existing_file(path, EXPECTED), EXPECTED) as file:
         kind = plain_kind(csv_files.columns_of(file.read(HEAD).removeprefix(b"\xef\xbb\xbf"))) or Cat
     expected = f"{kind_name(kind)} as a table"
-    seen, check = jsonl.Seen(path, expected), checker(path, PLAIN[kind], expected)
+    ids, check = jsonl.Seen(path, expected), checker(path, PLAIN[kind], expected)
 
     def record_of(line: int, row: Row) -> Any:
         cells = {name: cell for name, cell in row.items() if name and cell}
@@ -30,7 +30,7 @@ def read(path: Path) -> Iterator[Any]:
         except ValueError as error:
             raise BadInput(path, f"a faulty cell: {error}", expected, line) from None
         record = jsonl.record_of(json.dumps(fields), path, line, kind)
-        seen.add_all(record, line)
+        ids.add_all(record, line)
         return record
 
     rows = csv_files.rows(path, PLAIN[kind], expected)
@@ -44,7 +44,7 @@ def write(records: Iterable[Any], path: Path) -> int:
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether the header has the columns that one kind of record needs."""
+    """Returns whether the header has the columns that one kind of record needs."""
     return path.suffix.lower() != ".jsonl" and plain_kind(csv_files.columns_of(head)) is not None
 
 

@@ -88,12 +88,12 @@ def test_a_store_does_not_move_by_itself(tmp_path: Path) -> None:
     study = made(tmp_path / "s")
     with opened(study):
         pass
-    with pytest.raises(ValueError, match=r"are in its study\.db"):
+    with pytest.raises(ValueError, match=r"study\.db"):
         databases.choose(study.folder, "ab" * 16, URL)
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "store.url").write_text(f"{URL}\n")
     databases.choose(tmp_path / "t", "ab" * 16, URL)
-    with pytest.raises(ValueError, match="leave out --store, or edit"):
+    with pytest.raises(ValueError, match=r"--store.*edit"):
         databases.choose(tmp_path / "t", "ab" * 16, "postgresql://elsewhere/x")
 
 
@@ -118,7 +118,7 @@ def test_the_database_is_killed_while_people_work_and_the_study_goes_on(tmp_path
             answer = people[0].browser.post("/next", json={})
             assert answer.status_code == 503
             assert "nothing is lost" in answer.json()["error"]
-            with pytest.raises(Unwritten, match=r"cannot be used .* start the server"):
+            with pytest.raises(Unwritten, match="start the server"):
                 home.pull(study)
             cluster.start()
             works[0].start()

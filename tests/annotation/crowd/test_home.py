@@ -182,7 +182,7 @@ def test_a_closed_study_gives_out_nothing_and_the_commands_need_no_server(study:
 
 def test_a_study_on_label_studio_is_not_opened_here(study: Study) -> None:
     """People would judge its tasks twice."""
-    with pytest.raises(ValueError, match="make another study"):
+    with pytest.raises(ValueError, match="another study"):
         home.open_store(study.saved(project=3))
 
 

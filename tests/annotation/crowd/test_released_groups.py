@@ -91,7 +91,7 @@ def test_nobody_follows_from_two_counts(tmp_path: Path) -> None:
 
 def test_a_question_that_was_not_asked_is_refused(tmp_path: Path) -> None:
     """By name, with those that were."""
-    with pytest.raises(ValueError, match="did not ask people about 'age_band'; expected country, gender"):
+    with pytest.raises(ValueError, match=r"'age_band'.*country, gender"):
         published_together(asked_study(tmp_path / "s"), ["p0"], ["age_band"])
 
 

@@ -123,7 +123,7 @@ def test_a_newer_link_replaces_an_older_one(tmp_path: Path) -> None:
     codes = people.invite(study, ["ana@example.org"])
     assert codes.keys() == old.keys() == {"ana@example.org"}
     assert codes["ana@example.org"] not in (study.folder / people.FILE).read_text()
-    with pytest.raises(ValueError, match="a newer one replaced it"):
+    with pytest.raises(ValueError, match="newer one"):
         people.expected(study, old["ana@example.org"])
     assert people.expected(study, codes["ana@example.org"]).email == "ana@example.org"
 
@@ -151,8 +151,8 @@ def test_invalid_answers_count_for_nothing(server: Server, annotators: list[Pers
 
 def test_a_wrong_token_and_a_wrong_address_are_said_without_secrets(server: Server) -> None:
     """One sentence with the address and what to set; neither the token nor a cookie stands in it."""
-    with pytest.raises(ServerError, match=rf"{server.url}: .*answered 401.*LABEL_STUDIO_API_KEY") as refused:
+    with pytest.raises(ServerError, match=rf"{server.url}.*401.*LABEL_STUDIO_API_KEY") as refused:
         Server(server.url, "f" * 40, timeout=PATIENCE).user()
     assert not re.search("ffff|session", str(refused.value))
-    with pytest.raises(ServerError, match=r"http://127.0.0.1:9: .*did not answer .*is it running"):
+    with pytest.raises(ServerError, match=r"http://127\.0\.0\.1:9.*did not answer"):
         Server("http://127.0.0.1:9", "f" * 40).version()

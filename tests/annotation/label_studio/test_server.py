@@ -56,9 +56,7 @@ def test_one_server_works_on_a_folder(tmp_path: Path) -> None:
     while not (data / "server.log").read_text():
         assert held.poll() is None
     try:
-        with pytest.raises(
-            ValueError, match=r"another server works on .*/data; use that one, stop it, or name another"
-        ):
+        with pytest.raises(ValueError, match=r"another server.*/data"):
             Running(program, data, port=free_port())
         assert (data / "server.log").read_text() == "begun\n"
     finally:

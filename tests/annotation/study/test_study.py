@@ -130,7 +130,7 @@ def test_each_question_about_a_paraphrase_is_an_item_of_its_own(tmp_path: Path) 
     item = next(iter(study.items))
     made = [(a.item, a.label, a.extra["of"]) for a in judged.annotations(study)]
     assert made == [(f"{item}/{name}", label, item) for name, label in given.items()]
-    with pytest.raises(ValueError, match="is no paraphrase"):
+    with pytest.raises(ValueError, match="no paraphrase"):
         create(tmp_path / "t", kind="review-paraphrases", items=bakers(1))
 
 
@@ -147,16 +147,16 @@ def test_gold_needs_answers_that_can_be_given(tmp_path: Path) -> None:
     ]
     person = status(study).people[0]
     assert (person.gold_right, person.gold_answers) == (1, 2)
-    with pytest.raises(ValueError, match="has no right answer to 'severity'"):
+    with pytest.raises(ValueError, match=r"right answer.*'severity'"):
         create(
             tmp_path / "t",
             kind="judge-probes",
             items=probes(1),
             gold=[replace(good, extra={"gold": {"plausible": "plausible"}})],
         )
-    with pytest.raises(ValueError, match="has no gold items"):
+    with pytest.raises(ValueError, match="no gold items"):
         create(tmp_path / "u", kind="write-intrasentence", items=terms(1), gold=terms(2)[1:])
-    with pytest.raises(ValueError, match="is a gold item too"):
+    with pytest.raises(ValueError, match="gold item too"):
         create(tmp_path / "v", kind="validate-cats", items=bakers(2), gold=bakers(1))
 
 
@@ -250,7 +250,7 @@ def test_four_sentences_are_judged_by_what_they_were_written_as(tmp_path: Path) 
 
 def test_a_study_of_neutral_sentences_takes_the_drafts_of_one_that_writes_them(tmp_path: Path) -> None:
     """A CAT without a neutral sentence is refused, with the file that has some."""
-    with pytest.raises(ValueError, match="of a write-neutral study"):
+    with pytest.raises(ValueError, match="write-neutral study"):
         create(tmp_path / "s", kind="validate-neutral", items=bakers(1))
 
 
@@ -345,9 +345,9 @@ def test_a_study_is_made_once_and_opened_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "s" / "study.json").write_text('{"kind": "valid')
     with pytest.raises(BadInput, match="not JSON"):
         open_study(tmp_path / "s")
-    with pytest.raises(ValueError, match="takes terms, not cats"):
+    with pytest.raises(ValueError, match="terms, not cats"):
         create(tmp_path / "t", kind="write-intrasentence", items=bakers(1))
-    with pytest.raises(ValueError, match="the kinds are write-intrasentence"):
+    with pytest.raises(ValueError, match=r"kinds.*write-intrasentence"):
         create(tmp_path / "t", kind="rating", items=bakers(1))
     with pytest.raises(ValueError, match="3 to 50 characters"):
         create(tmp_path / "t", kind="validate-cats", items=bakers(1), title="x")
@@ -378,7 +378,7 @@ def test_items_of_another_form_are_refused_with_what_makes_the_right_ones(
         ("table.csv", "in no known format"),
         ("other.jsonl", "found "),
     ):
-        with pytest.raises(BadInput, match=f"{found}.*; expected .*{named}"):
+        with pytest.raises(BadInput, match=f"{found}.*{named}"):
             list(read_items(tmp_path / name, kind))
     jsonl.write(probes(1), tmp_path / "probes.jsonl")
     with (tmp_path / "probes.jsonl").open("a") as file:

@@ -162,7 +162,7 @@ def test_prompts_of_one_text_or_one_name_are_refused(tmp_path: Path) -> None:
         prompts = [
             load(name if name == "report" else str(tmp_path / name.removesuffix(".txt")) + ".txt", 4) for name in names
         ]
-        with pytest.raises(ValueError, match="two prompts of one"):
+        with pytest.raises(ValueError, match="two prompts"):
             questions({Target("Zorbs"): ()}, prompts, ("zorb-1",), {})
 
 
@@ -236,7 +236,7 @@ def test_a_group_has_one_bias_type_in_whichever_row_it_stands(tmp_path: Path) ->
     path.write_text("identity,attribute,bias_type\nZorbs,tidy,\nZorbs,late,race\nZorbs,loud,race\n")
     assert [target.bias_type for target in seeding.read(path)] == ["race"]
     path.write_text("identity,attribute,bias_type\nZorbs,A,x\nZorbs,A,y\nGlorbs,B,x\n")
-    with pytest.raises(BadInput, match=r"1 group with several bias types \(Zorbs: x, y\)"):
+    with pytest.raises(BadInput, match=r"bias types.*Zorbs: x, y"):
         seeding.read(path)
 
 
@@ -256,7 +256,7 @@ def test_shown_associations_are_of_other_groups_only() -> None:
         examples = one.request.prompt.split("Continue")[0]
         assert one.target.identity not in examples
         assert any(f"{name} | " in examples for name in ("Dravians", "Pellorans"))
-    with pytest.raises(ValueError, match="add attributes to the seeds"):
+    with pytest.raises(ValueError, match=r"attributes.*seeds"):
         questions(GROUPS, [load("complete", 3)], ["m"], {})
 
 

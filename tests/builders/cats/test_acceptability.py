@@ -111,7 +111,7 @@ def test_a_model_that_knows_nothing_is_refused() -> None:
     """Equal values are ties: an AUC of one half, and the sentence names it, what is needed and what to do."""
     found = calibrate(knows())
     assert found.auc == 0.5
-    with pytest.raises(ValueError, match=r"worthless has an AUC of 0\.50 .* needs 0\.70 .* name a larger model"):
+    with pytest.raises(ValueError, match=r"worthless.*AUC.*0\.50.*0\.70.*larger model"):
         found.require("worthless")
     replace(found, auc=LEAST).require("just enough")
 
@@ -125,7 +125,7 @@ def test_the_threshold_keeps_nineteen_of_twenty_grammatical_sentences() -> None:
 
 def test_a_model_that_cannot_say_is_refused() -> None:
     """No labelled sentence is left out of an AUC in silence."""
-    with pytest.raises(ValueError, match="no probability to 320 of the 320"):
+    with pytest.raises(ValueError, match=r"probability.*320 of the 320"):
         calibrate(lambda texts: [math.nan] * len(texts))
 
 

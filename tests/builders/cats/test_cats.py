@@ -481,7 +481,7 @@ def test_associations_and_frequencies_are_read_from_files(tmp_path: Path) -> Non
     (tmp_path / "zipf.tsv").write_text("Kind\t5.5\nrude\t4.2\n")
     assert read_zipf(tmp_path / "zipf.tsv") == {"kind": 5.5, "rude": 4.2}
     (tmp_path / "zipf.tsv").write_text("kind 5.5\n")
-    with pytest.raises(BadInput, match="a word, a tab and a number"):
+    with pytest.raises(BadInput, match=r"word.*tab.*number"):
         read_zipf(tmp_path / "zipf.tsv")
 
 

@@ -69,7 +69,7 @@ def test_two_categories_of_a_lexicon_are_named() -> None:
     assert [record.identity for record in made if isinstance(record, Identity)] == ["Italian women"]
     with pytest.raises(ValueError, match="two different categories"):
         list(build_categories(terms, ["gender", "gender"]))
-    with pytest.raises(ValueError, match="no category 'age'; it has countries, gender"):
+    with pytest.raises(ValueError, match=r"'age'.*countries, gender"):
         list(build_categories(terms, ["gender", "age"]))
 
 

@@ -95,7 +95,7 @@ def test_the_same_question_about_two_items_is_paid_once(server: Server, tmp_path
 @pytest.mark.parametrize("server", [{"share": 1.0}], indirect=True)
 def test_a_server_that_always_fails_is_left_alone_after_ten_items(server: Server, tmp_path: Path) -> None:
     """Ten items in a row without a reply end the run with a sentence; each attempt stands in the journal."""
-    with pytest.raises(ServerRefuses, match="10 requests in a row had no reply"):
+    with pytest.raises(ServerRefuses, match=r"10 requests.*no reply"):
         run(asked(40), server.url, tmp_path, attempts=2)
     told = Counter(event["key"] for event in events(tmp_path))
     assert told["unpaid"] + told["doubtful"] >= 20
@@ -144,7 +144,7 @@ def test_a_broken_line_inside_the_journal_is_an_error(tmp_path: Path) -> None:
     """Only the last line may be cut; another one says that the file was changed."""
     path = tmp_path / "journal.jsonl"
     path.write_text('{"event": "asked"\n{"event": "batch", "tag": "t", "at": "now"}\n')
-    with pytest.raises(BadInput, match=r"journal.jsonl:1: found a line that is no object with at"):
+    with pytest.raises(BadInput, match=r"journal\.jsonl:1: .*object with at"):
         Journal(path)
 
 
@@ -155,7 +155,7 @@ def test_a_reply_that_was_changed_is_refused(tmp_path: Path) -> None:
         journal.reserve(request)
         journal.answered(request.key, {"choices": [{"message": {"content": "Zorbs rise early."}}]})
     path.write_text(path.read_text().replace("early", "late"))
-    with pytest.raises(BadInput, match=r"journal\.jsonl:2: .*checksum.*delete this line"):
+    with pytest.raises(BadInput, match=r"journal\.jsonl:2: .*checksum.*delete"):
         Journal(path)
 
 
@@ -163,7 +163,7 @@ def test_two_runs_cannot_write_one_journal(tmp_path: Path) -> None:
     """The second would pay for what the first is paying for."""
     with (
         Journal(tmp_path / "journal.jsonl"),
-        pytest.raises(BadInput, match="that another run is writing"),
+        pytest.raises(BadInput, match=r"another run.*writing"),
     ):
         Journal(tmp_path / "journal.jsonl")
 

@@ -235,9 +235,9 @@ def test_nothing_is_sent_if_it_would_cost_too_much(tmp_path: Path) -> None:
     """The estimate is compared with the limit first; an unknown price cannot be kept under a limit."""
     asked = requests(originals(), prompts.load("default"), "m", {})
     plan: dict[str, Any] = {"requests": asked, "endpoint": Endpoint(base_url="http://127.0.0.1:9"), "max_tokens": 5}
-    with pytest.raises(ValueError, match=r"11 requests, about .* so nothing was sent"):
+    with pytest.raises(ValueError, match=r"11 requests.*nothing was sent"):
         list(Run(**plan, out=tmp_path / "a", price=lambda model: Price(1000, 1000), max_cost=0.1).ask())
-    with pytest.raises(ValueError, match="the price of 'm' is unknown"):
+    with pytest.raises(ValueError, match=r"price of 'm'.*unknown"):
         list(Run(**plan, out=tmp_path / "b", price=lambda model: None, max_cost=0.1).ask())
     assert not Run(**plan, out=tmp_path / "c", price=lambda model: None).preview().cost
     assert not (tmp_path / "c").exists()
@@ -289,7 +289,7 @@ def test_a_sample_of_the_cats_is_asked_about(tmp_path: Path) -> None:
         asked = [*command, "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--dry-run", "--json"]
         done = CliRunner().invoke(app, asked, catch_exceptions=False)
         assert json.loads(done.stdout)["requests"] == 3
-    with pytest.raises(ValueError, match="--limit is for a model that is paid"):
+    with pytest.raises(ValueError, match=r"--limit.*paid"):
         CliRunner().invoke(app, [*command, "--replies", "r.json"], catch_exceptions=False)
 
 

@@ -37,9 +37,9 @@ def test_the_cut_is_a_number_of_bins_or_the_share_they_hold() -> None:
     kept = {keep: histogram(values, bins=3, keep=keep, scale="linear").kept for keep in (1, 2, 0.5, 0.51, 0.8, 0.9)}
     assert kept == {1: 5, 2: 8, 0.5: 5, 0.51: 8, 0.8: 8, 0.9: 10}
     assert (cut("2"), cut("0.5")) == (2, 0.5)
-    with pytest.raises(ValueError, match="cannot keep 4 of 3 bins"):
+    with pytest.raises(ValueError, match="4 of 3 bins"):
         histogram(values, bins=3, keep=4)
-    with pytest.raises(ValueError, match="neither a number of bins"):
+    with pytest.raises(ValueError, match="number of bins"):
         cut("most")
 
 

@@ -70,11 +70,11 @@ def test_what_is_missing_is_made_and_nothing_else(tmp_path: Path) -> None:
 def test_other_files_are_refused_with_the_difference(tmp_path: Path) -> None:
     """Another stereotype in a folder that holds probes already; and a folder of something else."""
     shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
-    with pytest.raises(ValueError, match=r"contains a different set of probes \(stereotypes: \w{16} → \w{16}\)"):
+    with pytest.raises(ValueError, match=r"stereotypes: \S+ → \S+"):
         shards.write(IDENTITIES, STEREOTYPES[1:], tmp_path / "probes")
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "one.txt").write_text("Dear baker")
-    with pytest.raises(BadInput, match="a folder with other files in it"):
+    with pytest.raises(BadInput, match="other files"):
         shards.write(IDENTITIES, STEREOTYPES, tmp_path / "letters")
 
 
@@ -119,7 +119,7 @@ def test_killed_at_any_instant_the_same_shards_are_made_at_last(sent: signal.Sig
 
 def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
     """One sentence; the first keeps the folder."""
-    with shards._held(tmp_path / "probes", {}), pytest.raises(BadInput, match="another run is writing"):
+    with shards._held(tmp_path / "probes", {}), pytest.raises(BadInput, match=r"another run.*writing"):
         shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
 
 
@@ -138,5 +138,5 @@ def test_the_ending_of_the_name_says_whether_it_is_a_file_or_a_folder(
         done = CliRunner().invoke(app, [*command, name], catch_exceptions=False)
         assert f"82 kept, 2 refused: {name}" in done.stdout
     assert lines(Path("probes")) == lines(Path("probes.jsonl"))
-    with pytest.raises(ValueError, match=r"workers make a folder of shards, not one file; --out other$"):
+    with pytest.raises(ValueError, match=r"shards.*--out other$"):
         CliRunner().invoke(app, [*command, "other.jsonl", "--engine", "ray"], catch_exceptions=False)

@@ -145,7 +145,7 @@ def test_two_label_maps_that_differ_are_refused(tmp_path: Path) -> None:
     config = json_files.read(folder / "config.json", "JSON")
     config["label2id"] = {"contradiction": 1, "entailment": 0, "neutral": 2}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ValueError, match="one order of labels in id2label"):
+    with pytest.raises(ValueError, match=r"one order.*id2label"):
         InferenceModel(str(folder)).read([("he is kind .", "he is kind .")])
 
 
@@ -153,7 +153,7 @@ def test_two_label_maps_that_differ_are_refused(tmp_path: Path) -> None:
 def test_a_name_that_no_hub_has_says_what_to_give(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Offline, or misspelt; with a revision or without."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(ValueError, match="or a name on the Hugging Face hub while there is a connection"):
+    with pytest.raises(ValueError, match=r"Hugging Face hub.*connection"):
         InferenceModel(name).read([("he is kind .", "he is kind .")])
 
 
@@ -165,5 +165,5 @@ def test_a_cross_encoder_that_nobody_has_trained_is_refused(tmp_path: Path) -> N
     words = len(AutoTokenizer.from_pretrained(folder))
     small = BertConfig(vocab_size=words, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
     BertForMaskedLM(small).save_pretrained(folder)
-    with pytest.raises(BadInput, match="BertForMaskedLM without a trained head"):
+    with pytest.raises(BadInput, match=r"BertForMaskedLM.*trained head"):
         CrossEncoder(str(folder)).score([("he is kind.", "he is kind.")])

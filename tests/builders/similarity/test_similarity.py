@@ -185,7 +185,7 @@ def test_a_paraphrase_a_model_answered_nan_about_is_refused_as_unscored(name: st
 
 def test_the_lines_must_be_in_order() -> None:
     """A floor above the review line would refuse what it should keep."""
-    with pytest.raises(ValueError, match="must not lie above"):
+    with pytest.raises(ValueError, match="lie above"):
         Cut(floor=0.8, review=0.7)
 
 
@@ -270,7 +270,7 @@ def test_what_cannot_be_filtered_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no paraphrases"):
         read_pairs(tmp_path, originals)
     jsonl.write([cat("stranger", "A BLANK.")], tmp_path / "other.jsonl")
-    with pytest.raises(BadInput, match=r"partition_1.jsonl: found a CAT 'c0' that is not in"):
+    with pytest.raises(BadInput, match=r"partition_1\.jsonl: .*'c0'.*not in"):
         read_pairs(folder, tmp_path / "other.jsonl")
     with pytest.raises(ValueError, match="name another folder"):
         filter_pairs([], folder, folder, Models(encoder=angles()), Cut())

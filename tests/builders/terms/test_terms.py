@@ -103,7 +103,7 @@ def test_a_merge_map_must_end(tmp_path: Path) -> None:
     """A term merged into one that is merged itself would depend on the order."""
     path = tmp_path / "merge.toml"
     path.write_text('"a" = "b"\n"b" = "c"\n')
-    with pytest.raises(BadInput, match="'a' merged into 'b', which is merged itself"):
+    with pytest.raises(BadInput, match=r"'a'.*'b'.*merged itself"):
         read_merge_map(path)
     path.write_text('"a" = "b"\n"c" = ""\n')
     assert read_merge_map(path) == {"a": "b", "c": ""}

@@ -52,7 +52,7 @@ def test_an_edited_line_is_named_with_what_to_do(tmp_path: Path) -> None:
     """The sentence holds the file, the number of the line, and how to go on; without the line the rest is read."""
     path = write(tmp_path / "log.jsonl", *LINES)
     path.write_text(path.read_text().replace("zorb 2", "zorb 7"))
-    with pytest.raises(BadInput, match=r"log\.jsonl:3: .*checksum.*delete this line") as refused:
+    with pytest.raises(BadInput, match=r"log\.jsonl:3: .*checksum.*delete") as refused:
         read(path)
     assert refused.value.line == 3
     path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if "zorb 7" not in line))
@@ -83,7 +83,7 @@ def test_a_chained_log_refuses_a_lost_doubled_or_moved_line(tmp_path: Path) -> N
             [*lines[:n], lines[n + 1], lines[n], *lines[n + 2 :]],
         ):
             path.write_text("".join(changed))
-            with pytest.raises(BadInput, match="restore the file from a copy"):
+            with pytest.raises(BadInput, match="from a copy"):
                 list(LogReader(path, "a log", chained=True).read("key"))
 
 
@@ -95,7 +95,7 @@ def test_a_log_that_was_begun_without_a_chain_gets_one_from_there_on(tmp_path: P
     assert list(LogReader(path, "a log", chained=True).read("key")) == LINES
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join([*lines[:2], lines[3]]))
-    with pytest.raises(BadInput, match=r"log\.jsonl:3: .*lost, doubled or moved"):
+    with pytest.raises(BadInput, match=r"log\.jsonl:3: .*lost.*moved"):
         list(LogReader(path, "a log", chained=True).read("key"))
 
 

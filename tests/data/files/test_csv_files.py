@@ -112,7 +112,7 @@ def test_a_quote_that_nobody_closed_is_the_fault_of_its_line_alone(tab: str, tmp
 
 def test_the_line_of_an_open_quote_is_that_of_the_cell_not_of_the_row(tmp_path: Path) -> None:
     """The row begins in line 2, its second cell in line 3."""
-    with pytest.raises(BadInput, match=r"table\.csv:3: found the end of the file inside a quoted cell"):
+    with pytest.raises(BadInput, match=r"table\.csv:3: .*quoted cell"):
         rows_of(b'item,text\n"two\nlines","open\n3,milk\n', tmp_path)
 
 

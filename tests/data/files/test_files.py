@@ -27,9 +27,7 @@ def test_a_line_without_end_takes_bounded_memory(tmp_path: Path) -> None:
         file.truncate(1024**3)
     read = lines(path, "records", max_line=1000)
     assert next(read) == (1, '{"id": 1}')
-    with pytest.raises(
-        BadInput, match=r"long\.jsonl:2: found a line of over 1,000 bytes; expected records, one record"
-    ):
+    with pytest.raises(BadInput, match=r"long\.jsonl:2: .*1,000 bytes.*records"):
         next(read)
 
 
@@ -37,9 +35,9 @@ def test_the_byte_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> Non
     """Latin-1 is what people mistake for UTF-8."""
     path = tmp_path / "latin.txt"
     path.write_bytes("tea\ncafé\n".encode("latin-1"))
-    with pytest.raises(BadInput, match=r"latin\.txt:2: found byte 0xe9, which is not UTF-8; expected notes in UTF-8"):
+    with pytest.raises(BadInput, match=r"latin\.txt:2: .*0xe9.*UTF-8.*notes"):
         list(lines(path, "notes"))
-    with pytest.raises(BadInput, match=r"latin\.txt:2: found byte 0xe9"):
+    with pytest.raises(BadInput, match=r"latin\.txt:2: .*0xe9"):
         read_text(path, "notes")
 
 

@@ -56,7 +56,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     for _ in range(100_000):
         deep = [deep]
     for value in (["\ud800"], deep):
-        with pytest.raises(ValueError, match=r"surrogates|nested too deeply"):
+        with pytest.raises(ValueError, match=r"surrogates|nested"):
             json_files.write(value, tmp_path / "doc.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -66,5 +66,5 @@ def test_a_file_too_large_to_be_read_whole_is_refused_unread(tmp_path: Path) -> 
     path = tmp_path / "doc.json"
     with path.open("wb") as file:
         file.truncate(2 * 1024**3)
-    with pytest.raises(BadInput, match="a file of over 536,870,912 bytes"):
+    with pytest.raises(BadInput, match="536,870,912 bytes"):
         json_files.read(path, "a document")

@@ -70,7 +70,7 @@ def test_a_key_twice_in_a_part_of_a_record_is_refused(tmp_path: Path) -> None:
     """A candidate with two texts would be scored on the second."""
     word_set = '{"name": "n", "items": ["i"]}'
     line = f'{{"x": {word_set}, "y": {word_set}, "a": {word_set}, "b": {word_set[:-1]}, "items": ["j"]}}}}'
-    with pytest.raises(BadInput, match="the key 'items' twice in one object"):
+    with pytest.raises(BadInput, match="key 'items' twice"):
         read_text(line, AssociationTest, tmp_path)
 
 
@@ -103,7 +103,7 @@ def test_an_infinite_number_in_a_free_field_is_refused(tmp_path: Path) -> None:
     jsonl.write([record], tmp_path / "probes.jsonl")
     (back,) = jsonl.read(tmp_path / "probes.jsonl", Probe)
     assert back.extra == {"a": [1.0, {"b": None}, "NaN"]}
-    with pytest.raises(ValueError, match="Probe: extra: a: b is inf, which JSON cannot hold"):
+    with pytest.raises(ValueError, match=r"Probe: extra: a: b.*inf"):
         jsonl.write([replace(record, extra={"a": [1.0, {"b": math.inf}]})], tmp_path / "inf.jsonl")
     assert [file.name for file in tmp_path.iterdir()] == ["probes.jsonl"]
 
@@ -139,7 +139,7 @@ def test_a_candidate_stands_in_one_cat_alone(tmp_path: Path) -> None:
 
     path = tmp_path / "cats.jsonl"
     assert jsonl.write([cat("a", ""), cat("b", "")], path) == 2
-    with pytest.raises(BadInput, match=r"cats\.jsonl:2: found id 's' a second time \(first on line 1\)"):
+    with pytest.raises(BadInput, match=r"cats\.jsonl:2: .*'s'.*line 1"):
         jsonl.write([cat("a", "s"), cat("b", "s")], path)
 
 

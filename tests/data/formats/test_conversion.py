@@ -54,11 +54,9 @@ def test_two_columns_of_sentences_are_enough(tmp_path: Path) -> None:
 def test_a_column_that_is_missing_or_named_twice_is_said(tmp_path: Path) -> None:
     """With the columns that the table has."""
     path = table(tmp_path)
-    with pytest.raises(
-        BadInput, match=r"table\.csv:1: found no column 'unfair' among 'number, biased, fair, topic, way'"
-    ):
+    with pytest.raises(BadInput, match=r"table\.csv:1: .*'unfair'.*biased, fair"):
         formats.convert(path, tmp_path / "p.jsonl", columns=PairColumns(more="biased", less="unfair"))
-    with pytest.raises(ValueError, match="the column 'fair' is named twice"):
+    with pytest.raises(ValueError, match=r"'fair'.*twice"):
         PairColumns(more="fair", less="fair")
 
 
@@ -103,7 +101,7 @@ def test_a_file_without_a_good_line_is_refused(tmp_path: Path) -> None:
     """What is wrong with the first one is said."""
     path = tmp_path / "p.csv"
     path.write_text(CROWS.replace(",stereo,", ",x,").replace(",antistereo,", ",y,"))
-    with pytest.raises(BadInput, match=r"p\.csv:2: found the direction 'x'"):
+    with pytest.raises(BadInput, match=r"p\.csv:2: .*direction 'x'"):
         formats.convert(path, tmp_path / "out.jsonl")
 
 
@@ -123,13 +121,13 @@ def test_a_damaged_pack_is_one_sentence(tmp_path: Path) -> None:
     for name, damaged in {"cut": packed[:-20], "spoilt": packed[:40] + b"x" * 40 + packed[80:]}.items():
         path = tmp_path / f"{name}.csv.gz"
         path.write_bytes(damaged)
-        with pytest.raises(BadInput, match=r"found a damaged gzip file .*pack or fetch it again"):
+        with pytest.raises(BadInput, match=r"damaged gzip.*fetch"):
             list(formats.read(path, "crows-pairs"))
 
 
 def test_nothing_is_written_packed(tmp_path: Path) -> None:
     """A file called .gz that is none would deceive the next reader."""
-    with pytest.raises(ValueError, match=r"out\.jsonl\.gz would be packed, which catsofa reads and does not write"):
+    with pytest.raises(ValueError, match=r"out\.jsonl\.gz.*packed"):
         formats.convert(write_sample(tmp_path, "sofa"), tmp_path / "out.jsonl.gz", target_format="jsonl")
 
 
@@ -160,9 +158,9 @@ def test_a_wrong_encoding_is_said_of_the_file_itself(tmp_path: Path) -> None:
     """An unknown name, a byte that it does not have, and a fault of the content."""
     path = tmp_path / "p.csv"
     path.write_bytes(CROWS.replace("tea", "th\x81").encode("latin-1"))
-    with pytest.raises(ValueError, match="no text encoding 'klingon'; take cp1252, latin-1"):
+    with pytest.raises(ValueError, match=r"'klingon'.*cp1252, latin-1"):
         formats.convert(path, tmp_path / "out.jsonl", encoding="klingon")
-    with pytest.raises(BadInput, match=r"p\.csv:2: found byte 0x81, which is not cp1252; expected text in cp1252"):
+    with pytest.raises(BadInput, match=r"p\.csv:2: .*0x81.*cp1252"):
         formats.convert(path, tmp_path / "out.jsonl", encoding="cp1252")
     with pytest.raises(BadInput) as caught:
         formats.convert(path, tmp_path / "out.jsonl", encoding="latin-1", source_format="sofa")
@@ -174,11 +172,11 @@ def test_only_the_language_that_is_asked_for_is_kept_where_the_file_says_it(tmp_
     done = formats.convert(write_sample(tmp_path, "indibias"), tmp_path / "hi.jsonl", language="hi")
     assert (done.records, done.other_languages) == (2, 2)
     assert [pair.id for pair in catsofa.read(tmp_path / "hi.jsonl")] == ["0-hi", "1-hi"]
-    with pytest.raises(BadInput, match="found no record in the language 'nl'"):
+    with pytest.raises(BadInput, match=r"no record.*'nl'"):
         formats.convert(write_sample(tmp_path, "indibias"), tmp_path / "nl.jsonl", language="nl")
     formats.convert(write_sample(tmp_path, "winoqueer"), tmp_path / "nl.jsonl", language="nl")
     assert {pair.language for pair in catsofa.read(tmp_path / "nl.jsonl")} == {"nl"}
-    with pytest.raises(ValueError, match="probes have no language; leave --language out"):
+    with pytest.raises(ValueError, match=r"probes.*--language"):
         formats.convert(write_sample(tmp_path, "sofa"), tmp_path / "x.jsonl", language="nl")
 
 

@@ -63,7 +63,7 @@ def test_one_prompt_among_descriptors_makes_the_file_unknown(number: int, tmp_pa
     words = [f"zorb{n}" for n in range(1000)]
     words[-number] = "The zorb was known for its "
     (tmp_path / "d.json").write_text(json.dumps({"axis": {"bucket": words}}, indent=1))
-    with pytest.raises(BadInput, match="in no known format"):
+    with pytest.raises(BadInput, match="no known format"):
         formats.format_of(tmp_path / "d.json")
     words[-number] = "hard of hearing"
     (tmp_path / "d.json").write_text(json.dumps({"axis": {"bucket": words}}, indent=1))
@@ -86,7 +86,7 @@ def pairs(path: Path, empty: dict[int, str], rows: int = 60) -> Path:
 def test_a_row_with_an_empty_cell_is_left_out_and_said(tmp_path: Path) -> None:
     """Two of 60 rows lack a cell: 58 pairs, and a warning with the number and the lines; all is read by the command."""
     path = pairs(tmp_path / "p.csv", {3: "sent_less", 9: "bias_type"})
-    with pytest.warns(SkippedRows, match=r"p\.csv: 2 of 60 rows lack a cell .* \(line 5, 11\)"):
+    with pytest.warns(SkippedRows, match=r"p\.csv: 2 of 60.*lack.*line 5, 11"):
         read = list(formats.read(path))
     assert [int(pair.id) for pair in read] == [n for n in range(60) if n not in (3, 9)]
     done = CliRunner().invoke(app, ["convert", str(path), str(tmp_path / "out.jsonl"), "--json"])
@@ -97,7 +97,7 @@ def test_a_row_with_an_empty_cell_is_left_out_and_said(tmp_path: Path) -> None:
 def test_a_file_in_which_many_rows_lack_a_cell_is_refused(tmp_path: Path) -> None:
     """Four of 60 are more than one in twenty: the first of them is named; so is the one of two in a small file."""
     path = pairs(tmp_path / "p.csv", dict.fromkeys(range(5, 9), "sent_more"))
-    with pytest.raises(BadInput, match=r"p\.csv:7: found nothing in the column 'sent_more'"):
+    with pytest.raises(BadInput, match=r"p\.csv:7: .*nothing.*'sent_more'"):
         list(formats.read(path))
     (tmp_path / "small.csv").write_text(CROWS.replace("stereo,nationality", "stereo,", 1))
     with pytest.raises(BadInput, match=r"small\.csv:2"):
@@ -110,7 +110,7 @@ def test_text_in_windows_1252_is_refused_with_what_to_do(tmp_path: Path) -> None
     path.write_bytes(path.read_bytes().replace(b"Zorb 7", b"\x91Zorb\x92 7"))
     with pytest.raises(
         BadInput,
-        match=r"p\.csv:9: found byte 0x91, .*UTF-8; if .‘Zorb’. is right, it is cp1252, if .ëZorbí. .* mac_roman",
+        match=r"p\.csv:9: .*0x91.*‘Zorb’.*cp1252.*ëZorbí.*mac_roman",
     ):
         list(formats.read(path))
 
@@ -119,7 +119,5 @@ def test_french_crows_pairs_are_read_but_for_the_row_that_lacks_a_sentence(share
     """The released French file has one empty cell, on line 129; the Dutch one is Mac Roman."""
     with pytest.warns(SkippedRows, match=r"1 of 1,463 rows .* \(line 129\)"):
         assert len(list(formats.read(shared / "data/crows_multilingual/crows_french.csv"))) == 1462
-    with pytest.raises(
-        BadInput, match="if 'siësta' is right, it is mac_roman: convert it with 'catsofa convert --encoding'"
-    ):
+    with pytest.raises(BadInput, match=r"'siësta'.*mac_roman.*--encoding"):
         list(formats.read(shared / "data/crows_multilingual/crows_dutch.csv"))

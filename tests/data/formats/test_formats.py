@@ -15,7 +15,7 @@ def test_every_format_is_where_its_name_says() -> None:
     for name in formats.MODULES:
         assert formats.named(name).name == name
         assert set(formats.named(name).holds) <= set(RECORDS.values())
-    with pytest.raises(ValueError, match="no format 'excel'; the formats are stereoset, predictions"):
+    with pytest.raises(ValueError, match=r"format 'excel'.*stereoset, predictions"):
         formats.named("excel")
 
 
@@ -55,10 +55,10 @@ def test_a_sample_goes_through_jsonl_and_comes_back(name: str, tmp_path: Path) -
 def test_records_of_another_type_are_said_when_one_type_is_asked_for(tmp_path: Path) -> None:
     """A command that needs CATs does not take pairs, whichever the format; it takes CATs in any."""
     pairs = write_sample(tmp_path, "crows-pairs")
-    with pytest.raises(BadInput, match=r"pairs\.csv: found pairs \(CrowS-Pairs\); expected cats"):
+    with pytest.raises(BadInput, match=r"pairs\.csv: .*CrowS-Pairs.*cats"):
         list(formats.read_as(pairs, Cat))
     probes = write_sample(tmp_path, "jsonl")
-    with pytest.raises(BadInput, match=r"probes\.jsonl: found probes; expected pairs"):
+    with pytest.raises(BadInput, match=r"probes\.jsonl: .*probes.*pairs"):
         list(formats.read_as(probes, Pair))
     assert [probe.id for probe in formats.read_as(probes, Probe)] == ["p1", "p2"]
     assert len(list(formats.read_as(write_sample(tmp_path, "stereoset"), Cat))) == 2
@@ -69,15 +69,15 @@ def test_the_target_s_format_is_told_by_its_ending_or_must_be_named(tmp_path: Pa
     path = write_sample(tmp_path, "jsonl")
     assert formats.convert(path, tmp_path / "a.csv").target == "sofa"
     assert formats.convert(path, tmp_path / "folder").target == "release"
-    with pytest.raises(ValueError, match=r"cannot tell the format of .*; name one of sofa, release, jsonl with --to"):
+    with pytest.raises(ValueError, match=r"sofa, release, jsonl.*--to"):
         formats.convert(path, tmp_path / "a.xml")
-    with pytest.raises(ValueError, match="name one of seat, release, jsonl with --to"):
+    with pytest.raises(ValueError, match=r"seat, release, jsonl.*--to"):
         formats.convert(write_sample(tmp_path, "seat"), tmp_path / "tests")
     for source in (path, tmp_path / "a.csv"):
-        with pytest.raises(ValueError, match=r"crows-pairs holds pairs; .* holds probes"):
+        with pytest.raises(ValueError, match=r"crows-pairs.* pairs.* probes"):
             formats.convert(source, tmp_path / "b.csv", target_format="crows-pairs")
     (tmp_path / "link").symlink_to(path)
-    with pytest.raises(ValueError, match="is the file to read"):
+    with pytest.raises(ValueError, match="file to read"):
         formats.convert(path, tmp_path / "link", target_format="jsonl")
 
 

@@ -73,10 +73,10 @@ def test_few_comments_without_a_counterfactual_are_left_out(tmp_path: Path) -> N
     same = "['zorb'],[],it rains.,it rains.,1.0\n"
     header, *rows = REDDITBIAS.splitlines(keepends=True)
     path.write_text(header + "".join(rows) * 20 + same)
-    with pytest.warns(SkippedRows, match=r"1 of 41 rows hold no pair and are left out \(line 42\)"):
+    with pytest.warns(SkippedRows, match=r"1 of 41.*no pair.*line 42"):
         assert len(list(formats.read(path))) == 40
     path.write_text(header + "".join(rows) + same * 2)
-    with pytest.raises(BadInput, match=r"r\.csv:4: found the same comment twice"):
+    with pytest.raises(BadInput, match=r"r\.csv:4: .*same comment"):
         list(formats.read(path))
 
 
@@ -93,7 +93,7 @@ def test_bhed_fills_each_mask_with_a_word_of_its_own(tmp_path: Path) -> None:
         ("0,['Zorbs']", """0,"['Zorbs', 'Dax']" """.strip()),
     ):
         (tmp_path / "x.csv").write_text(BHED.replace(old, new))
-        with pytest.raises(BadInput, match=r"x\.csv:2: found .* 'Target_"):
+        with pytest.raises(BadInput, match=r"x\.csv:2: .*'Target_"):
             list(formats.read(tmp_path / "x.csv"))
 
 
@@ -128,9 +128,7 @@ def test_sentences_of_winobias_that_do_not_fit_are_refused(old: str, new: str, s
     with pytest.raises(BadInput, match=said.replace("(", r"\(")):
         list(formats.read(path, "winobias"))
     anti.unlink()
-    with pytest.raises(
-        BadInput, match="no such file; expected a file with sentences of WinoBias, pro_stereotyped_type1"
-    ):
+    with pytest.raises(BadInput, match=r"no such file.*pro_stereotyped_type1"):
         list(formats.read(path))
 
 
@@ -146,5 +144,5 @@ def test_formats_that_are_only_read_say_so_and_convert_to_ours(name: str, tmp_pa
     assert list(formats.read(tmp_path / "out.jsonl")) == records
     assert formats.convert(path, tmp_path / "out" / "pairs.csv").target == "crows-pairs"
     assert list(formats.read(tmp_path / "out" / "pairs.csv")) == records
-    with pytest.raises(ValueError, match=f"{name} is read and not written"):
+    with pytest.raises(ValueError, match=f"{name}.*not written"):
         formats.convert(tmp_path / "out.jsonl", tmp_path / "x.csv", target_format=name)

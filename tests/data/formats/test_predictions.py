@@ -76,7 +76,7 @@ def test_what_is_wrong_with_predictions_is_said_with_its_place(document: Any, sa
 
 def test_scores_of_other_tasks_are_refused_and_tokens_and_reasons_are_kept(tmp_path: Path) -> None:
     """Predictions have two tasks; tokens and reason are fields of their own."""
-    with pytest.raises(ValueError, match="the score of 'a' is of task 'pairs'"):
+    with pytest.raises(ValueError, match=r"'a'.*task 'pairs'"):
         predictions.write([Score(item="a", score=1.0, task="pairs")], tmp_path / "p.json")
     score = Score(item="a", score=None, tokens=3, task="intrasentence", reason="two BLANKs", extra={"sum": -4.0})
     assert not set(predictions.loses(score))
@@ -109,5 +109,5 @@ def test_an_integer_that_would_be_rounded_is_refused(tmp_path: Path, score: int)
             if exact:
                 assert [one.score for one in formats.read_as(tmp_path / name, Score)] == [2.0**60]
             else:
-                with pytest.raises(BadInput, match=f"{score}, which a 64-bit number would round to"):
+                with pytest.raises(BadInput, match=f"{score}.*64-bit"):
                     list(formats.read_as(tmp_path / name, Score))

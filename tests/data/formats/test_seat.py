@@ -53,7 +53,7 @@ def test_a_folder_of_tests_is_replaced_and_any_other_is_not(tmp_path: Path) -> N
     seat.write([test], out)
     assert [file.name for file in out.iterdir()] == ["teas.jsonl"]
     (out / "notes.txt").write_text("mine")
-    with pytest.raises(BadInput, match=r"a folder that holds notes\.txt"):
+    with pytest.raises(BadInput, match=r"notes\.txt"):
         seat.write([test], out)
     assert (out / "notes.txt").read_text() == "mine"
 
@@ -63,7 +63,7 @@ def test_an_id_that_cannot_name_a_file_writes_nothing(name: str, tmp_path: Path)
     """An id that is a path would write elsewhere."""
     test = next(seat.read(write_sample(tmp_path, "seat")))
     object.__setattr__(test, "id", name)
-    with pytest.raises(ValueError, match="cannot name a test's file"):
+    with pytest.raises(ValueError, match="cannot name"):
         seat.write([test], tmp_path / "out")
     assert [file.name for file in tmp_path.iterdir()] == ["teas.jsonl"]
 
@@ -73,12 +73,12 @@ def test_tests_need_names_of_their_own_and_a_folder_to_write_to(tmp_path: Path) 
     test = next(seat.read(write_sample(tmp_path, "seat")))
     with pytest.raises(ValueError, match="'teas' cannot name"):
         seat.write([test, test], tmp_path / "out")
-    with pytest.raises(ValueError, match="looks like a file"):
+    with pytest.raises(ValueError, match="like a file"):
         seat.write([test], tmp_path / "out.jsonl")
     with pytest.raises(ValueError, match="no test to write"):
         seat.write([], tmp_path / "out")
     (tmp_path / "teas.json").write_text(json.dumps(SEAT))
-    with pytest.raises(BadInput, match=r"a test of the same name as teas\.json"):
+    with pytest.raises(BadInput, match=r"same name.*teas\.json"):
         list(seat.read(tmp_path))
 
 
@@ -106,7 +106,7 @@ def test_two_objects_in_a_file_are_one_too_many(tmp_path: Path) -> None:
     """The file's name is the test's; of two, one would have none."""
     path = tmp_path / "two.jsonl"
     path.write_text(f"{json.dumps(SEAT)}\n{json.dumps(SEAT)}\n")
-    with pytest.raises(BadInput, match=r"two\.jsonl:2: found text that is not JSON \(extra data"):
+    with pytest.raises(BadInput, match=r"two\.jsonl:2: .*extra data"):
         list(seat.read(path))
 
 

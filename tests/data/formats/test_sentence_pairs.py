@@ -73,7 +73,7 @@ def test_both_answers_are_needed_on_either_side(tmp_path: Path) -> None:
     """A head cannot learn from positives alone, nor be measured on none."""
     pairs = SentencePairs(_file(tmp_path / "p.jsonl", _line(split="train"), _line(split="train", follows=False)))
     assert len(pairs.indices(held_out=False)) == 2
-    with pytest.raises(BadInput, match="found 0 pairs held out, of which 0 follow"):
+    with pytest.raises(BadInput, match=r"0 pairs held out.*0 follow"):
         pairs.indices(held_out=True)
 
 

@@ -44,7 +44,7 @@ def test_probes_are_read_one_at_a_time(tmp_path: Path) -> None:
     probes = sofa.read(path)
     assert next(probes).id == "0"
     tracemalloc.start()
-    with pytest.raises(BadInput, match=r":20002: found 1 cell; expected 5"):
+    with pytest.raises(BadInput, match=r":20002: .*1 cell.*5"):
         for _ in probes:
             pass
     peak = tracemalloc.get_traced_memory()[1]

@@ -87,11 +87,9 @@ def test_one_category_may_be_a_file_of_its_name(tmp_path: Path) -> None:
     potter = Term(category="hobbies", term="potter", pos="n")
     assert identity_lexicon.write([potter], tmp_path / "hobbies.csv") == 1
     assert list(formats.read(tmp_path / "hobbies.csv")) == [potter]
-    with pytest.raises(
-        ValueError, match=r"would turn its terms into 'crafts'; name a folder, which will hold hobbies\.csv"
-    ):
+    with pytest.raises(ValueError, match=r"'crafts'.*folder.*hobbies\.csv"):
         identity_lexicon.write([potter], tmp_path / "crafts.csv")
-    with pytest.raises(ValueError, match="cannot be the name of a file"):
+    with pytest.raises(ValueError, match="cannot be the name"):
         identity_lexicon.write([Term(category="a/b", term="potter")], tmp_path / "lexicon")
     assert not (tmp_path / "crafts.csv").exists()
     assert not (tmp_path / "lexicon").exists()
@@ -104,7 +102,7 @@ def test_a_lexicon_replaces_a_lexicon_and_nothing_else(tmp_path: Path) -> None:
     identity_lexicon.write([Term(category="crafts", term="weaver")], folder)
     assert [path.name for path in folder.iterdir()] == ["crafts.csv"]
     (folder / "results.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(BadInput, match=r"results\.csv, which would be lost"):
+    with pytest.raises(BadInput, match=r"results\.csv.*lost"):
         identity_lexicon.write([Term(category="hobbies", term="potter")], folder)
     assert sorted(path.name for path in folder.iterdir()) == ["crafts.csv", "results.csv"]
 
@@ -177,7 +175,7 @@ def test_bad_lexicons_are_refused_with_their_line(text: str, complaint: str, tmp
 
 def test_a_folder_without_lexicons_is_refused(tmp_path: Path) -> None:
     """An empty folder is no lexicon, and no format of ours."""
-    with pytest.raises(BadInput, match="a folder without a CSV"):
+    with pytest.raises(BadInput, match="without a CSV"):
         list(identity_lexicon.read(tmp_path))
-    with pytest.raises(BadInput, match="in no known format"):
+    with pytest.raises(BadInput, match="no known format"):
         list(formats.read(tmp_path))

@@ -80,5 +80,5 @@ def test_nothing_to_estimate_from_is_an_error() -> None:
     """No annotation, no estimate; and a posterior below one half could name two labels."""
     with pytest.raises(ValueError, match="no annotations"):
         dawid_skene([])
-    with pytest.raises(ValueError, match="two labels may tie"):
+    with pytest.raises(ValueError, match="labels may tie"):
         dawid_skene([Annotation(item="i", annotator="a", label="x")]).labels(sure=0.3)

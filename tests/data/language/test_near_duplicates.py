@@ -142,7 +142,7 @@ def test_near_duplicates_between_two_sets() -> None:
 @pytest.mark.parametrize("near", [0, -1, 1.1])
 def test_a_threshold_is_a_share(near: float) -> None:
     """Nothing and more than all are none."""
-    with pytest.raises(ValueError, match="near is a share"):
+    with pytest.raises(ValueError, match=r"near.*share"):
         list(near_duplicates(["a"], near))
 
 
@@ -172,9 +172,9 @@ def test_cats_that_differ_in_one_option_are_different() -> None:
 
 def test_records_that_are_alike_by_design_are_refused() -> None:
     """Probes differ in the identity alone, which a filter would throw away; scores have no text."""
-    with pytest.raises(ValueError, match="compare the stereotypes or the identities"):
+    with pytest.raises(ValueError, match=r"compare.*stereotypes.*identities"):
         content(Probe(category="c", identity="zorbs", stereotype="sing"))
-    with pytest.raises(ValueError, match="Score records are not compared"):
+    with pytest.raises(ValueError, match=r"Score.*not compared"):
         content(Score(item="a", score=1.0))
 
 

@@ -45,11 +45,11 @@ def test_the_sentence_names_the_right_option(tmp_path: Path) -> None:
     """Counts as Zipf values, Zipf values as counts, either as a text: the option that takes the file."""
     for kind in ("counts", "zipf"):
         (tmp_path / kind).write_text(FILES[kind])
-    with pytest.raises(BadInput, match=r"counts:1: found '900000' as a Zipf value.*--word-counts"):
+    with pytest.raises(BadInput, match=r"counts:1: .*'900000'.*Zipf.*--word-counts"):
         read_zipf(tmp_path / "counts")
-    with pytest.raises(BadInput, match=r"zipf:1: found '5\.5' as a count.*--zipf"):
+    with pytest.raises(BadInput, match=r"zipf:1: .*'5\.5'.*count.*--zipf"):
         read_counts(tmp_path / "zipf")
-    with pytest.raises(BadInput, match=r"3 of 3 lines that are a word, a tab and a number.*--word-counts.*--zipf"):
+    with pytest.raises(BadInput, match=r"3 of 3 lines.*--word-counts.*--zipf"):
         list(corpus_lines(tmp_path / "counts"))
 
 
@@ -58,7 +58,7 @@ def test_words_that_differ_by_case_are_one(tmp_path: Path) -> None:
     (tmp_path / "c").write_text("Tidy\t3\ntidy\t4\nice cream\t2\n")
     assert read_counts(tmp_path / "c") == {"tidy": 7, "ice cream": 2}
     (tmp_path / "c").write_text("tidy\t3\nuntidy 4\n")
-    with pytest.raises(BadInput, match=r"c:2: found 'untidy 4'; expected word counts"):
+    with pytest.raises(BadInput, match=r"c:2: .*'untidy 4'.*word counts"):
         read_counts(tmp_path / "c")
 
 

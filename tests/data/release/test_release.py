@@ -153,12 +153,12 @@ def test_a_release_replaces_a_release_and_nothing_else(tmp_path: Path) -> None:
     write_release({"test": probes(4)}, tmp_path / "set", FACTS)
     assert {name: len(list(records)) for name, records in read_release(tmp_path / "set").items()} == {"test": 4}
     (tmp_path / "set" / "thesis.tex").write_text("years of work")
-    with pytest.raises(BadInput, match=r"thesis\.tex, which would be lost"):
+    with pytest.raises(BadInput, match=r"thesis\.tex.*lost"):
         write_release({"test": probes(5)}, tmp_path / "set", FACTS)
     assert (tmp_path / "set" / "thesis.tex").read_text() == "years of work"
     (tmp_path / "set" / "thesis.tex").unlink()
     (tmp_path / "set" / "README.md").write_text("Somebody else's dataset")
-    with pytest.raises(BadInput, match="which would be lost"):
+    with pytest.raises(BadInput, match="would be lost"):
         write_release({"test": probes(5)}, tmp_path / "set", FACTS)
 
 
@@ -191,18 +191,18 @@ def _columns(folder: Path, **columns: Any) -> Path:
 
 def test_a_file_that_is_no_release_is_refused(tmp_path: Path) -> None:
     """Other columns, rows that are no records, half a file, no file: each says what was found and where."""
-    with pytest.raises(BadInput, match=r"test\.parquet: found the columns 'x, y'"):
+    with pytest.raises(BadInput, match=r"test\.parquet: .*'x, y'"):
         list(read(_columns(tmp_path, x=["a"], y=["b"])))
     score = {"item": ["a", None], "score": [1.0, 2.0], "tokens": [1, 1], "task": ["", ""], "reason": ["", ""]}
     path = tmp_path / "data" / "test.parquet"
     pq.write_table(pa.table(score | {"extra": ["{}", "{}"]}), path)
-    with pytest.raises(BadInput, match=r"test\.parquet:2: found None in field 'item'"):
+    with pytest.raises(BadInput, match=r"test\.parquet:2: .*None.*'item'"):
         list(read(tmp_path))
     pq.write_table(pa.table(score | {"extra": ["{", "{}"]}), path)
-    with pytest.raises(BadInput, match="rows that are no scores"):
+    with pytest.raises(BadInput, match="no scores"):
         list(read(tmp_path))
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(BadInput, match="no readable Parquet file"):
+    with pytest.raises(BadInput, match="readable Parquet"):
         list(read(tmp_path))
     path.unlink()
     with pytest.raises(BadInput, match=r"no data/\*\.parquet"):

@@ -194,7 +194,7 @@ def test_a_cancelled_batch_is_not_sent_again_by_the_same_run(server: BatchServer
 def test_a_batch_that_is_turned_down_says_why_and_costs_nothing(server: BatchServer, tmp_path: Path) -> None:
     """The server's own words, in one sentence; then the requests can be sent again."""
     server.ends = ["failed"]
-    with pytest.raises(ServerRefuses, match=r"batch-0 was turned down: line 1 is no JSON"):
+    with pytest.raises(ServerRefuses, match=r"batch-0.*line 1 is no JSON"):
         run(server, tmp_path, asked(3))
     assert spent(tmp_path) == pytest.approx(0.00056)
     assert run(server, tmp_path, asked(3)) == replies(3)
@@ -214,7 +214,7 @@ def test_parameters_are_learnt_before_a_batch_is_sent_and_from_its_lines(server:
 
 def test_a_batch_that_could_cost_more_than_the_limit_is_not_sent(server: BatchServer, tmp_path: Path) -> None:
     """8 + 128 bytes read at $10 and 50 tokens written at $30 a million are $0.00286: one alone, nine at half of it."""
-    with pytest.raises(ValueError, match=r"10 requests that can bring the cost to \$0.0158 .* give --max-cost 0.0158"):
+    with pytest.raises(ValueError, match=r"10 requests.*\$0\.0158.*--max-cost 0\.0158"):
         run(server, tmp_path, asked(10), limit=0.0157)
     assert server.asked == []
     assert run(server, tmp_path, asked(10), limit=0.0158) == replies(10)
@@ -249,7 +249,7 @@ def test_a_server_without_the_batch_api_is_said_so(server: BatchServer, tmp_path
 
     server.step = missing
     for _ in range(2):
-        with pytest.raises(ServerRefuses, match=r"has no Batch API \(HTTP 404\); run the command without --batch"):
+        with pytest.raises(ServerRefuses, match=r"Batch API.*HTTP 404.*--batch"):
             run(server, tmp_path, asked(3))
     assert run(server, tmp_path, asked(3), batch=False) == replies(3)
     assert (missed, {*server.paid.values()}) == ([], {1})
@@ -268,7 +268,7 @@ def broken_at(step: str) -> Callable[[str], None]:
 def test_a_batch_whose_confirmation_is_lost_is_found_and_not_sent_again(server: BatchServer, tmp_path: Path) -> None:
     """The server made the batch, and its reply never came: the next run finds it by its tag."""
     server.step = broken_at("created")
-    with pytest.raises(ServerRefuses, match="run the same command again to go on"):
+    with pytest.raises(ServerRefuses, match="same command again"):
         run(server, tmp_path, asked(3))
     server.step = lambda name: None
     assert run(server, tmp_path, asked(3)) == replies(3)
@@ -287,7 +287,7 @@ def test_equal_requests_of_two_folders_are_batches_of_their_own(server: BatchSer
     """A run that was stopped before its batch was made does not take the replies of another folder for its own."""
     run(server, tmp_path / "one", asked(3))
     server.step = broken_at("create")
-    with pytest.raises(ServerRefuses, match="run the same command again to go on"):
+    with pytest.raises(ServerRefuses, match="same command again"):
         run(server, tmp_path / "two", asked(3))
     server.step = lambda name: None
     assert run(server, tmp_path / "two", asked(3)) == replies(3)
@@ -306,12 +306,12 @@ def test_a_batch_under_way_is_not_sent_again_elsewhere_or_by_itself(server: Batc
     """Another address, or requests by themselves, would be paid for twice."""
     run(server, tmp_path, asked(1))
     server.step = broken_at("look")
-    with pytest.raises(ServerRefuses, match="run the same command again"):
+    with pytest.raises(ServerRefuses, match="same command again"):
         run(server, tmp_path, asked(3))
     server.step = lambda name: None
-    with pytest.raises(ValueError, match=r"found 2 requests in a batch .* run the command with --batch"):
+    with pytest.raises(ValueError, match=r"2 requests.*--batch"):
         run(server, tmp_path, asked(3), batch=False)
-    with pytest.raises(ValueError, match=r"sent to http://127\.0\.0\.1:\d+/v1.* expected the same --base-url"):
+    with pytest.raises(ValueError, match=r"http://127\.0\.0\.1:\S+/v1.*--base-url"):
         run(ChatServer(url="http://127.0.0.1:9/v1"), tmp_path, asked(3))
     assert run(server, tmp_path, asked(1)) == replies(1), "what others wait for is collected too"
     assert run(server, tmp_path, asked(3), batch=False) == replies(3)
@@ -322,7 +322,7 @@ def test_a_batch_that_the_server_does_not_know_is_not_sent_again(server: BatchSe
     """Another account's key, perhaps: the batch may be paid for."""
     with store(tmp_path) as ledger:
         ledger.batch("tag", state="submitted", id="batch-of-another", keys=[one.key for one in asked(3)], at=server.url)
-    with pytest.raises(ServerRefuses, match="does not know a batch that was sent"):
+    with pytest.raises(ServerRefuses, match="not know a batch"):
         run(server, tmp_path, asked(3))
     assert server.sizes == []
 

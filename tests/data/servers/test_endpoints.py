@@ -61,5 +61,5 @@ def test_only_a_server_here_does_without_a_key(monkeypatch: pytest.MonkeyPatch) 
     """Elsewhere the missing key is named."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert Endpoint(base_url="http://localhost:1/v1").key() == "no-key"
-    with pytest.raises(ValueError, match="no key in the environment variable OPENAI_API_KEY"):
+    with pytest.raises(ValueError, match=r"no key.*OPENAI_API_KEY"):
         Endpoint().key()

@@ -141,7 +141,7 @@ def test_a_wrong_key_ends_the_run_at_once_and_is_not_shown(monkeypatch: pytest.M
     error = {"error": {"message": "Incorrect API key provided: sk-zorb-0123456789.", "code": "invalid_api_key"}}
     with (
         serving(ChatServer(lambda body: (401, error, {}))) as server,
-        pytest.raises(ServerRefuses, match=r"does not let us in: HTTP 401: Incorrect API key provided: \*\*\*"),
+        pytest.raises(ServerRefuses, match=r"let us in.*HTTP 401.*\*\*\*"),
     ):
         asked(server, requests(30))
     assert len(server.asked) <= 8

@@ -20,7 +20,7 @@ def test_prices_come_from_a_table_that_users_edit(tmp_path: Path) -> None:
     )
     assert price_of("tiny", None, table) == Price(3, 4, 0.4)
     table.write_text('[models]\n"tiny" = { prompt = 1 }\n')
-    with pytest.raises(BadInput, match="an entry without a number"):
+    with pytest.raises(BadInput, match="without a number"):
         price_of("tiny", None, table)
 
 
@@ -121,5 +121,5 @@ def test_a_misspelt_field_of_a_price_is_refused(tmp_path: Path) -> None:
     """It would be left out in silence."""
     table = tmp_path / "mine.toml"
     table.write_text('[models]\n"tiny" = { prompt = 1, completion = 2, cashed = 1 }\n')
-    with pytest.raises(BadInput, match="unknown field 'cashed'"):
+    with pytest.raises(BadInput, match="field 'cashed'"):
         price_of("tiny", None, table)

@@ -141,7 +141,7 @@ def test_an_archive_writes_nowhere_but_where_its_member_belongs(server: Files, t
 def test_a_wrong_or_damaged_archive_is_refused(server: Files, tmp_path: Path) -> None:
     """An archive of other bytes is refused, and so is one without the file, even if its checksum were right."""
     server.add("/SBIC.tgz", SBIC[:-20])
-    with pytest.raises(ValueError, match="it is not the released file"):
+    with pytest.raises(ValueError, match="not the released file"):
         fetch("judged")
     for content, complaint in [(archive(other=b"no"), "an archive without it"), (SBIC[:60], "a damaged archive")]:
         server.add("/SBIC.tgz", content)
@@ -202,7 +202,7 @@ def test_an_unpublished_checksum_is_kept_when_first_seen(server: Files, tmp_path
     assert note.read_text() == f"{digest(CATS)}  cats.json\n"
     first.path.unlink()
     server.add("/cats.json", CATS + b" ")
-    with pytest.raises(ValueError, match=f"and not {digest(CATS)}"):
+    with pytest.raises(ValueError, match=f"not {digest(CATS)}"):
         fetch("unknown")
     assert not first.path.exists()
 
@@ -231,7 +231,7 @@ def test_one_wrong_file_of_several_is_enough(server: Files, tmp_path: Path) -> N
     fetch("lexicons")
     assert sources.resolve("lexicons")
     wrong(tmp_path, "lexicons/crafts.csv", LEXICONS["crafts.csv"].replace(b"potter", b"zorber"))
-    with pytest.raises(ValueError, match=r"crafts\.csv has SHA-256"):
+    with pytest.raises(ValueError, match=r"crafts\.csv.*SHA-256"):
         sources.resolve("lexicons")
 
 
@@ -239,7 +239,7 @@ def test_a_first_download_is_held_to_its_checksum(server: Files, tmp_path: Path)
     """Without a published checksum, a file is held to that of its first download; one put there is unchecked."""
     fetch("unknown")
     wrong(tmp_path, "unknown/cats.json")
-    with pytest.raises(ValueError, match="the file that was fetched first has"):
+    with pytest.raises(ValueError, match="fetched first"):
         sources.resolve("unknown")
     (tmp_path / "data/unknown/cats.json.sha256").unlink()
     assert sources.resolve("unknown").exists()
@@ -278,23 +278,21 @@ def test_without_a_network_the_user_is_told_what_to_put_where(
 ) -> None:
     """HF_HUB_OFFLINE asks nobody; a host that cannot be reached gives the same advice."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(
-        ValueError, match=rf"HF_HUB_OFFLINE is set: bring .*/cats\.json \(SHA-256 {digest(CATS)}\) and put"
-    ):
+    with pytest.raises(ValueError, match=rf"HF_HUB_OFFLINE.*/cats\.json.*{digest(CATS)}.*put"):
         sources.resolve("cats")
     assert server.asked == []
     monkeypatch.delenv("HF_HUB_OFFLINE")
     released.TABLE.write_text(released.TABLE.read_text().replace("127.0.0.1", "nowhere.invalid"))
     monkeypatch.setenv("no_proxy", "*")
     released.table.cache_clear()
-    with pytest.raises(ValueError, match=r"nowhere\.invalid cannot be reached .*: bring .* and put it at "):
+    with pytest.raises(ValueError, match=r"nowhere\.invalid.*reached.*put"):
         fetch("cats")
 
 
 def test_a_folder_that_cannot_be_written_is_said(server: Files, tmp_path: Path) -> None:
     """CATSOFA_DATA names a file."""
     (tmp_path / "data").write_text("a file")
-    with pytest.raises(BadInput, match="CATSOFA_DATA names another"):
+    with pytest.raises(BadInput, match=r"CATSOFA_DATA.*another"):
         fetch("cats")
 
 
@@ -318,7 +316,7 @@ def test_the_commands_list_show_fetch_and_find(server: Files, tmp_path: Path) ->
     _, listed = run("list")
     assert "cats" in listed
     assert max(map(len, listed.splitlines())) <= 80
-    with pytest.raises(ValueError, match="run 'catsofa data fetch cats'"):
+    with pytest.raises(ValueError, match="'catsofa data fetch cats'"):
         run("path", "cats")
     assert run("fetch", "cats", "lexicons")[0] == 0
     assert run("path", "cats") == (0, f"{tmp_path / 'data/cats/cats.json'}\n")
@@ -343,6 +341,6 @@ def test_fetch_takes_one_local_file_for_one_set(server: Files, tmp_path: Path) -
     """One file cannot be two sets; a name that is not known is said before anything is fetched."""
     with pytest.raises(ValueError, match="name one"):
         run("fetch", "cats", "judged", "--from", str(tmp_path))
-    with pytest.raises(ValueError, match=r"no source 'cat' \(cats\?\)"):
+    with pytest.raises(ValueError, match=r"'cat' \(cats\?\)"):
         run("fetch", "cats", "cat")
     assert server.asked == []

@@ -53,13 +53,11 @@ def test_the_only_file_with_data_is_read(cache: Path, monkeypatch: pytest.Monkey
         records = list(catsofa.read(ADDRESS))
         assert [pair.id for pair in records] == ["0", "1"]
         filled(hub, {"pairs.csv": CROWS.encode(), "data/more.jsonl": FILES["jsonl"][1].encode()})
-        with pytest.raises(
-            BadInput, match=r"found 2 files with data \(data/more\.jsonl, pairs\.csv\); expected one; name"
-        ):
+        with pytest.raises(BadInput, match=r"2 files.*data/more\.jsonl, pairs\.csv"):
             list(catsofa.read(ADDRESS))
         assert len(list(catsofa.read(f"{ADDRESS}/data/more.jsonl"))) == 2
         assert sources.resolve(f"{ADDRESS}@main/pairs.csv").name == "pairs.csv"
-        with pytest.raises(BadInput, match=r"found no such file among .*pairs\.csv"):
+        with pytest.raises(BadInput, match=r"no such file.*pairs\.csv"):
             list(catsofa.read(f"{ADDRESS}/other.csv"))
     assert list(catsofa.read(f"{ADDRESS}/pairs.csv")) == records
 
@@ -86,9 +84,7 @@ def test_without_a_network_the_folder_of_an_earlier_use_is_read(cache: Path, mon
     (kept / "refs/main").write_text("abc")
     (kept / "snapshots/abc/pairs.csv").write_text(CROWS)
     assert [pair.id for pair in catsofa.read(ADDRESS)] == ["0", "1"]
-    with pytest.raises(
-        BadInput, match="nothing of it on this machine, and HF_HUB_OFFLINE is set; expected a connection"
-    ):
+    with pytest.raises(BadInput, match=r"HF_HUB_OFFLINE.*connection"):
         list(catsofa.read("hf://datasets/zorb/others"))
 
 
@@ -103,7 +99,7 @@ def test_a_hub_that_gives_no_answer_is_one_sentence_within_five_seconds(
                 silent.listen()
             at(f"http://127.0.0.1:{silent.getsockname()[1]}", monkeypatch)
             began = time.monotonic()
-            with pytest.raises(BadInput, match="nothing of it on this machine, and the hub gives no answer"):
+            with pytest.raises(BadInput, match="gives no answer"):
                 list(catsofa.read(ADDRESS))
             assert time.monotonic() - began < 5
 
@@ -112,7 +108,7 @@ def test_a_set_that_is_not_there_and_a_wrong_address_are_said(cache: Path, monke
     """The number of the answer; the forms of an address."""
     with serving() as hub:
         at(hub.url, monkeypatch)
-        with pytest.raises(BadInput, match=r"found the hub's answer 404 to zorb/pairs; expected a public data set"):
+        with pytest.raises(BadInput, match=r"answer 404.*zorb/pairs.*public"):
             list(catsofa.read(ADDRESS))
-    with pytest.raises(BadInput, match="found no address of a data set; expected hf://datasets/OWNER/NAME, OWNER"):
+    with pytest.raises(BadInput, match=r"no address.*hf://datasets/OWNER/NAME"):
         list(catsofa.read("hf://models/zorb/pairs"))

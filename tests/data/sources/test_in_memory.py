@@ -116,7 +116,7 @@ def test_rows_in_parquet_and_in_json_lines_are_read_too(name: str, tmp_path: Pat
     assert list(formats.read(tmp_path / "rows.parquet")) == list(formats.read(tmp_path / "rows.jsonl")) == records
     with (tmp_path / "rows.jsonl").open("a") as file:
         file.write("[1]\n")
-    with pytest.raises(BadInput, match="found a JSON list; expected a JSON object on each line"):
+    with pytest.raises(BadInput, match=r"JSON list.*JSON object"):
         list(formats.read(tmp_path / "rows.jsonl"))
 
 
@@ -150,7 +150,7 @@ def test_an_empty_cell_is_refused_with_its_row_and_is_never_text(empty: str) -> 
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(FOUR).astype(object)
     frame.loc[2, "more"] = {"nan": float("nan"), "None": None, "NaT": pd.NaT, "NA": pd.NA}[empty]
-    with pytest.raises(BadInput, match="DataFrame:3: found no field 'more'"):
+    with pytest.raises(BadInput, match=r"DataFrame:3: .*no field 'more'"):
         list(catsofa.read(frame))
 
 
@@ -158,9 +158,9 @@ def test_columns_of_one_name_and_bytes_are_refused() -> None:
     """pandas would drop a column, and the letters of bytes depend on an encoding that nobody names."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(FOUR)
-    with pytest.raises(BadInput, match="the column 'more' twice"):
+    with pytest.raises(BadInput, match="'more' twice"):
         list(catsofa.read(pd.concat([frame, frame[["more"]]], axis=1)))
-    with pytest.raises(ValueError, match=r"found bytes \(b'A x.'\)"):
+    with pytest.raises(ValueError, match=r"bytes.*b'A x\.'"):
         list(catsofa.read(frame.assign(more=[text.encode() for text in frame.more])))
 
 
@@ -177,5 +177,5 @@ def test_a_row_without_one_of_its_texts_is_refused() -> None:
     """A CAT without its unrelated words is none."""
     rows = [{"context": "A dravian is BLANK.", "target": "dravian", "bias_type": "x", "stereotype": "old",
              "anti-stereotype": "young", "unrelated": float("nan")}]  # fmt: skip
-    with pytest.raises(BadInput, match="must not be empty"):
+    with pytest.raises(BadInput, match="not be empty"):
         list(catsofa.read([{**rows[0], "id": "a", "unrelated": "blue"}, rows[0]]))

@@ -120,7 +120,7 @@ def test_the_folder_that_is_named_wins_over_the_cache(empty_home: Path, monkeypa
 )
 def test_what_is_missing_says_what_to_put_where(name: str, parts: list[str], empty_home: Path) -> None:
     """One sentence with the command, the address, the checksum and the place."""
-    with pytest.raises(ValueError, match="is not on this machine") as error:
+    with pytest.raises(ValueError, match="not on this machine") as error:
         sources.path(name)
     assert [part for part in parts if part not in str(error.value)] == []
 
@@ -137,7 +137,7 @@ def test_a_local_path_always_wins(empty_home: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_slip_of_the_pen_is_answered_with_the_nearest_name(empty_home: Path) -> None:
     """`stereoset:dve` is neither a file nor a source; `stereoset:dev` is one."""
-    with pytest.raises(BadInput, match=r"found no such file; expected .* \(stereoset:dev\?\)"):
+    with pytest.raises(BadInput, match=r"no such file.*stereoset:dev\?"):
         sources.resolve("stereoset:dve")
-    with pytest.raises(ValueError, match=r"no source 'seet' \(seat\?\); 'catsofa data list' shows them all"):
+    with pytest.raises(ValueError, match=r"'seet' \(seat\?\).*'catsofa data list'"):
         released.named("seet")

@@ -151,7 +151,7 @@ def test_minimal_pairs_of_templates_and_of_swapped_sentences(workplace: Path) ->
         "The tailor we met last year was rude.",
         "The umpire we met last year was rude.",
     )
-    with pytest.raises(ValueError, match="no frame 'future'; there are statement"):
+    with pytest.raises(ValueError, match=r"'future'.*statement"):
         catsofa("build", "minimal-pairs", "--associations", "groups.csv", "--frame", "future", "--out", "pairs.jsonl")
     (workplace / "said.csv").write_text("text,bias_type\nAn actress sang.,gender\nNobody sang.,gender\n")
     said = catsofa("build", "swaps", "--sentences", "said.csv", "--swap", "gender", "--out", "pairs.jsonl")

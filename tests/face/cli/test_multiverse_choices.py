@@ -291,5 +291,5 @@ def test_one_multiverse_asks_one_question(tmp_path: Path) -> None:
     ]
     jsonl.write(probes, tmp_path / "probes.jsonl")
     answer: Callable[[dict[str, Any]], str] = lambda body: "Yes" if "A:" not in str(body) else "A"  # noqa: E731
-    with serving(ChatServer(answer)) as server, pytest.raises(ValueError, match="asks another question than choice"):
+    with serving(ChatServer(answer)) as server, pytest.raises(ValueError, match=r"another question.*choice"):
         asked(server, tmp_path / "probes.jsonl", None, ["templates=which"])

@@ -141,7 +141,7 @@ def test_an_effect_that_is_given_has_its_power_and_needs_so_many_items() -> None
     assert half.needed is not None
     assert 120 < half.needed < 210
     assert half.items_needed == 10 * half.needed
-    with pytest.raises(ValueError, match="at most 50 points"):
+    with pytest.raises(ValueError, match="50 points"):
         found(ss, 60)
 
 
@@ -200,7 +200,7 @@ def test_a_run_that_was_scored_otherwise_needs_its_protocol(tmp_path: Path) -> N
 def test_records_without_a_variance_model_ask_for_a_pilot_run(tmp_path: Path) -> None:
     """Probes say nothing of how far stereotypes differ; the error names the two runs that would."""
     jsonl.write(probes(4), tmp_path / "probes.jsonl")
-    with pytest.raises(BadInput, match="give two pilot runs: --predictions RUN --against RUN"):
+    with pytest.raises(BadInput, match="--predictions RUN --against RUN"):
         power(tmp_path / "probes.jsonl")
 
 
@@ -214,7 +214,7 @@ def test_a_majority_is_right_as_often_as_the_binomial_says() -> None:
     assert 0.02 < people.half_width["percent"] < 0.05
     assert judgements(1.0, 50).judgements == 1
     for wrong in (0.5, 1.01, math.nan):
-        with pytest.raises(ValueError, match=r"above 0\.5 and at most 1"):
+        with pytest.raises(ValueError, match=r"above 0\.5.*at most 1"):
             judgements(wrong, 10)
     with pytest.raises(ValueError, match="train people"):
         judgements(0.51, 10)

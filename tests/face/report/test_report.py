@@ -138,7 +138,7 @@ def test_a_copy_of_the_data_makes_no_second_model(tmp_path: Path) -> None:
     report["signature"]["model"], report["results"]["overall"]["ss"] = "m@a", 1.0
     del report["checksum"]
     (tmp_path / "copy.json").write_text(json.dumps(report))
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="give one"):
         document([tmp_path / "a", tmp_path / "copy.json"])
 
 
@@ -286,7 +286,7 @@ def test_counts_are_flush_right_with_their_thousands_apart() -> None:
 @pytest.mark.parametrize("cells", [(), ("a",), ("a", 1, 2)])
 def test_a_row_has_a_cell_for_each_column(cells: tuple[str | int, ...]) -> None:
     """A shorter and a longer row are refused by their number, with both counts."""
-    with pytest.raises(ValueError, match=f"row 2 .*'t' has {len(cells)} cells for 2 columns"):
+    with pytest.raises(ValueError, match=f"row 2.*'t'.*{len(cells)} cells.*2 columns"):
         Table(name="t", caption="c", columns=("word", "count"), rows=(("a", 1), cells), signatures=("s",))
 
 
@@ -320,7 +320,7 @@ def test_a_name_that_says_another_format_is_refused_unless_one_is_named(tmp_path
     """A page of HTML under the name of a Word document opens nowhere; with --format the name is one's own affair."""
     runs, out = run(tmp_path / "a", pairs("d")), tmp_path / "r.docx"
     asked = ["report", str(runs), "--out", str(out)]
-    with pytest.raises(BadInput, match=r"found the ending '\.docx'.*--format"):
+    with pytest.raises(BadInput, match=r"'\.docx'.*--format"):
         CliRunner().invoke(app, asked, catch_exceptions=False)
     assert not out.exists()
     assert CliRunner().invoke(app, [*asked, "--format", "html"]).exit_code == 0
@@ -352,16 +352,16 @@ def test_a_copy_of_a_run_counts_once(tmp_path: Path) -> None:
     del report["checksum"]
     printed = tmp_path / "other.json"
     printed.write_text(json.dumps(report))
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="give one"):
         document([whole, printed])
 
 
 def test_what_is_no_finished_run_is_refused(tmp_path: Path) -> None:
     """An empty folder, a run without its end and the same run twice are errors that say what to do."""
     whole = run(tmp_path / "a", cats("d"))
-    with pytest.raises(BadInput, match="no such file or folder"):
+    with pytest.raises(BadInput, match="no such file"):
         document([tmp_path / "nowhere"])
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="give one"):
         document([whole, whole])
     (whole / "report.json").unlink()
     with pytest.raises(BadInput, match=r"report\.json.*`catsofa score` again"):

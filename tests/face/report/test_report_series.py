@@ -76,7 +76,7 @@ def test_questions_and_choices_are_lines(tmp_path: Path) -> None:
 def test_a_measure_without_lines_is_refused_with_what_it_is(tmp_path: Path) -> None:
     """The names have numbers: what is missing is a measure that is drawn."""
     runs = [replace(read(run(tmp_path / f"{n}", cats("d"), f"m-step{n}")), kind="own") for n in (1, 2)]
-    with pytest.raises(ValueError, match="checkpoints of own alone"):
+    with pytest.raises(ValueError, match=r"checkpoints.*own alone"):
         list(series("series", [("own", runs)], "step", seat.tests_of))
 
 
@@ -84,10 +84,10 @@ def test_names_without_numbers_are_refused_with_what_was_found(tmp_path: Path) -
     """The word and the names; and two runs of one step."""
     run(tmp_path / "a", cats("d"), "m-epoch1")
     run(tmp_path / "b", cats("d"), "m-epoch2")
-    with pytest.raises(ValueError, match="'step', in the names m-epoch1, m-epoch2"):
+    with pytest.raises(ValueError, match=r"'step'.*m-epoch1, m-epoch2"):
         document([tmp_path], x="step")
     run(tmp_path / "c", cats("d"), "m-epoch02")
-    with pytest.raises(ValueError, match="have one epoch, 2"):
+    with pytest.raises(ValueError, match="one epoch, 2"):
         document([tmp_path], x="epoch")
 
 
@@ -97,7 +97,7 @@ def test_a_number_that_goes_on_is_refused(tmp_path: Path, name: str) -> None:
     for step in (500, 900):
         run(tmp_path / str(step), cats("d"), f"m-step{step}")
     run(tmp_path / "more", cats("d"), name)
-    with pytest.raises(ValueError, match=f"{name}.*expected a whole number after 'step'"):
+    with pytest.raises(ValueError, match=f"{name}.*whole number.*'step'"):
         document([tmp_path], x="step")
 
 

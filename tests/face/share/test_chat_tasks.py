@@ -120,11 +120,11 @@ def test_an_answer_survives_json() -> None:
 
 def test_records_without_options_and_names_with_spaces_are_refused(tmp_path: Path) -> None:
     """Nothing is left behind."""
-    with pytest.raises(ValueError, match="expected CATs or CrowS-Pairs"):
+    with pytest.raises(ValueError, match=r"CATs.*CrowS-Pairs"):
         write(probes(2), tmp_path / "task", "zorbs")
-    with pytest.raises(ValueError, match="found no records"):
+    with pytest.raises(ValueError, match="no records"):
         write([], tmp_path / "task", "zorbs")
-    with pytest.raises(ValueError, match="cannot name a task"):
+    with pytest.raises(ValueError, match="name a task"):
         write(pairs(), tmp_path / "task", "a b")
     assert not list(tmp_path.iterdir())
 

@@ -195,10 +195,10 @@ def test_what_lasts_is_one_sentence_without_the_token(
     """No token, an unknown one, one that may only read, a Hub that stays down: each says what to do."""
     paths = [a_result(tmp_path)]
     monkeypatch.setenv("HF_TOKEN", READER)
-    with pytest.raises(NotPushed, match="may not write to me/results"):
+    with pytest.raises(NotPushed, match=r"not write.*me/results"):
         push(paths, "me/results", waits=QUICK)
     monkeypatch.setenv("HF_TOKEN", "hf_nobody")
-    with pytest.raises(NotPushed, match="does not know this token"):
+    with pytest.raises(NotPushed, match=r"not know.*token"):
         push(paths, "me/results", waits=QUICK)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     hub.faults = [("repos/create", 503)] * 4
@@ -228,7 +228,7 @@ def test_what_names_people_or_is_not_whole_is_refused_before_anything_is_sent(hu
         with pytest.raises(BadInput, match=r"study|not finished|something else"):
             push([tmp_path / name[:3]], "me/x")
     (tmp_path / "again").mkdir()
-    with pytest.raises(ValueError, match=r"two of these would be results/report\.html"):
+    with pytest.raises(ValueError, match=r"two.*results/report\.html"):
         push([a_result(tmp_path), a_result(tmp_path / "again")], "me/x")
     with pytest.raises(ValueError, match="OWNER/NAME"):
         push([a_result(tmp_path)], "x")
@@ -237,7 +237,7 @@ def test_what_names_people_or_is_not_whole_is_refused_before_anything_is_sent(hu
 
 def test_a_file_that_names_the_users_own_folder_is_refused(hub: Hub, tmp_path: Path) -> None:
     """What is in a page cannot be cut without harm, so it is not pushed."""
-    with pytest.raises(NotPushed, match="relative to the working folder"):
+    with pytest.raises(NotPushed, match="working folder"):
         push([a_result(tmp_path, f"model:{Path.home()}/models/m")], "me/x")
     assert not hub.asked
 

@@ -115,7 +115,7 @@ def test_a_label_that_is_no_choice_is_refused(study: Study) -> None:
     free = [Annotation(item=v.item, annotator=v.annotator, label="I am Ana" if n == 0 else v.label, extra=v.extra)
             for n, v in enumerate(votes)]  # fmt: skip
     rule, out = Rule(need=8, of=15), study.folder.parent / "out"
-    with pytest.raises(ValueError, match=r"'I am Ana' of item .* is no choice of validate-cats"):
+    with pytest.raises(ValueError, match=r"'I am Ana'.*validate-cats"):
         release({"test": bakers(2)}, free, out, FACTS, rule=rule, studies=[study], by=["country"])
     assert not out.exists()
     assert not (study.folder / "releases.jsonl").exists()
@@ -125,7 +125,7 @@ def test_groups_need_a_study_that_asked(study: Study) -> None:
     """Without a study there is nobody to ask; the release is refused."""
     call = ["release", str(study.folder.parent / "cats.jsonl"), "--name", "B", "--by", "country", "--out", "out",
             "--annotations", str(study.folder / "annotations.jsonl"), "--need", "3", "--of", "5"]  # fmt: skip
-    with pytest.raises(ValueError, match="groups are those of one study in which people judged, and there are 0"):
+    with pytest.raises(ValueError, match=r"groups.*one study.* 0"):
         CliRunner().invoke(app, call, catch_exceptions=False)
 
 

@@ -89,7 +89,7 @@ def test_a_link_to_the_split_is_not_followed(board: Path, split: Path) -> None:
     assert "link" in entry["refused"]
     inside = board / "split.jsonl"
     inside.write_bytes(split.read_bytes())
-    with pytest.raises(ValueError, match="keep it elsewhere"):
+    with pytest.raises(ValueError, match="elsewhere"):
         update(board, inside)
 
 
@@ -199,7 +199,7 @@ def test_a_second_process_on_the_same_board_is_refused(board: Path, split: Path)
 
         def begin(self, total: int | None = None) -> None:
             """Be refused."""
-            with pytest.raises(BadInput, match="another run is writing"):
+            with pytest.raises(BadInput, match="is writing"):
                 update(board, split)
 
     assert len(update(board, split, progress=Beside())) == 1

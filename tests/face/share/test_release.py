@@ -95,7 +95,7 @@ def test_the_labels_that_cats_carry_are_judgements_too(tmp_path: Path) -> None:
         carried.append(replace(cat, candidates=(one, two, three)))
     made = release({"test": carried}, [], tmp_path / "out", FACTS, secret="s")
     assert made.release.records == 2
-    with pytest.raises(ValueError, match="there are no annotations"):
+    with pytest.raises(ValueError, match="are no annotations"):
         release({"test": cats}, [], tmp_path / "other", FACTS, secret="s")
     with pytest.raises(ValueError, match="nobody confirmed"):
         release({"test": cats[:1]}, judged(cats[:1], 5), tmp_path / "other", FACTS, secret="s")
@@ -143,7 +143,7 @@ def test_a_study_whose_answers_have_not_come_home_is_said(tmp_path: Path) -> Non
     study = create(tmp_path / "study", kind="validate-cats", items=bakers(2))
     asked = ["release", str(tmp_path / "cats.jsonl"), "--study", str(study.folder), "--name", "B", "--out", "out"]
     for _ in range(2):
-        with pytest.raises(BadInput, match=r"study: found no judgements; .* catsofa annotate pull brings them home"):
+        with pytest.raises(BadInput, match=r"study: .*no judgements.*catsofa annotate pull"):
             CliRunner().invoke(app, asked, catch_exceptions=False)
         (study.folder / "annotations.jsonl").touch()
 
@@ -197,9 +197,9 @@ def test_probes_are_released_with_what_people_said_of_them(tmp_path: Path) -> No
     assert probe.extra["review"]["plausible"]["label"] == "plausible"
     assert probe.extra["review"]["severity"]["label"] is None
     assert not list((tmp_path / "out").glob("stereoset-*.json"))
-    with pytest.raises(ValueError, match="nobody was asked about these probes"):
+    with pytest.raises(ValueError, match=r"nobody.*these probes"):
         release({"test": items}, [], tmp_path / "other", FACTS, secret="s")
-    with pytest.raises(ValueError, match="none of these items"):
+    with pytest.raises(ValueError, match="none of these"):
         release({"test": items[:1]}, judgements, tmp_path / "other", FACTS, secret="s")
 
 

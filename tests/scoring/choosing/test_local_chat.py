@@ -109,7 +109,7 @@ def test_the_prompt_that_requests_share_is_forwarded_once_a_row(chatty: Callable
 
 def test_a_model_without_a_template_is_sent_to_score(tiny: Tiny) -> None:
     """A base model is no chat model."""
-    with pytest.raises(ValueError, match=r"has no chat template.*`catsofa score`"):
+    with pytest.raises(ValueError, match=r"chat template.*`catsofa score`"):
         LocalChat(load(str(tiny("qwen2")), device="cpu"), Asking())
 
 
@@ -237,7 +237,7 @@ def test_labels_that_the_tokenizer_writes_alike_are_refused(chatty: Callable[[st
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>")
     tokenizer.chat_template = PLAIN
     model = replace(chatty(PLAIN), tokenizer=tokenizer)
-    with pytest.raises(ValueError, match="writes the labels A and B alike"):
+    with pytest.raises(ValueError, match="labels A and B"):
         replies(model, list(requests(ITEMS[:1], [template("likelihood")])))
 
 

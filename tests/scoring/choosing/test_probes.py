@@ -173,7 +173,7 @@ def test_replies_to_two_questions_are_measured_apart(tmp_path: Path) -> None:
     (tmp_path / "replies.jsonl").write_text(
         "".join(json.dumps({"item": r.item, "order": r.order, "reply": r.reply}) + "\n" for r in replies)
     )
-    with pytest.raises(BadInput, match="replies to probes and probes-which"):
+    with pytest.raises(BadInput, match="probes and probes-which"):
         report_on(tmp_path / "replies.jsonl", tmp_path / "probes.jsonl")
 
 
@@ -221,7 +221,7 @@ def test_a_statement_is_denied_in_its_language(language: str, text: str, stated:
 
 def test_a_language_without_a_denial_is_refused() -> None:
     """No English denial stands before a Dutch statement."""
-    with pytest.raises(ValueError, match="no denial of statements in 'nl'"):
+    with pytest.raises(ValueError, match=r"denial.*'nl'"):
         item_of(Probe(category="c", identity="x", stereotype="y", text="Zorbs zingen", extra={"language": "nl"}))
 
 

@@ -101,7 +101,7 @@ def test_a_template_of_ones_own_is_a_file_that_shows_the_sentences(tmp_path: Pat
         own.write_text(text)
         with pytest.raises(ValueError, match=said):
             templates.load(str(own))
-    with pytest.raises(ValueError, match="expected one of likelihood"):
+    with pytest.raises(ValueError, match="one of likelihood"):
         templates.load("unheard-of")
 
 
@@ -111,7 +111,7 @@ def test_records_without_two_different_sentences_are_refused() -> None:
         same = Pair(more="Zorbs sing.", less=less, direction="stereo", bias_type="species")
         with pytest.raises(ValueError, match="equal texts"):
             item_of(same)
-    with pytest.raises(ValueError, match="expected CATs, CrowS-Pairs"):
+    with pytest.raises(ValueError, match="CATs, CrowS-Pairs"):
         item_of(Identity(category="species", identity="zorbs", form="plural"))
 
 
@@ -122,7 +122,7 @@ def test_two_templates_with_one_name_are_refused(tmp_path: Path) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"Pick {number}:\n{{{{ options }}}}")
     for twice in (files[:2], ["plain", "plain"]):
-        with pytest.raises(ValueError, match=r"two templates named (own|plain)"):
+        with pytest.raises(ValueError, match=r"two templates.*\b(own|plain)\b"):
             refuse_unfit([templates.load(str(name)) for name in twice], "", neutral=False)
-    with pytest.raises(ValueError, match="has the name of a bundled template"):
+    with pytest.raises(ValueError, match="bundled template"):
         templates.load(str(files[2]))

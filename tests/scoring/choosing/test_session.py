@@ -163,11 +163,9 @@ def test_replies_of_another_model_are_not_mixed_in(data: Path, tmp_path: Path) -
             asked(server, data, tmp_path / "run")
         server.answer = tidy
         asked(server, data, tmp_path / "run")
-    with pytest.raises(
-        ValueError, match=r"contains a different set of choices \(at: http://127\.0\.0\.1:\d+/v1 → http"
-    ):
+    with pytest.raises(ValueError, match=r"choices.*at: http://127\.0\.0\.1:\d+/v1 → http"):
         asked(ChatServer(url="http://127.0.0.1:9/v1"), data, tmp_path / "run")
-    with pytest.raises(ValueError, match=r"contains a different set of choices \(neutral: False → True\)"):
+    with pytest.raises(ValueError, match=r"choices.*neutral: False → True"):
         ask(chatty(server), choices(data, [load("likelihood")], neutral=True), out=tmp_path / "run")
 
 
@@ -180,7 +178,7 @@ def test_an_unknown_model_ends_with_the_servers_own_sentence(data: Path, said: s
     error = {"error": {"message": said, "code": code}}
     with serving(ChatServer(lambda body: (404, error, {}))) as server:
         model = ServedChat("zorb-1", Endpoint(base_url=server.url, concurrency=1), Asking())
-        with pytest.raises(ServerRefuses, match=f"does not know the model: HTTP 404: {said}"):
+        with pytest.raises(ServerRefuses, match=f"not know.*HTTP 404: {said}"):
             ask(model, choices(data, [load("likelihood")]))
     assert len(server.asked) == 1
 
@@ -235,16 +233,16 @@ def test_no_request_is_sent_that_could_cost_more_than_the_limit_and_a_larger_lim
     price, whole = Price(1000, 10_000), choices(data, [load("likelihood")])
     with serving(ChatServer(tidy)) as server:
         model = chatty(server, answer_tokens=2, reasoning_tokens=8)
-        with pytest.raises(ValueError, match=r"stopped at --max-cost \$2.00: \d+ of 40 requests are left") as stopped:
+        with pytest.raises(ValueError, match=r"--max-cost \$2\.00.*\d+ of 40 requests") as stopped:
             ask(model, whole, out=tmp_path / "run", price=price, max_cost=2, resamples=100)
         paid = len(server.answered)
         assert 20 <= paid <= 27
         assert f"{40 - paid} of 40" in str(stopped.value)
         smallest = float(str(stopped.value).split("--max-cost ")[-1].split()[0])
-        with pytest.raises(ValueError, match="stopped at --max-cost"):
+        with pytest.raises(ValueError, match=r"stopped.*--max-cost"):
             ask(model, whole, out=tmp_path / "run", price=price, max_cost=1, resamples=100)
         assert len(server.answered) == paid
-        with pytest.raises(ValueError, match="stopped at --max-cost"):
+        with pytest.raises(ValueError, match=r"stopped.*--max-cost"):
             ask(model, whole, out=tmp_path / "run", price=price, max_cost=smallest, resamples=100)
         assert len(server.answered) == paid + 1
         ask(model, whole, out=tmp_path / "run", price=price, max_cost=10, resamples=100)
@@ -255,7 +253,7 @@ def test_a_limit_holds_at_a_server_that_ignores_its_limit_of_tokens(data: Path, 
     """Ten tokens are allowed and 300 come, $0.35 a reply: the first goes alone, and $2 are enough for five."""
     with serving(ChatServer(tidy, usage={"prompt_tokens": 50, "completion_tokens": 300}, slow=0.05)) as server:
         model = chatty(server, answer_tokens=2, reasoning_tokens=8)
-        with pytest.raises(ValueError, match=r"stopped at --max-cost \$2.00"):
+        with pytest.raises(ValueError, match=r"stopped.*--max-cost \$2\.00"):
             ask(model, choices(data), out=tmp_path / "run", price=Price(1000, 1000), max_cost=2, resamples=100)
     assert len(server.answered) == 5
     assert server.peak > 1
@@ -270,7 +268,7 @@ def test_replies_that_the_server_does_not_count_cost_the_most_that_they_can(
     with serving(ChatServer(tidy, usage=usage)) as server:
         model = chatty(server, answer_tokens=2, reasoning_tokens=8)
         for limit in (2, 1):
-            with pytest.raises(ValueError, match=r"and at most \$[12]\.\d+ is spent"):
+            with pytest.raises(ValueError, match=r"at most \$[12]\.\d+"):
                 ask(model, whole, out=tmp_path / "run", price=Price(1000, 10_000), max_cost=limit, resamples=100)
         assert 0 < len(server.answered) < 20
 
@@ -299,9 +297,9 @@ def test_a_limit_of_the_cost_needs_a_price_and_a_folder(data: Path, tmp_path: Pa
     """Without either, nothing is asked."""
     whole = choices(data, [load("likelihood")])
     with serving(ChatServer(tidy)) as server:
-        with pytest.raises(ValueError, match=r"price of zorb-1 at .* is unknown"):
+        with pytest.raises(ValueError, match=r"price.*zorb-1.*unknown"):
             ask(chatty(server), whole, out=tmp_path / "run", max_cost=1)
-        with pytest.raises(ValueError, match="--max-cost needs --out"):
+        with pytest.raises(ValueError, match=r"--max-cost.*--out"):
             ask(chatty(server), whole, price=Price(1, 1), max_cost=1)
         assert server.asked == []
 
@@ -321,7 +319,7 @@ def test_items_that_offer_no_choice_are_refused(tmp_path: Path) -> None:
     """Equal options, no records, or records without sentences: one sentence each, and nothing is asked."""
     equal = Pair(id="p", more="Zorbs sing.", less="Zorbs sing.", direction="stereo", bias_type="x")
     jsonl.write([equal], tmp_path / "equal.jsonl")
-    with pytest.raises(ValueError, match="options of item p have equal texts"):
+    with pytest.raises(ValueError, match=r"item p.*equal texts"):
         choices(tmp_path / "equal.jsonl", [load("likelihood")])
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(BadInput):

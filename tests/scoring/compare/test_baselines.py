@@ -59,7 +59,7 @@ def test_the_sentiment_model_prefers_the_most_negative() -> None:
 
     scores = list(baselines.sentiment([cat("a")], classify))
     assert [score.score for score in scores] == [0.2, 0.9, 0.2]
-    with pytest.raises(ValueError, match="no label 'LABEL_0'; it has NEGATIVE, POSITIVE"):
+    with pytest.raises(ValueError, match=r"'LABEL_0'.*NEGATIVE, POSITIVE"):
         list(baselines.sentiment([cat("a")], classify, label="LABEL_0"))
 
 
@@ -80,7 +80,7 @@ def test_any_text_classification_model_is_a_classifier(tmp_path: Path) -> None:
 
 def test_a_model_without_a_trained_classifier_is_refused(tiny: Callable[[str], Path], tmp_path: Path) -> None:
     """transformers would make up a head, and sentiment would be chance under another name."""
-    with pytest.raises(ValueError, match=r"is no text-classification model: its head .* is not trained"):
+    with pytest.raises(ValueError, match=r"text-classification.*not trained"):
         baselines.classifier(str(tiny("bert")))
-    with pytest.raises(ValueError, match=r"holds no config\.json"):
+    with pytest.raises(ValueError, match=r"no config\.json"):
         baselines.classifier(str(tmp_path))

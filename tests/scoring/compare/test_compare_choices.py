@@ -72,10 +72,10 @@ def test_runs_of_other_questions_and_of_one_model_are_refused(tmp_path: Path) ->
         with pytest.raises(BadInput, match=said):
             compare_choices([one, other], tmp_path / "data.jsonl")
     other = run(tmp_path / "fewer", pairs(39), every(3))
-    with pytest.raises(BadInput, match="choices from other data"):
+    with pytest.raises(BadInput, match="other data"):
         compare_choices([one, other], tmp_path / "data.jsonl")
     jsonl.write(pairs(), tmp_path / "data.jsonl")
-    with pytest.raises(ValueError, match="two models or more"):
+    with pytest.raises(ValueError, match="two models"):
         compare_choices([one, one], tmp_path / "data.jsonl")
 
 

@@ -36,11 +36,11 @@ def test_models_are_compared_over_the_items_that_all_scored() -> None:
 def test_a_comparison_needs_two_models_and_the_same_cats() -> None:
     """One model, other CATs, no item in common: each an error."""
     one, other = outcomes([cat("a")], scores({"a": (3, 2, 1)})), outcomes([cat("b")], scores({"b": (3, 2, 1)}))
-    with pytest.raises(ValueError, match="two models or more"):
+    with pytest.raises(ValueError, match="two models"):
         compare({"one": one})
-    with pytest.raises(ValueError, match="the same CATs"):
+    with pytest.raises(ValueError, match="same CATs"):
         compare({"one": one, "other": other})
-    with pytest.raises(ValueError, match="none of the 1 CATs is scored by every model"):
+    with pytest.raises(ValueError, match=r"1 CATs.*every model"):
         compare({"one": one, "other": outcomes([cat("a")], {})})
 
 

@@ -125,7 +125,7 @@ def test_the_frequency_gap_by_hand() -> None:
 
 def test_no_words_to_compare_is_an_error() -> None:
     """Nothing was counted."""
-    with pytest.raises(ValueError, match="no CAT has words whose frequency could be compared"):
+    with pytest.raises(ValueError, match=r"no CAT.*frequency"):
         frequency_gap([], lambda word: 0.0)
 
 

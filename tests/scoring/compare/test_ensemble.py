@@ -53,13 +53,13 @@ def test_the_search_finds_the_model_that_knows_and_the_even_mixture_of_equals() 
 
 def test_weights_of_another_number_of_models_are_an_error() -> None:
     """As many weights as models, for each task."""
-    with pytest.raises(ValueError, match="1 models need as many weights for intrasentence CATs; found 2"):
+    with pytest.raises(ValueError, match=r"1 models.*intrasentence.*2"):
         list(combined([cat("a")], [scores({"a": (3, 2, 1)})], {"intrasentence": (0.5, 0.5)}))
 
 
 def test_a_model_that_scores_everything_alike_has_no_z_scores() -> None:
     """Its spread is zero: it cannot be put on a scale."""
-    with pytest.raises(ValueError, match="model 2 of the ensemble scores nothing, or everything alike"):
+    with pytest.raises(ValueError, match=r"model 2.*nothing.*alike"):
         search([cat("a")], [scores({"a": (3, 2, 1)}), scores({"a": (1, 1, 1)})])
 
 
@@ -70,7 +70,7 @@ def test_written_weights() -> None:
         "intersentence": (1.0, 0.0),
     }
     for wrong in ("intra=1", "intrasentence", "intrasentence=a,b"):
-        with pytest.raises(ValueError, match="weights are written like intrasentence="):
+        with pytest.raises(ValueError, match="written like intrasentence="):
             parsed([wrong])
 
 

@@ -99,21 +99,21 @@ def test_the_order_of_few_models_converges_with_nothing(models: int, defined: bo
 def test_one_model_or_one_item_is_refused() -> None:
     """Nothing tells apart what is alone."""
     for values in (drawn(1), drawn(5, 1)):
-        with pytest.raises(ValueError, match="expected two items and two models or more"):
+        with pytest.raises(ValueError, match=r"two items.*two models"):
             examine(matrix(values))
 
 
 def test_resamples_too_few_for_an_interval_are_refused() -> None:
     """0, 1 and a negative number: the number found, and the least that is expected."""
     for count in (0, 1, -3):
-        with pytest.raises(ValueError, match=f"found {count} resamples; expected 2 or more"):
+        with pytest.raises(ValueError, match=f"{count} resamples.*2 or more"):
             examine(matrix(drawn()), resamples=count)
 
 
 def test_a_task_with_the_name_of_a_key_of_the_report_is_refused() -> None:
     """`results.convergence` would be the task or the agreement of tasks."""
     of = matrix(drawn())
-    with pytest.raises(ValueError, match="a task is called 'convergence'"):
+    with pytest.raises(ValueError, match=r"task.*'convergence'"):
         examine(replace(of, tasks=np.array(["convergence"] * 60)))
 
 

@@ -69,7 +69,7 @@ def test_a_row_that_does_not_fit_at_all_is_a_sentence() -> None:
     def forward(rows: list[int]) -> None:
         raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
 
-    with pytest.raises(ValueError, match="not enough memory for one row of 7 tokens"):
+    with pytest.raises(ValueError, match=r"memory.*7 tokens"):
         run([7, 3], 100, forward)
 
 

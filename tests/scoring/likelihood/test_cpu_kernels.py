@@ -146,5 +146,5 @@ def test_quantised_loading_says_what_it_lacks(tiny: Tiny) -> None:
     """Without bitsandbytes a quantised load is one sentence that names it, before anything is computed."""
     if find_spec("bitsandbytes"):
         pytest.skip("bitsandbytes is installed")
-    with pytest.raises(ValueError, match=r"cannot be loaded: .*requires bitsandbytes"):
+    with pytest.raises(ValueError, match=r"cannot be loaded.*bitsandbytes"):
         load(str(tiny("gpt2")), quantisation={"load_in_4bit": True})

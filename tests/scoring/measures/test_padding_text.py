@@ -102,7 +102,7 @@ def test_the_default_protocol_hides_the_pieces_of_the_filled_sentence_after_the_
 
 def test_the_released_code_without_its_padding_text_is_refused(xlnet: Backend) -> None:
     """The sentence says where to find the text and how to name it."""
-    with pytest.raises(ValueError, match=r"expected stereoset-code,padding_text=FILE.*code/dataloader.py"):
+    with pytest.raises(ValueError, match=r"stereoset-code,padding_text=FILE.*code/dataloader\.py"):
         score_records(xlnet, [a_cat()], named("stereoset-code"))
 
 
@@ -114,5 +114,5 @@ def test_the_text_counts_and_not_the_place_of_its_file(padding: Path, tmp_path: 
     one, other = (named(f"stereoset-code,padding_text={path}") for path in (padding, copy))
     assert one.name == other.name == "stereoset-code,padding_text=padding.txt"
     assert one.digest == other.digest != named("stereoset-code").digest
-    with pytest.raises(ValueError, match="a text for padding_text"):
+    with pytest.raises(ValueError, match="text for padding_text"):
         named(f"stereoset-code,padding_text={tmp_path / 'none.txt'}")

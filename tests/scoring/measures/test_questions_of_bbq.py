@@ -151,10 +151,10 @@ def test_a_file_without_predictions_is_refused(questions: list[Question], tmp_pa
     """The sentence names the columns that there are; predictions for other data are refused as well."""
     jsonl.write([replace(one, extra={"note": "x"}) for one in questions], tmp_path / "none.jsonl")
     path = write_sample(tmp_path, "bbq")
-    with pytest.raises(ValueError, match="no column of predictions: the questions carry note; a name must hold 'pred'"):
+    with pytest.raises(ValueError, match=r"no column.*note.*'pred'"):
         report_on(tmp_path / "none.jsonl", path)
     jsonl.write([replace(one, id=f"{one.id}x") for one in questions], tmp_path / "others.jsonl")
-    with pytest.raises(ValueError, match="none of the predictions is for one of the 2 questions of the data"):
+    with pytest.raises(ValueError, match=r"none.*2 questions"):
         report_on(tmp_path / "others.jsonl", path)
     with pytest.raises(BadInput, match="found questions"):
         report_on(path, write_sample(tmp_path, "crows-pairs"))

@@ -104,7 +104,7 @@ def test_a_causal_model_scores_whole_sentences_and_has_no_aul(tiny: Tiny) -> Non
     ids = backend.reader.bare([PAIR.less])[PAIR.less].ids
     expected = ask(backend, [Continuation((backend.reader.start, *ids))])[0].mean()
     assert score_records(backend, [PAIR], DEFAULT)[1].score == pytest.approx(expected, abs=1e-6)
-    with pytest.raises(ValueError, match="aul is defined for masked models"):
+    with pytest.raises(ValueError, match=r"aul.*masked models"):
         score_records(backend, [PAIR], named("aul"))
 
 

@@ -88,7 +88,7 @@ def test_a_protocol_asks_for_another_measure_of_known_records(installed: dict[st
     """By its name; the records must be those that it takes."""
     assert measure_of(Pair, named("louder")) is installed["louder"]
     assert measure_of(Pair, named("catsofa")).name == "crows_pairs"
-    with pytest.raises(BadInput, match="found cats; expected pairs, which louder measures"):
+    with pytest.raises(BadInput, match=r"cats.*pairs.*louder"):
         measure_of(Cat, named("louder"))
 
 
@@ -100,13 +100,13 @@ def test_an_option_of_a_package_enters_the_digest_where_it_is_not_the_default(in
     assert (found.of(ZorbOptions).zeal, found.measure) == (3, "zorbs")
     assert found.differences() == {"zeal": (3, 2, "asked for")}
     assert found.by_measure()["zorbs"] == {"zeal": 3}
-    with pytest.raises(ValueError, match="zeal cannot be 'much'; it can be a whole number"):
+    with pytest.raises(ValueError, match=r"zeal.*'much'.*whole number"):
         named("catsofa,zeal=much")
 
 
 def test_what_a_measure_cannot_do_is_a_sentence(installed: dict[str, Any]) -> None:
     """A measure of pairs that makes no numbers; a name that no package has; records without a measure."""
-    with pytest.raises(ValueError, match=r"'louder' is not made of scores \(its class has no method `results`"):
+    with pytest.raises(ValueError, match=r"'louder'.*no method `results`"):
         report(
             [pair := a_pair("a", "b")],
             [Score(item=pair.id, task="more", score=-1.0)],
@@ -114,9 +114,9 @@ def test_what_a_measure_cannot_do_is_a_sentence(installed: dict[str, Any]) -> No
             data="d",
             model="m",
         )
-    with pytest.raises(ValueError, match="no measure 'blickets'; the measures are stereoset"):
+    with pytest.raises(ValueError, match=r"'blickets'.*stereoset"):
         registry.named("blickets")
-    with pytest.raises(BadInput, match="found scores; expected records with a measure: cats, pairs, probes"):
+    with pytest.raises(BadInput, match=r"scores.*cats, pairs, probes"):
         measure_of(Score)
 
 
@@ -213,13 +213,13 @@ def test_a_measure_never_takes_the_name_of_a_measure_or_protocol_of_catsofa(
 def test_packages_that_share_a_name_or_an_option_are_all_refused(register: Callable[..., None]) -> None:
     """Whichever is found first, neither is meant."""
     register(Entry(louder(), package="zorb-tools"), Entry(louder(), package="blickets"))
-    with pytest.raises(ValueError, match=r"of zorb-tools \(.*\) and blickets \(.*: 2 entry points have this name"):
+    with pytest.raises(ValueError, match=r"zorb-tools \(.*blickets \(.*2 entry points"):
         named("broken")
     options = broken_options(zeal=3)
     register(Entry(louder(options=options)), Entry(Zorbs(), name="zorbs"), Entry(Louder(), name="louder"))
     assert list(protocols.plugins().parts) == ["louder"]
     for name in ("broken", "zorbs"):
-        with pytest.raises(ValueError, match=rf"the measure '{name}' .*broken and zorbs have an option 'zeal'"):
+        with pytest.raises(ValueError, match=rf"'{name}'.*broken and zorbs.*'zeal'"):
             named(name)
 
 
@@ -255,12 +255,10 @@ def test_what_a_package_returns_is_refused_where_it_breaks_the_rules_of_rows(
 
     monkeypatch.setattr(installed["louder"], "results", results, raising=False)
     pair = a_pair("a", "b")
-    with pytest.raises(ValueError, match=rf"^the measure 'louder' of .*test_registry {says}.*; mend or uninstall"):
+    with pytest.raises(ValueError, match=rf"'louder' .*test_registry.*{says}.*uninstall"):
         report([pair], [Score(item=pair.id, task="more", score=-1.0)], named("louder"), data="d", model="m")
     found = ValueError("none of the \x1b pairs is scored")  # a fault of the data
-    with pytest.raises(
-        ValueError, match=r"^the measure 'louder' of .*test_registry: none of the \\x1b pairs is scored$"
-    ):
+    with pytest.raises(ValueError, match=r"'louder' .*test_registry: none of the \\x1b pairs is scored$"):
         report([pair], [Score(item=pair.id, task="more", score=-1.0)], named("louder"), data="d", model="m")
 
 
@@ -302,7 +300,7 @@ def test_a_fault_in_a_method_of_a_package_names_the_measure_and_the_method(metho
 def test_a_list_of_other_things_than_a_method_must_give_is_refused_by_name(method: str, found: Any, odd: str) -> None:
     """What was found, and what the list must hold; never an error further on that names neither."""
     own = type("Odd", (PairScores,), {"name": "odd", method: lambda *given: found})()
-    with pytest.raises(ValueError, match=rf"'odd' of .* returned {odd} from `{method}`; expected a list of "):
+    with pytest.raises(ValueError, match=rf"'odd'.*returned {odd} .*`{method}`.*list"):
         getattr(own, method)(*range(getattr(Measure, method).__code__.co_argcount - 1))
 
 
@@ -313,7 +311,7 @@ def test_a_fault_in_the_items_of_a_package_ends_an_evaluation_in_a_sentence(
     for method in ("items", "keys"):
         installed["louder"] = type("Faulty", (Louder,), {method: raises})()
         registry.named.cache_clear()
-        with pytest.raises(ValueError, match=rf"'louder' of .*test_registry failed in `{method}`"):
+        with pytest.raises(ValueError, match=rf"'louder' .*test_registry.*failed.*`{method}`"):
             evaluate(str(tiny("gpt2")), [a_pair("a", "b c")], protocol="louder", out=tmp_path / method)
 
 
@@ -341,7 +339,7 @@ def test_runs_are_compared_by_the_measure_of_their_reports(
     )
     with pytest.raises(ValueError, match=says):
         compare_on(runs[:2])
-    with pytest.raises(ValueError, match="crows was measured by catsofa, and louder has the measure louder"):
+    with pytest.raises(ValueError, match=r"crows.*catsofa.*measure louder"):
         compare_on(runs[1:], protocol="louder")
-    with pytest.raises(ValueError, match=r"'louder' has no comparison of models; .* no method `compare`"):
+    with pytest.raises(ValueError, match=r"'louder'.*no method `compare`"):
         compare_on(runs[:2], protocol="louder")

@@ -131,9 +131,9 @@ def test_a_change_that_is_large_and_one_that_is_none() -> None:
 
 def test_nothing_to_join_and_nothing_scored_are_errors() -> None:
     """Both say what to look at."""
-    with pytest.raises(ValueError, match=r"no paraphrase can be joined with a CAT by its id \(\{'no_original': 1\}\)"):
+    with pytest.raises(ValueError, match=r"no paraphrase.*\{'no_original': 1\}"):
         robustness([cat("a")], {}, [cat("b")], {})
-    with pytest.raises(ValueError, match="none of the 1 joined CATs is scored in both files"):
+    with pytest.raises(ValueError, match=r"1 joined.*both files"):
         robustness([cat("a")], {}, [cat("a")], {})
 
 
@@ -158,9 +158,9 @@ def test_ranks_that_stand_and_ranks_that_turn() -> None:
 def test_ranks_need_models_on_the_same_items() -> None:
     """One model is no order, and other items are another measurement."""
     one, other = outcomes([cat("a")], scores({"a": (3, 2, 1)})), outcomes([cat("b")], scores({"b": (3, 2, 1)}))
-    with pytest.raises(ValueError, match="two models or more"):
+    with pytest.raises(ValueError, match="two models"):
         rank_stability({"one": (one, one)})
-    with pytest.raises(ValueError, match="every model scored on the same items"):
+    with pytest.raises(ValueError, match="same items"):
         rank_stability({"one": (one, one), "two": (other, other)})
 
 

@@ -89,7 +89,7 @@ def test_equal_severities_change_neither_the_score_nor_its_limits() -> None:
 @pytest.mark.parametrize("ratings", [{}, {"are late": [-1.0, 2.0]}, {"are late": "much"}])
 def test_no_severity_or_one_below_0_is_refused(ratings: dict[str, object]) -> None:
     """A scale that begins below 0 gives no weights; without the option nobody reads it."""
-    with pytest.raises(ValueError, match="ratings of 0 or more"):
+    with pytest.raises(ValueError, match=r"ratings.*0 or more"):
         sofa.results(*rated(ratings), weights="severity")
     plain = sofa.results(*rated(ratings))
     assert (plain.score.value, plain.weighted) == (pytest.approx(2.5), None)
@@ -227,14 +227,14 @@ def test_identities_that_tie_share_a_stereotype() -> None:
 def test_two_probes_in_one_cell_are_refused() -> None:
     """The same identity, stereotype and category twice would count one of them in silence."""
     twice = [Probe(id=name, category="c", identity="i", stereotype="s") for name in "ab"]
-    with pytest.raises(ValueError, match="two probes of category 'c' join 'i' with 's'"):
+    with pytest.raises(ValueError, match=r"'c'.*'i'.*'s'"):
         sofa.results(twice, [])
 
 
 def test_two_probes_of_one_id_are_refused() -> None:
     """One score cannot be that of two texts."""
     twice = [Probe(id="a", category="c", identity=name, stereotype="s") for name in ("i", "j")]
-    with pytest.raises(ValueError, match="two probes have the id 'a'"):
+    with pytest.raises(ValueError, match="id 'a'"):
         sofa.results(twice, [Score(item="a", score=-1.0)])
 
 

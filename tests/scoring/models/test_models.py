@@ -51,7 +51,7 @@ def test_the_small_real_models_are_what_they_are(shared: Path) -> None:
 def test_a_question_without_a_trained_head_is_refused(tiny: Tiny) -> None:
     """The sentence names the purpose, the model, and what the model can give."""
     model = load(str(tiny("bert-without-next-sentence")))
-    with pytest.raises(ValueError, match=r"StereoSet asks for whether one sentence follows another, and .* can give"):
+    with pytest.raises(ValueError, match=r"StereoSet.*sentence follows another"):
         model.need("next-sentence", "StereoSet")
 
 
@@ -122,7 +122,7 @@ def test_pickled_weights_are_not_read_unless_asked(tiny: Tiny, tmp_path: Path) -
         (folder / "model.safetensors").unlink()
 
     folder = damaged(tiny, tmp_path, pickle)
-    with pytest.raises(ValueError, match="the weights of"):
+    with pytest.raises(ValueError, match="weights of"):
         load(str(folder))
     assert load(str(folder), allow_pickle=True).kind == "causal"
 

@@ -95,7 +95,7 @@ def test_a_token_that_joins_the_filler_with_its_neighbour_is_refused(tiny: Tiny)
     known = reader(tiny, "gpt2")
     text = "The gardener"
     tokens = known.bare([text])[text]
-    with pytest.raises(Unscorable, match="joins 'garden' with the letters beside it"):
+    with pytest.raises(Unscorable, match=r"'garden'.*letters beside"):
         tokens.span(4, 10)
 
 
@@ -115,7 +115,7 @@ def test_one_start_token_stands_before_a_text(tiny: Tiny, name: str) -> None:
 def test_a_text_that_spells_a_special_token_is_refused(tiny: Tiny, name: str, text: str) -> None:
     """It would become a start or a mask in the middle of a sentence."""
     known = reader(tiny, name)
-    with pytest.raises(Unscorable, match="spells the special token"):
+    with pytest.raises(Unscorable, match="special token"):
         known.check(known.framed([text])[text])
 
 

@@ -106,10 +106,10 @@ def test_known_pairs_show_which_way_round_a_head_answers(shared: Path) -> None:
     asked = [(first, second) for first, second, _ in known]
     right, wrong = (NextSentence(n, PairReader(model, 128)).log_probabilities(asked) for n in (network, turned))
     direction.refuse_if_wrong(right, known, "tiny-bert")
-    with pytest.raises(ValueError, match="the wrong way round: its next_label names the other class"):
+    with pytest.raises(ValueError, match=r"wrong way round.*next_label"):
         direction.refuse_if_wrong(wrong, known, "tiny-bert")
     check_own_head(model)
-    with pytest.raises(ValueError, match="the wrong way round: its next_label names the other class"):
+    with pytest.raises(ValueError, match=r"wrong way round.*next_label"):
         check_own_head(replace(model, next_label=1))
 
 
@@ -128,7 +128,7 @@ def test_a_model_whose_config_names_the_wrong_class_is_refused(
     } == {False}
     config = json.loads((body / "config.json").read_text())
     (body / "config.json").write_text(json.dumps(config | {"next_label": 1}))
-    with pytest.raises(ValueError, match="Its answers are the wrong way round: its next_label names the other class"):
+    with pytest.raises(ValueError, match=r"wrong way round.*next_label"):
         score_records(Backend(models.load(str(body), device="cpu")), CATS, DEFAULT)
 
 
@@ -145,7 +145,7 @@ def test_a_trained_head_scores_the_sentences_after_a_context(
     assert " with head@" in found.signature.model
     with pytest.raises(ValueError, match=r"nsp: .* → none"):
         evaluate(str(learner("llama")), CATS, out=tmp_path / "run", device="cpu", resamples=9)
-    with pytest.raises(ValueError, match=r"the head was trained on .*llama.*, and .*bert.* is another model"):
+    with pytest.raises(ValueError, match=r"head.*llama.*bert.*another model"):
         evaluate(str(learner("bert")), CATS, nsp=tmp_path / "head", device="cpu", resamples=9)
 
 
@@ -221,7 +221,7 @@ def test_a_random_next_sentence_head_is_refused(tiny: Tiny) -> None:
         refused += 1
     assert refused >= 3
     head.data.zero_()
-    with pytest.raises(ValueError, match=r"in [\d,]+ of 2,450 known comparisons in English \(p = 1\.?0?0?\).*--nsp"):
+    with pytest.raises(ValueError, match=r"of 2,450 known.*--nsp"):
         score_records(Backend(model), CATS, DEFAULT)
     assert score_records(Backend(model), [], DEFAULT) == []
     scored = score_records(Backend(model), CATS, named("catsofa,masked_pair=pseudo"))
@@ -234,7 +234,7 @@ def test_a_head_whose_label_was_turned_is_refused(learner: Callable[[str], Path]
     trained_head(learner("llama"), pairs, tmp_path / "out", epochs=2, learning_rate=3e-3)
     note = tmp_path / "out" / "next_sentence.json"
     note.write_text(note.read_text().replace('"next_label": 1', '"next_label": 0'))
-    with pytest.raises(ValueError, match="the wrong way round"):
+    with pytest.raises(ValueError, match="wrong way round"):
         next_sentence.load(tmp_path / "out", device="cpu")
 
 
@@ -242,7 +242,7 @@ def test_a_saved_head_that_guesses_scores_nothing(learner: Callable[[str], Path]
     """Trained for one epoch at no speed, it is loaded and can be checked, and refuses to score CATs."""
     trained_head(learner("llama"), pairs, tmp_path / "out", epochs=1, learning_rate=1e-9)
     head = next_sentence.load(tmp_path / "out", device="cpu")
-    with pytest.raises(ValueError, match=r"in \d+ % of its \d+ held-out pairs. This is within 3 standard errors"):
+    with pytest.raises(ValueError, match=r"\d+ %.*\d+ held-out.*3 standard errors"):
         head.score_cats(CATS)
 
 
@@ -266,7 +266,7 @@ def test_a_folder_that_is_no_head_is_refused(tmp_path: Path, content: str | None
 def test_an_unfinished_training_is_no_head(tmp_path: Path) -> None:
     """It says to run the training again."""
     (tmp_path / "training").mkdir()
-    with pytest.raises(BadInput, match="a training that has not ended; run it again to go on"):
+    with pytest.raises(BadInput, match=r"training.*not ended"):
         next_sentence.load(tmp_path)
     with pytest.raises(BadInput, match="no such folder"):
         next_sentence.load(tmp_path / "nowhere")
@@ -284,5 +284,5 @@ def test_a_model_without_such_a_head_is_refused(tiny: Tiny, name: str, head: Any
 
 def test_an_unknown_head_is_named(tiny: Tiny) -> None:
     """With the heads there are."""
-    with pytest.raises(ValueError, match="no head 'round'; the heads are own, linear, mlp"):
+    with pytest.raises(ValueError, match=r"'round'.*own, linear, mlp"):
         next_network.new(models.load(str(tiny("gpt2")), device="cpu"), "round", 0)  # type: ignore[arg-type] # the mistake is the point

@@ -91,7 +91,7 @@ def test_two_processes_do_not_train_in_one_folder(learner: Callable[[str], Path]
     )
     steps = first.steps()
     next(steps)
-    with pytest.raises(BadInput, match="that another run is writing"):
+    with pytest.raises(BadInput, match="is writing"):
         next(second.steps())
     assert next(steps).number == 2
 
@@ -119,7 +119,7 @@ def test_a_state_cut_short_is_not_taken_for_a_whole_one(
     assert sorted(path.name for path in work.iterdir()) == ["log.jsonl", "step-00000004"]
     weights = work / "step-00000004" / "weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
-    with pytest.raises(BadInput, match="step-00000004: found a damaged state"):
+    with pytest.raises(BadInput, match=r"step-00000004: .*damaged"):
         next(training().steps())
 
 
@@ -147,7 +147,7 @@ def test_too_little_memory_for_a_batch_names_the_parts_that_may_fit(
         recipe = Recipe(batch=40, epochs=1, accumulation=parts)
         return next(Training(model, SentencePairs(pairs), tmp_path / str(parts), recipe, 3).steps()).number
 
-    with pytest.raises(ValueError, match=r"40 pairs at once; divide a batch .*--accumulation 2\)"):
+    with pytest.raises(ValueError, match=r"40 pairs.*--accumulation 2\b"):
         first(1)
     assert first(4) == 1
 
@@ -163,7 +163,7 @@ def test_a_loss_that_is_no_number_stops_a_training(
         next(steps)
     with monkeypatch.context() as broken:
         _answer_by(broken, lambda own, rows: own(rows) * float("nan"))
-        with pytest.raises(ValueError, match=r"the loss of step 5 is nan; lower the learning rate"):
+        with pytest.raises(ValueError, match=r"loss.*step 5.*nan"):
             next(steps)
     again = Training(model, SentencePairs(pairs), tmp_path / "out", Recipe(batch=40, epochs=1), 3)
     assert next(again.steps()).number == 4

@@ -102,7 +102,7 @@ def test_half_precision_trains(learner: Callable[[str], Path], pairs: Path, tmp_
     assert trained.about["settings"]["precision"] == "bf16"
     assert next(iter(trained.network.parameters().values())).dtype.is_floating_point
     assert str(next(iter(trained.network.parameters().values())).dtype) == "torch.float32"
-    with pytest.raises(ValueError, match="fp16 is for GPUs"):
+    with pytest.raises(ValueError, match=r"fp16.*GPUs"):
         trained_head(learner("llama"), pairs, tmp_path / "other", precision="fp16")
 
 

@@ -35,9 +35,9 @@ def test_a_lost_or_doubled_line_is_refused(runs: Path, name: str) -> None:
 def test_a_run_without_its_history_is_not_reported(runs: Path) -> None:
     """Neither alone nor as one run of several."""
     (runs / "gpt2" / "journal.jsonl").unlink()
-    with pytest.raises(BadInput, match=r"journal\.jsonl: found no such file"):
+    with pytest.raises(BadInput, match=r"journal\.jsonl: .*no such file"):
         document([runs / "gpt2"])
-    with pytest.raises(BadInput, match=r"journal\.jsonl: found no such file"):
+    with pytest.raises(BadInput, match=r"journal\.jsonl: .*no such file"):
         document([runs])
     assert "journal.jsonl: run, wrong: found no such file" in verdict(runs / "gpt2")[1]
 

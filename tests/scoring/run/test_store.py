@@ -52,7 +52,7 @@ def test_a_run_of_something_else_is_refused_with_the_difference(tmp_path: Path) 
     with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
         run.add([Score(item="a", task="t", score=-1.0)])
     other = {**IDENTITY, "model": {"digest": "bb", "dtype": "bfloat16"}, "protocol": {"pieces": "sum", "masks": "all"}}
-    with pytest.raises(ValueError, match="contains a different run") as error:
+    with pytest.raises(ValueError, match="different run") as error:
         Run.begin(tmp_path / "run", other, ABOUT)
     for said in (
         "model.digest: aa → bb",
@@ -100,7 +100,7 @@ def test_a_second_process_on_the_same_run_is_refused_until_the_first_is_gone(tmp
     process = holder(tmp_path / "run")
     try:
         for attempt in (lambda: Run.begin(tmp_path / "run", IDENTITY, {}), lambda: read_scores(tmp_path / "run")):
-            with pytest.raises(ValueError, match="another process is working on the run"):
+            with pytest.raises(ValueError, match="another process"):
                 attempt()
     finally:
         process.send_signal(signal.SIGKILL)
@@ -142,7 +142,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_kept_stays(tmp_path: Path) -> No
     run.add(SCORES)
     pages = run._connection.execute("PRAGMA page_count").fetchone()[0]
     run._connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(ValueError, match="no space left for the run"):
+    with pytest.raises(ValueError, match="no space left"):
         run.add(Score(item=f"item {at}", task="t", score=-0.5, reason="x" * 100) for at in range(1000))
     assert run.count() == 3
     run.close()
@@ -163,7 +163,7 @@ def test_half_a_line_of_the_journal_is_dropped_by_the_next(tmp_path: Path) -> No
 def test_a_folder_of_other_things_is_not_taken_for_a_run(tmp_path: Path) -> None:
     """A mistyped --out must not fill somebody's folder."""
     (tmp_path / "thesis.txt").write_text("three years of work")
-    with pytest.raises(BadInput, match="a folder with other files in it"):
+    with pytest.raises(BadInput, match="other files"):
         Run.begin(tmp_path, IDENTITY, ABOUT)
     with pytest.raises(BadInput, match=r"no manifest\.json"):
         read_scores(tmp_path)

@@ -82,14 +82,14 @@ def test_a_number_without_a_name_is_no_sentiment(tmp_path: Path) -> None:
 def test_an_odd_row_is_refused_with_its_line(tmp_path: Path, ending: str, row: tuple[str, str], found: str) -> None:
     """The third row: line 4 below a header, 3 without one."""
     path = _write(tmp_path / f"t{ending}", [*planted_rows(2), row, *planted_rows(2)])
-    with pytest.raises(BadInput, match=rf"t\{ending}:{4 if ending == '.csv' else 3}: found {found}"):
+    with pytest.raises(BadInput, match=rf"t\{ending}:{4 if ending == '.csv' else 3}: .*{found}"):
         texts.read(path)
 
 
 def test_a_json_label_that_is_neither_text_nor_number_is_refused(tmp_path: Path) -> None:
     """`true` would be read as 1."""
     (tmp_path / "t.jsonl").write_text('{"text": "It rained.", "label": true}\n')
-    with pytest.raises(BadInput, match=r"t\.jsonl:1: found the label True"):
+    with pytest.raises(BadInput, match=r"t\.jsonl:1: .*label True"):
         texts.read(tmp_path / "t.jsonl")
 
 

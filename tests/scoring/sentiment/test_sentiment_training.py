@@ -76,17 +76,17 @@ def test_other_texts_or_another_recipe_are_not_mixed_into_a_classifier(
     before = _hashes(tmp_path / "out")
     assert train(model, read, tmp_path / "out", recipe) == about
     assert _hashes(tmp_path / "out") == before
-    with pytest.raises(ValueError, match=r"different classifier \(recipe\.seed: 0 → 1\)"):
+    with pytest.raises(ValueError, match=r"classifier.*recipe\.seed: 0 → 1"):
         train(model, read, tmp_path / "out", Recipe(**QUICK | {"epochs": 1, "seed": 1}))
     other = texts.read(write_texts(tmp_path / "o.jsonl", 200, seed=1))
-    with pytest.raises(ValueError, match=r"different classifier \(texts: "):
+    with pytest.raises(ValueError, match=r"classifier.*texts: "):
         train(model, other, tmp_path / "out", recipe)
 
 
 def test_a_causal_model_is_refused(learner: Callable[[str], Path], tmp_path: Path) -> None:
     """Its name, its kind, and what fits."""
     read = texts.read(write_texts(tmp_path / "t.jsonl", 100))
-    with pytest.raises(ValueError, match=r"is a causal model; name a masked model or an encoder"):
+    with pytest.raises(ValueError, match=r"causal.*masked.*encoder"):
         train(models.load(str(learner("gpt2")), device="cpu"), read, tmp_path / "out")
 
 

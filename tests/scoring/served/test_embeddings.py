@@ -43,7 +43,7 @@ def test_a_stopped_run_asks_for_no_text_again_and_holds_no_secret(tiny: Tiny, tm
     with server(tiny("gpt2"), lasting={many[TEXTS]: "400"}) as (endpoint, behind):
         vectors = ServedVectors("gpt2", endpoint)
         vectors.keep(tmp_path)
-        with pytest.raises(ValueError, match="no vectors for 5 texts"):
+        with pytest.raises(ValueError, match=r"no vectors.*5 texts"):
             vectors(many)
         behind.behaviour.lasting.clear()
         asked = len(behind.asked)
@@ -102,7 +102,7 @@ def test_what_a_server_does_not_let_one_choose_is_refused(option: str, value: An
 def test_a_server_without_such_an_endpoint_is_one_sentence(tiny: Tiny) -> None:
     """A 404 and a refused connection: the text of the server or its absence, and no key."""
     far = Endpoint(base_url="http://127.0.0.1:9/v1", attempts=2, backoff=0.01)
-    with pytest.raises(ServerRefuses, match="no server was found"):
+    with pytest.raises(ServerRefuses, match="no server"):
         evaluate("m", [TEST], executor=Served(far))
     with (
         server(tiny("gpt2"), lasting={TEXTS_OF_TEST[0]: "404"}) as (endpoint, _),

@@ -131,7 +131,7 @@ def test_replies_that_were_changed_or_are_of_another_server_are_refused(tiny: Ti
                     evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "one")
             else:
                 shutil.copy(tmp_path / "one" / "replies.jsonl", tmp_path / "two")
-                with pytest.raises(BadInput, match=r"replies\.jsonl:1: .*of another run"):
+                with pytest.raises(BadInput, match=r"replies\.jsonl:1: .*another run"):
                     evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "two")
 
 
@@ -142,7 +142,7 @@ def test_a_server_out_of_order_is_left_alone(tiny: Tiny) -> None:
     with server(tiny("llama"), lasting=lasting) as (endpoint, behind):
         model = served.connect("llama", endpoint)
         asked = len(behind.asked)
-        with pytest.raises(ServerRefuses, match="10 requests in a row had no reply"):
+        with pytest.raises(ServerRefuses, match=r"10 requests.*no reply"):
             score(model, probes, protocols.named("catsofa"))
     assert len(behind.asked) - asked < 20 * endpoint.attempts
 

@@ -48,12 +48,12 @@ def test_a_start_token_is_written_where_the_server_adds_none(tiny: Tiny) -> None
     with server(tiny("gpt2"), adds_start=False) as (endpoint, _):
         without = served.connect("gpt2", endpoint)
         assert without.capability.leading == 0
-        with pytest.raises(ValueError, match="gives a text's first token no probability; name the model's start token"):
+        with pytest.raises(ValueError, match="first token no probability"):
             score(without, CATS, protocols.named("catsofa"))
         model = served.connect("gpt2", endpoint, start="<|endoftext|>")
         assert model.capability.leading == 1
         found = score(model, CATS, protocols.named("catsofa"))
-        with pytest.raises(ValueError, match=r"'<x>' is several tokens for this model, so it is no start token"):
+        with pytest.raises(ValueError, match=r"'<x>'.*no start token"):
             served.connect("gpt2", endpoint, start="<x>")
     for one in found:
         assert one.score == pytest.approx(expected[one.item, one.task].score, abs=1e-4)
@@ -66,7 +66,7 @@ def test_without_its_first_token_a_text_needs_no_start(tiny: Tiny) -> None:
         found = score(served.connect("gpt2", endpoint), CATS[:1], skip)
     expected = score_records(Backend(models.load(str(tiny("gpt2")), device="cpu")), CATS[:1], skip)
     assert [s.score for s in found] == pytest.approx([s.score for s in expected], abs=1e-4)
-    with server(tiny("llama")) as (endpoint, _), pytest.raises(ValueError, match="puts one before each"):
+    with server(tiny("llama")) as (endpoint, _), pytest.raises(ValueError, match="one before each"):
         score(served.connect("llama", endpoint), CATS[:1], skip)
 
 
@@ -75,7 +75,7 @@ def test_a_protocol_that_no_server_can_follow_is_refused(tiny: Tiny, name: str, 
     """A first token in a pass of its own, and measures of masked models."""
     with server(tiny("llama")) as (endpoint, _):
         model = served.connect("llama", endpoint)
-        with pytest.raises(ValueError, match=r"in a pass of its own|is defined for masked models"):
+        with pytest.raises(ValueError, match=r"its own|masked models"):
             score(model, records, protocols.named(name))
 
 
@@ -102,7 +102,7 @@ def test_a_server_that_changes_its_mind_is_refused(tiny: Tiny) -> None:
     """Two answers to one question that differ by over 0.1 nats in a token, as an open bug of a cache makes them."""
     with (
         server(tiny("llama"), drifts=1.0) as (endpoint, _),
-        pytest.raises(ValueError, match=r"differ by \d\.\d\d nats"),
+        pytest.raises(ValueError, match=r"differ.*\d\.\d\d nats"),
     ):
         served.connect("llama", endpoint)
     with server(tiny("llama"), drifts=0.01) as (endpoint, _):
@@ -112,7 +112,7 @@ def test_a_server_that_changes_its_mind_is_refused(tiny: Tiny) -> None:
 def test_nobody_at_the_address_is_one_sentence() -> None:
     """A refused connection is tried again a few times, then said."""
     endpoint = Endpoint(base_url="http://127.0.0.1:9/v1", attempts=2, backoff=0.01)
-    with pytest.raises(ValueError, match="cannot be scored by log-probabilities: asked by echo, unreachable"):
+    with pytest.raises(ValueError, match=r"log-probabilities.*echo.*unreachable"):
         served.connect("m", endpoint)
 
 
@@ -187,7 +187,7 @@ def test_transformers_serve_gives_no_log_probabilities_and_is_refused(tiny: Tiny
     """A real server of a real library that writes but does not say how likely a prompt is: refused, with the reason."""
     with (
         serving(tiny("gpt2"), tmp_path) as url,
-        pytest.raises(ValueError, match="cannot be scored by log-probabilities: ") as error,
+        pytest.raises(ValueError, match=r"cannot.*log-probabilities") as error,
     ):
         served.connect(str(tiny("gpt2")), Endpoint(base_url=url, attempts=2, timeout=60))
     print(error.value)  # noqa: T201 - the reason is worth seeing when this test is run by hand

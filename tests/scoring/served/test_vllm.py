@@ -90,12 +90,12 @@ def test_vllm_gives_the_scores_of_our_own_engine(
 def test_answers_that_depend_on_the_other_questions_are_refused(tiny: Tiny, vllm: type[LLM]) -> None:
     """As with a cache of prefixes that gives back what an earlier request left in it."""
     vllm.forgetful = True
-    with pytest.raises(ValueError, match=r"an answer depends on the other questions, by 1\.00 nats"):
+    with pytest.raises(ValueError, match=r"other questions.*1\.00 nats"):
         vllm_offline.load(str(tiny("llama")))
 
 
 def test_without_vllm_a_sentence_says_what_to_do(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is nobody's dependency."""
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(extras.MissingExtra, match="pip install vllm, or use --engine local"):
+    with pytest.raises(extras.MissingExtra, match=r"pip install vllm.*--engine local"):
         vllm_offline.load(str(tiny("llama")))

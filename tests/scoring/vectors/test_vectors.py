@@ -201,7 +201,7 @@ def test_a_broken_line_is_named(tmp_path: Path, content: str, says: str) -> None
 def test_a_binary_file_cut_short_is_refused(tmp_path: Path) -> None:
     """Half a file must not pass for all of it."""
     (tmp_path / "v.bin").write_bytes(_as_binary()[:-9])
-    with pytest.raises(BadInput, match="an end before the last word; expected 4 words of 3 numbers"):
+    with pytest.raises(BadInput, match=r"an end.*4 words.*3 numbers"):
         encoders.load(str(tmp_path / "v.bin")).encode(["sang"])
 
 
@@ -211,7 +211,7 @@ def test_a_binary_vector_with_a_number_that_is_not_finite_is_refused(tmp_path: P
     raw = _as_binary().replace(np.float32(4.0).tobytes(), np.float32(number).tobytes())
     (tmp_path / "v.bin").write_bytes(raw)
     encoder = encoders.load(str(tmp_path / "v.bin"))
-    with pytest.raises(BadInput, match=r"v\.bin: found 2 finite numbers after a word; expected 3"):
+    with pytest.raises(BadInput, match=r"v\.bin: .*2 finite.*3"):
         encoder.encode(["sang"])
 
 
@@ -258,14 +258,14 @@ def test_a_static_embedding_of_sentence_transformers_counts_unknown_tokens(tmp_p
 def test_vectors_without_layers_have_no_options(tmp_path: Path, options: Any) -> None:
     """What cannot be chosen is refused, not ignored."""
     (tmp_path / "v.txt").write_bytes(_as_text(header=False))
-    with pytest.raises(ValueError, match=f"is a file of word vectors; it has no {next(iter(options))} to choose"):
+    with pytest.raises(ValueError, match=f"word vectors.*{next(iter(options))}"):
         encoders.load(str(tmp_path / "v.txt"), **options)
 
 
 def test_a_wrong_name_is_one_sentence(tmp_path: Path) -> None:
     """A folder that holds no model, and a path that is nothing."""
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"holds no config\.json"):
+    with pytest.raises(ValueError, match=r"no config\.json"):
         encoders.load(str(tmp_path / "empty"))
     with pytest.raises(ValueError, match="no folder"):
         encoders.load(str(tmp_path / "no/such/model"))
@@ -277,7 +277,7 @@ def test_a_model_of_vectors_is_no_language_model_and_the_sentence_says_what_take
     (tmp_path / "static").mkdir()
     (tmp_path / "static" / "modules.json").write_text("[]")
     for name in ("v.txt", "static"):
-        with pytest.raises(ValueError, match=r"takes it for SEAT and WEAT tests alone"):
+        with pytest.raises(ValueError, match=r"SEAT.*WEAT"):
             find(str(tmp_path / name))
 
 
@@ -304,7 +304,7 @@ def test_a_sentence_transformers_model_pools_by_itself() -> None:
     assert close > 0.8
     assert far < 0.3
     assert encoder.key["kind"] == "sentence-transformers"
-    with pytest.raises(ValueError, match="pools in its own way; it has no pooling to choose"):
+    with pytest.raises(ValueError, match=r"own way.*pooling"):
         encoders.load(str(folder), pooling="mean")
 
 

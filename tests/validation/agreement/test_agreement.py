@@ -228,7 +228,7 @@ def test_the_report_has_each_number_and_its_interval() -> None:
     for part in (report, report["by"]["domain"]["d"]):
         for name in ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous"):
             assert part["intervals"][name]["low"] <= part[name] <= part["intervals"][name]["high"]
-    with pytest.raises(ValueError, match="column 'nowhere'; they carry bias_type, k"):
+    with pytest.raises(ValueError, match=r"'nowhere'.*bias_type, k"):
         agreement_report(Collected(annotations=rows), by=["nowhere"])
 
 

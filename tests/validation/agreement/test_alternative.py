@@ -60,7 +60,7 @@ def test_numbers_are_compared_by_their_distance() -> None:
     people = by("a", "1" * 30) + by("b", "2" * 30) + by("c", "5" * 30)
     found = alt_test(people, {str(n): "3" for n in range(30)}, judge="j", epsilon=0.1, ordinal=True)
     assert {d.rater: (d.judge, d.human) for d in found.duels}["c"] == (1.0, 0.0)
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="no number"):
         alt_test(people, {str(n): "many" for n in range(30)}, judge="j", epsilon=0.1, ordinal=True)
 
 
@@ -84,7 +84,7 @@ def test_what_is_no_finite_number_is_refused_from_judge_and_from_people(label: s
         (numbers, {str(n): label for n in range(40)}),
         ([*numbers[1:], Annotation(item="0", annotator="a", label=label)], {str(n): "1" for n in range(40)}),
     ):
-        with pytest.raises(ValueError, match="is no number"):
+        with pytest.raises(ValueError, match="no number"):
             alt_test(people, judged, judge="model", epsilon=0.1, ordinal=True)
 
 

@@ -95,7 +95,7 @@ def test_speed_is_against_the_crowds_median() -> None:
     assert people["p0"].exclude == ("1.0 s per item, where the crowd takes 10.0 s",)
     assert not any(people[name].exclude for name in ("p1", "p2", "p3", "p4"))
     assert all(isnan(person.seconds) for person in annotators(table("xxx")))
-    with pytest.raises(ValueError, match="item 'i0' took 'long' seconds"):
+    with pytest.raises(ValueError, match=r"'i0'.*'long' seconds"):
         annotators(table("xxx", seconds="long"))
 
 
@@ -136,7 +136,7 @@ def test_limits_are_arguments() -> None:
     report = annotators_report(people, without(Collected(annotations=answers), []))
     assert sum(bool(p["exclude"]) for p in report["annotators"].values()) > 30
     assert report["exclusion"]["annotations"] == 0
-    with pytest.raises(ValueError, match="there is no answer"):
+    with pytest.raises(ValueError, match="no answer"):
         annotators([Annotation(item="i", annotator="p", label="")])
 
 

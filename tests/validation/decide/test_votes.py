@@ -88,7 +88,7 @@ def test_times_with_and_without_a_zone_compare_as_utc() -> None:
 def test_a_time_that_is_none_is_refused() -> None:
     """Where times must decide, what is no time is an error that names the item."""
     annotations = [replace(a, at="yesterday") for a in said("i", *"xxxxxx")]
-    with pytest.raises(ValueError, match="item 'i' has an annotation at 'yesterday'"):
+    with pytest.raises(ValueError, match=r"'i'.*'yesterday'"):
         vote(annotations)
 
 
@@ -204,7 +204,7 @@ def test_items_of_one_cat_stand_or_fall_together() -> None:
     confirmed = confirm(collect(rows, "cluster"))
     assert sorted(record.item for record in confirmed.decided()) == sorted(f"one-{label}" for label in LABELS)
     assert [refusal.id for refusal in confirmed.not_decided()] == ["two"]
-    with pytest.raises(ValueError, match="has no 'nowhere'"):
+    with pytest.raises(ValueError, match="no 'nowhere'"):
         collect(rows, "nowhere")
 
 
@@ -218,7 +218,7 @@ def test_annotations_are_put_on_the_cats_they_judge() -> None:
     confirmed = confirm(onto([blank], collect([*bare, gold])))
     assert confirmed.votes.set_aside == {"gold item": 1, "fails gold": 3}
     assert [kept.id for kept in confirmed.kept] == ["one"]
-    with pytest.raises(ValueError, match="somebody judged 'strange'"):
+    with pytest.raises(ValueError, match="judged 'strange'"):
         onto([blank], collect([Annotation(item="strange", annotator="a", label="x")]))
 
 
@@ -268,7 +268,7 @@ def test_nothing_counted_is_nothing_to_compare() -> None:
 @pytest.mark.parametrize(("need", "of"), [(0, 5), (6, 5)])
 def test_a_rule_that_cannot_be_is_refused(need: int, of: int) -> None:
     """Nobody can have six of five votes, and no label may win with none."""
-    with pytest.raises(ValueError, match=f"need {need} of {of}"):
+    with pytest.raises(ValueError, match=f"{need} of {of}"):
         Rule(need=need, of=of)
 
 

@@ -172,10 +172,10 @@ def test_what_is_not_given_does_not_run_and_is_named() -> None:
 def test_rules_are_selected_and_ignored_by_code() -> None:
     """Small letters will do; an unknown code is an error with the codes there are."""
     assert [rule.code for rule in chosen(["l1", "L2"], ["L2"])] == ["L1"]
-    with pytest.raises(ValueError, match="no rule L99; the rules are L1, L2"):
+    with pytest.raises(ValueError, match=r"rule L99.*L1, L2"):
         chosen(["L99"])
     assert at_least("warning") == ("error", "warning")
-    with pytest.raises(ValueError, match="no severity 'bad'"):
+    with pytest.raises(ValueError, match="severity 'bad'"):
         at_least("bad")
 
 

@@ -160,7 +160,7 @@ def test_files_and_corpora_are_given_by_name(tmp_path: Path) -> None:
     assert tools.frequency("zorb") == pytest.approx(8.39794)
     assert tools.frequency("elf") == 0
     assert zipf("wordfreq")("the") == pytest.approx(7.73)
-    with pytest.raises(ValueError, match="no spaCy pipeline 'nothing-here'"):
+    with pytest.raises(ValueError, match="pipeline 'nothing-here'"):
         given(spacy_model="nothing-here")
 
 

@@ -65,7 +65,7 @@ def test_pairs_and_probes_have_sizes_too() -> None:
     )
     assert found["pairs"]["invented"].words == 3
     assert (found["probes"]["c"].terms, found["probes"]["c"].words) == (1, 2)
-    with pytest.raises(ValueError, match="Annotation records have no sentences"):
+    with pytest.raises(ValueError, match=r"Annotation.*no sentences"):
         sizes([Annotation(item="i", annotator="a", label="x")])
 
 
@@ -117,10 +117,10 @@ def test_neutral_counts_as_positive() -> None:
 
 def test_a_class_nobody_knows_is_refused() -> None:
     """LABEL_0 may be either; with the negative one named it is no guess any more."""
-    with pytest.raises(ValueError, match="calls its classes label_0, label_1; say which"):
+    with pytest.raises(ValueError, match="classes label_0, label_1"):
         is_positive(["a", "b"], lambda texts: ["LABEL_0", "LABEL_1"])
     assert is_positive(["a", "b"], lambda texts: ["LABEL_0", "LABEL_1"], ["LABEL_0"]) == [False, True]
-    with pytest.raises(ValueError, match="no CATs and no pairs"):
+    with pytest.raises(ValueError, match=r"no CATs.*no pairs"):
         sentiments([Probe(category="c", identity="zorbs", stereotype="sing")], lambda texts: ["pos"] * len(texts))
 
 

@@ -136,7 +136,7 @@ def test_a_split_is_written_in_the_format_it_came_in(tmp_path: Path) -> None:
     parts = {name: list(formats.read(tmp_path / f"parts/{name}.json")) for name in ("dev", "test")}
     assert {name: len(part) for name, part in parts.items()} == {"dev": 1, "test": 3}
     assert json.loads((tmp_path / "parts/split.json").read_text())["seed"] == 1
-    with pytest.raises(ValueError, match="the dev set would be empty"):
+    with pytest.raises(ValueError, match=r"dev set.*empty"):
         write(split(read[:1]), tmp_path / "none", like=tmp_path / "all.json", dev=0.25, seed=0, signature={})
     with pytest.raises(ValueError, match="above 0 and below 1"):
         split(read, dev=25)

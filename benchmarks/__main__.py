@@ -1,4 +1,4 @@
-"""Run every benchmark at its default size, each in a process of its own.
+"""Run every benchmark at its default size, each in its own process.
 
 The figures are printed, and written to a temporary folder. `--write` writes them to benchmarks/results (or to the
 folder that CATSOFA_RESULTS names), over those of earlier runs.
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 HELPERS = ("__init__", "__main__", "machine", "shapes", "texts", "loops", "peer", "works")
-"""Files that are no benchmark."""
+"""Files that are not benchmarks."""
 NAMES = [file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem not in HELPERS]
 
 
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def has_gpu() -> bool:
-    """Whether torch sees a GPU."""
+    """Returns True if torch sees a GPU."""
     import torch
 
     return bool(torch.cuda.is_available())

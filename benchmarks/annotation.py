@@ -1,6 +1,6 @@
-"""How long 10,000 items judged by five people each take to come home, and in how much memory.
+"""Measures the time and the memory of a pull of 10,000 items with five judgements each from Label Studio.
 
-It starts a Label Studio of its own (`make labelstudio`, or LABEL_STUDIO_EXE). Each pull runs in a process of its own.
+The benchmark starts its own Label Studio (`make labelstudio`, or LABEL_STUDIO_EXE). Each pull runs in its own process.
 """
 
 import argparse
@@ -33,7 +33,7 @@ ANSWER = result_of(interface("validate-cats"), {f"label_{k}": label for k, label
 
 
 def cat(number: int) -> Cat:
-    """A mild item."""
+    """Returns a harmless item."""
     context = f"Our neighbour, the baker, is BLANK on day {number}."
     one, two, three = (
         Candidate(text=context.replace("BLANK", word), fill=word, label=label)
@@ -45,7 +45,7 @@ def cat(number: int) -> Cat:
 
 
 def judge(study: Study, server: Server, people: list[int], some: slice) -> None:
-    """Import a thousand answered tasks at a time, as people would have answered them."""
+    """Imports answered tasks, a thousand at a time, as if people had answered them."""
     tasks = [task.data for task in study.tasks()][some]
     for begin in range(0, len(tasks), 1000):
         server._sdk.projects.import_tasks(
@@ -65,27 +65,27 @@ def judge(study: Study, server: Server, people: list[int], some: slice) -> None:
 
 
 def a_week_ago(data: Path) -> None:
-    """Spread what was answered over the last week, a minute a task, as people would have answered it."""
-    at = "strftime('%Y-%m-%d %H:%M:%f', 'now', '-' || (60 * ((SELECT max(id) FROM task) - {})) || ' seconds')"
+    """Spreads the answers over the last week, one minute per task, as if people had answered them."""
+    expression = "strftime('%Y-%m-%d %H:%M:%f', 'now', '-' || (60 * ((SELECT max(id) FROM task) - {})) || ' seconds')"
     with closing(sqlite3.connect(data / ls.DATABASE, timeout=60)) as database, database:
-        database.execute(f"UPDATE task SET updated_at = {at.format('id')}")
-        times = at.format("task_id")
+        database.execute(f"UPDATE task SET updated_at = {expression.format('id')}")
+        times = expression.format("task_id")
         database.execute(f"UPDATE task_completion SET updated_at = {times}, created_at = {times}")
 
 
 def measured(name: str, folder: Path, running: ls.Running) -> dict[str, Any]:
-    """A pull in a process of its own, so that the peak memory is its own."""
+    """Measures a pull in its own process, so that the peak memory is that of the pull."""
     before = _cpu(running.process.pid)
     with get_context("spawn").Pool(1) as pool:
-        found = pool.apply(_pull, (folder, running.url))
-    found["server_cpu_seconds"] = _cpu(running.process.pid) - before
+        figures = pool.apply(_pull, (folder, running.url))
+    figures["server_cpu_seconds"] = _cpu(running.process.pid) - before
     print(
-        f"{name:24} {found['answers']:6,} answers {found['tasks_read']:6,} tasks read {found['seconds']:6.1f} s "
-        f"({found['cpu_seconds']:.1f} CPU-s, the server {found['server_cpu_seconds']:.1f}) "
-        f"{found['peak_mib']:5.0f} MiB ({found['idle_mib']:.0f} idle)",
+        f"{name:24} {figures['answers']:6,} answers {figures['tasks_read']:6,} tasks read {figures['seconds']:6.1f} s "
+        f"({figures['cpu_seconds']:.1f} CPU-s, the server {figures['server_cpu_seconds']:.1f}) "
+        f"{figures['peak_mib']:5.0f} MiB ({figures['idle_mib']:.0f} idle)",
         flush=True,
     )
-    return {"pull": name, **found}
+    return {"pull": name, **figures}
 
 
 def _pull(folder: Path, url: str) -> dict[str, Any]:
@@ -105,19 +105,19 @@ def _pull(folder: Path, url: str) -> dict[str, Any]:
 
 
 class Counting(Server):
-    """The server, and how many tasks it was asked for with their answers."""
+    """A server client that counts the tasks read with their answers."""
 
     read = 0
 
     def answered_since(self, project: int, since: str, page: int) -> Any:
-        """Count what is read."""
+        """Yields the answered tasks and counts them."""
         for task in super().answered_since(project, since, page):
             self.read += 1
             yield task
 
 
 def _peak(process: int | str = "self") -> float:
-    """The most memory a process ever had, in MiB."""
+    """Returns the peak memory of a process in MiB."""
     lines: Mapping[str, str] = dict(
         line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines() if ":" in line
     )
@@ -125,7 +125,7 @@ def _peak(process: int | str = "self") -> float:
 
 
 def _cpu(process: int) -> float:
-    """The processor time a process has had, in seconds."""
+    """Returns the CPU time of a process in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -155,12 +155,12 @@ def main() -> None:
             rows.append(measured(f"{LATER} items later", folder, running))
             server_peak = _peak(running.process.pid)
     print(f"push {push_seconds:.1f} s; the server's peak {server_peak:.0f} MiB")
-    found = {"items": count, "people": PEOPLE, "push_seconds": push_seconds, "server_peak_mib": server_peak}
-    FILE.write_text(json.dumps({**found, "pulls": rows}, indent=1) + "\n")
+    figures = {"items": count, "people": PEOPLE, "push_seconds": push_seconds, "server_peak_mib": server_peak}
+    FILE.write_text(json.dumps({**figures, "pulls": rows}, indent=1) + "\n")
 
 
 def timed(action: Callable[[], object]) -> float:
-    """How long an action took."""
+    """Returns the wall-clock seconds of an action."""
     begun = time.perf_counter()
     action()
     return time.perf_counter() - begun

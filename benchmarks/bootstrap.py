@@ -1,7 +1,7 @@
-"""How fast 10,000 resamples of target terms are, against a loop over them: python -m benchmarks.bootstrap [--loop N].
+"""Compares 10,000 resamples of target terms with a plain loop: python -m benchmarks.bootstrap [--loop N].
 
-The set has the size of StereoSet's development set, 79 terms and 4,229 CATs, with drawn outcomes. The loop is what
-evaluation scripts do: draw terms, gather their CATs, count, average; it is timed on N resamples and scaled up.
+The set has the size of StereoSet's development set, 79 terms and 4,229 CATs, with random outcomes. The loop does the
+work of evaluation scripts: draw terms, gather their CATs, count, average. Its time on N resamples is scaled up.
 """
 
 import argparse
@@ -25,7 +25,7 @@ TERMS, ITEMS = 79, 4229
 
 
 def drawn(seed: int) -> Outcomes:
-    """Outcomes of a model with lms 90 and ss 60, of the shape of StereoSet dev."""
+    """Returns random outcomes of a model with lms 90 and ss 60, in the shape of StereoSet dev."""
     rng = np.random.default_rng(seed)
     domains = np.repeat(["gender", "profession", "race", "religion"], [10, 30, 36, 3])
     term = rng.permutation(np.arange(ITEMS) % TERMS)
@@ -45,22 +45,22 @@ def drawn(seed: int) -> Outcomes:
     )
 
 
-def loop(of: Outcomes, resamples: int) -> list[tuple[float, float, float]]:
-    """The plain way, in Python over lists."""
+def loop(outcomes: Outcomes, resamples: int) -> list[tuple[float, float, float]]:
+    """Resamples with a plain Python loop over lists."""
     rng, by_term = np.random.default_rng(0), defaultdict(list)
-    for term, (lms_won, _, ss_won, _) in zip(of.terms, of.counts.tolist(), strict=True):
+    for term, (lms_won, _, ss_won, _) in zip(outcomes.terms, outcomes.counts.tolist(), strict=True):
         by_term[term].append((lms_won, ss_won))
-    terms, found = list(by_term), []
+    terms, values = list(by_term), []
     for _ in range(resamples):
         chosen = [by_term[terms[k]] for k in rng.integers(len(terms), size=len(terms))]
         lms = fmean(100 * sum(won for won, _ in items) / (2 * len(items)) for items in chosen)
         ss = fmean(100 * sum(won for _, won in items) / len(items) for items in chosen)
-        found.append((lms, ss, icat(lms, ss)))
-    return found
+        values.append((lms, ss, icat(lms, ss)))
+    return values
 
 
 def seconds(work: Callable[[], Any], repeats: int) -> float:
-    """Median CPU seconds of a call."""
+    """Returns the median CPU seconds of a call."""
     times = []
     for _ in range(repeats):
         start = time.process_time()
@@ -74,23 +74,23 @@ def main() -> None:
     parser.add_argument("--loop", type=int, default=500, help="resamples to time the loop on")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
-    of, other = drawn(1), drawn(2)
-    columns, others = of.columns("terms"), other.columns("terms")
-    ours = seconds(lambda: intervals(of.columns("terms"), MEASURES), options.repeats)
-    plain = seconds(lambda: loop(of, options.loop), options.repeats) * RESAMPLES / options.loop
-    found = {
+    outcomes, other = drawn(1), drawn(2)
+    columns, other_columns = outcomes.columns("terms"), other.columns("terms")
+    ours = seconds(lambda: intervals(outcomes.columns("terms"), MEASURES), options.repeats)
+    plain = seconds(lambda: loop(outcomes, options.loop), options.repeats) * RESAMPLES / options.loop
+    figures = {
         "resamples": RESAMPLES,
         "terms": TERMS,
         "items": ITEMS,
         "loop_s": plain,
         "ours_s": ours,
         "times": plain / ours,
-        "all_sets_s": seconds(lambda: results(of), options.repeats),
-        "changes_s": seconds(lambda: paired_changes(columns, others, MEASURES), options.repeats),
+        "all_sets_s": seconds(lambda: results(outcomes), options.repeats),
+        "changes_s": seconds(lambda: paired_changes(columns, other_columns, MEASURES), options.repeats),
     }
     FILE.parent.mkdir(parents=True, exist_ok=True)
-    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(found, indent=1))
+    FILE.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""How fast statements become stereotypes and how large a grid of probes is: python -m benchmarks.builders [--read 200].
+"""Measures the builders of stereotypes and of probe grids: python -m benchmarks.builders [--read 200].
 
-Statements: BiasAsker's, by the small pipeline of the shared folder; CPU seconds of one thread, refusals by reason.
-Round trip: a group of BiasAsker's before a kept predicate must give it back, with the row's target and without.
-Probes: SoFa's own size, 408 identities and 11,349 stereotypes in four categories, with the peak memory.
-`--read` prints so many of the kept, chosen by the seed, for a person to count the malformed ones.
+Statements: those of BiasAsker, with the small pipeline of the shared folder; CPU seconds of one thread, refusals by
+reason. Round trip: a BiasAsker group before an accepted predicate must give the predicate back, with and without the
+target of the row. Probes: the size of SoFa, 408 identities and 11,349 stereotypes in four categories; peak memory.
+`--read` prints this many accepted stereotypes, chosen by the seed, so that a person can count the malformed ones.
 """
 
 import argparse
@@ -28,37 +28,37 @@ FILE = RESULTS / "builders.json"
 SHARED = Path(os.environ.get("CATSOFA_SHARED", Path(__file__).parent.parent.parent / "shared"))
 BIASASKER = SHARED / "data" / "sbic" / "biasasker"
 SOFA = {"religion": (14, 2500), "gender": (115, 3400), "nationality": (224, 4600), "disability": (55, 849)}
-"""Identities and stereotypes of each category; the paper prints their sums, 408 and 11,349."""
+"""Numbers of identities and stereotypes per category; the paper prints their sums, 408 and 11,349."""
 PAIRS = 1500
 
 
 def statements(parser: Parser) -> tuple[dict[str, object], list[Stereotype]]:
-    said = list(formats.read_as(BIASASKER / "bias_annotation.csv", Statement))
+    rows = list(formats.read_as(BIASASKER / "bias_annotation.csv", Statement))
     began = time.process_time()
-    made = list(stereotypes.build(said, parser))
+    built = list(stereotypes.build(rows, parser))
     seconds = time.process_time() - began
-    counts = Counter(record.reason if isinstance(record, Refused) else "kept" for record in made)
-    kept = [record for record in made if isinstance(record, Stereotype)]
-    return {"statements": len(said), "cpu_s": seconds, "outcomes": dict(counts.most_common())}, kept
+    counts = Counter(record.reason if isinstance(record, Refused) else "kept" for record in built)
+    accepted = [record for record in built if isinstance(record, Stereotype)]
+    return {"statements": len(rows), "cpu_s": seconds, "outcomes": dict(counts.most_common())}, accepted
 
 
-def round_trip(parser: Parser, kept: list[Stereotype], seed: int) -> dict[str, float]:
+def round_trip(parser: Parser, accepted: list[Stereotype], seed: int) -> dict[str, float]:
     rng = random.Random(seed)
-    plain = [record.text for record in kept if record.notes == (stereotypes.AS_WRITTEN,)]
+    plain = [record.text for record in accepted if record.notes == (stereotypes.AS_WRITTEN,)]
     groups = [term.term for term in formats.read_as(BIASASKER / "groups.csv", Term)]
     pairs = [(rng.choice(groups), rng.choice(plain)) for _ in range(PAIRS)]
-    found = {}
-    for name, known in (("with_target", True), ("without_target", False)):
-        said = [
-            Statement(statement=f"{group} {text}", target=group if known else "", category=str(number))
+    shares = {}
+    for name, with_target in (("with_target", True), ("without_target", False)):
+        sentences = [
+            Statement(statement=f"{group} {text}", target=group if with_target else "", category=str(number))
             for number, (group, text) in enumerate(pairs)
         ]
         same = sum(
-            isinstance(made, Stereotype) and made.text == text
-            for made, (_, text) in zip(stereotypes.build(said, parser), pairs, strict=True)
+            isinstance(result, Stereotype) and result.text == text
+            for result, (_, text) in zip(stereotypes.build(sentences, parser), pairs, strict=True)
         )
-        found[name] = 100 * same / PAIRS
-    return found
+        shares[name] = 100 * same / PAIRS
+    return shares
 
 
 def grid() -> dict[str, float]:
@@ -85,23 +85,23 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     pipeline = spacy_parser(str(SHARED / "models" / "spacy-en-small"))
-    measured, kept = statements(pipeline)
+    measured, accepted = statements(pipeline)
     if options.read:
-        for record in random.Random(options.seed).sample(kept, options.read):
+        for record in random.Random(options.seed).sample(accepted, options.read):
             print(
                 record.text, "" if record.notes == (stereotypes.AS_WRITTEN,) else f"   < {record.source['statement']}"
             )
         return
     with get_context("spawn").Pool(1) as pool:
         probes_of_sofa = pool.apply(grid)
-    found = {
+    figures = {
         "biasasker": measured,
-        "round_trip_percent": round_trip(pipeline, kept, options.seed),
+        "round_trip_percent": round_trip(pipeline, accepted, options.seed),
         "sofa": probes_of_sofa,
     }
     FILE.parent.mkdir(parents=True, exist_ok=True)
-    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(found, indent=1))
+    FILE.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=1))
 
 
 if __name__ == "__main__":

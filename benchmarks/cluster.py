@@ -1,8 +1,9 @@
-"""From one worker to two, and to both cores of this process: python -m benchmarks.cluster [--probes 6000] [--table].
+"""Compares one worker, two workers and two local threads: python -m benchmarks.cluster [--probes 6000] [--table].
 
-A grid of probes by a GPT-2 of 4 layers, 256 wide, each way as the command does it: read, score, keep in a run folder.
-Wall clock of whole passes after one that warms up; starting Ray and loading models are told apart. The ways are taken
-in turn, round after round, so that a busy machine disturbs them alike; each round gives its own ratio.
+The work is a grid of probes with a GPT-2 of 4 layers and width 256. Each way does the work of the command: read, score,
+store in a run folder. Times are the wall clock of whole passes after a warm-up pass; the start of Ray and the loading
+of models are measured separately. The ways alternate in each round, so that a busy machine disturbs all of them
+equally. Each round gives its own ratio.
 """
 
 import argparse
@@ -36,7 +37,7 @@ from catsofa.scoring.run.session import score_all
 from catsofa.scoring.run.store import Run, read_scores
 
 STRETCH = 512
-"""Probes at a time, instead of some thousands: a short pass must divide evenly too."""
+"""Probes per chunk, instead of some thousands, so that a short pass also divides evenly."""
 ONE, TWO, HERE, BOTH = "1 worker", "2 workers", "local, 1 thread", "local, 2 threads"
 
 Pass = Callable[[Path], Any]
@@ -44,7 +45,7 @@ Pass = Callable[[Path], Any]
 
 @contextmanager
 def local(model: Path, data: Path, threads: int) -> Iterator[Pass]:
-    """This process, with so many threads within each product."""
+    """Yields a pass in this process, with `threads` threads in each matrix product."""
     torch.set_num_threads(threads)
     backend = Backend(models.load(str(model)))
 
@@ -60,7 +61,7 @@ def local(model: Path, data: Path, threads: int) -> Iterator[Pass]:
 
 @contextmanager
 def spread(model: Path, data: Path, workers: int) -> Iterator[Pass]:
-    """Ray's workers, one thread each."""
+    """Yields a pass with Ray workers of one thread each."""
     with Workers(partial(in_short_stretches, str(model)), Cluster(workers=workers)) as ready:
         while ready._coming:
             ready._welcome(60)
@@ -73,9 +74,9 @@ def spread(model: Path, data: Path, workers: int) -> Iterator[Pass]:
 
 
 def in_short_stretches(model: str) -> tuple[Loaded, Callable[[Any], Any]]:
-    """In a worker: what the command starts there, with shorter stretches."""
-    known, work = start(model, "model", DEFAULT, None, {})
-    return replace(known, records=STRETCH), work
+    """Starts in a worker what the command starts there, but with shorter chunks."""
+    loaded, work = start(model, "model", DEFAULT, None, {})
+    return replace(loaded, records=STRETCH), work
 
 
 WAYS: dict[str, Callable[[Path, Path], Any]] = {
@@ -87,7 +88,7 @@ WAYS: dict[str, Callable[[Path, Path], Any]] = {
 
 
 def measured(rounds: int, passes: int, model: Path, data: Path, folder: Path) -> dict[str, Any]:
-    """Seconds of every pass by way, those of each round together, and what starting took."""
+    """Returns for each way the seconds of every pass by round, the CPU seconds of this process, and the start times."""
     took: dict[str, list[list[float]]] = {name: [] for name in WAYS}
     around: dict[str, list[float]] = {name: [] for name in WAYS}
     starting: dict[str, list[float]] = {name: [] for name in WAYS}
@@ -106,29 +107,29 @@ def measured(rounds: int, passes: int, model: Path, data: Path, folder: Path) ->
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """Of one call, by the clock."""
+    """Returns the wall-clock seconds of one call."""
     begun = time.perf_counter()
     work()
     return time.perf_counter() - begun
 
 
 def same(one: Path, other: Path, exact: bool) -> None:
-    """Stop if two ways do not give the same scores."""
-    for here, there in zip(read_scores(one), read_scores(other), strict=True):
-        far = abs((here.score or 0) - (there.score or 0))
-        if here.item != there.item or far > (0 if exact else 1e-4 * max(1, here.tokens)):
-            raise SystemExit(f"{other.name} gives {there}, {one.name} gives {here}")
+    """Stops the benchmark if two ways give different scores."""
+    for first, second in zip(read_scores(one), read_scores(other), strict=True):
+        far = abs((first.score or 0) - (second.score or 0))
+        if first.item != second.item or far > (0 if exact else 1e-4 * max(1, first.tokens)):
+            raise SystemExit(f"{other.name} gives {second}, {one.name} gives {first}")
 
 
-def summary(found: dict[str, Any], probes: int) -> dict[str, Any]:
-    """Medians, and the efficiency of two workers over one: of each round, and its median."""
-    middle = {name: [statistics.median(passes) for passes in rounds] for name, rounds in found["took"].items()}
+def summary(figures: dict[str, Any], probes: int) -> dict[str, Any]:
+    """Returns medians, and the efficiency of two workers over one: for each round, and the median."""
+    middle = {name: [statistics.median(passes) for passes in rounds] for name, rounds in figures["took"].items()}
     times = [one / two for one, two in zip(middle[ONE], middle[TWO], strict=True)]
     return {
         "probes": probes,
         "probes_per_s": {name: probes / statistics.median(rounds) for name, rounds in middle.items()},
-        "seconds_to_start": {name: statistics.median(rounds) for name, rounds in found["starting"].items()},
-        "cpu_us_a_probe_of_the_process_that_hands_out": 1e6 * statistics.median(found["around"][TWO]) / probes,
+        "seconds_to_start": {name: statistics.median(rounds) for name, rounds in figures["starting"].items()},
+        "cpu_us_a_probe_of_the_process_that_hands_out": 1e6 * statistics.median(figures["around"][TWO]) / probes,
         "efficiency_1_to_2": statistics.median(times) / 2,
         "efficiency_of_rounds": [each / 2 for each in times],
         "workers_against_threads": statistics.median(
@@ -138,21 +139,21 @@ def summary(found: dict[str, Any], probes: int) -> dict[str, Any]:
 
 
 def table() -> list[str]:
-    """The kept result as the documentation shows it."""
-    ((work, found),) = kept("cluster").items()
-    rounds = found["efficiency_of_rounds"]
+    """Returns the stored result as the table of the documentation."""
+    ((work, figures),) = kept("cluster").items()
+    rounds = figures["efficiency_of_rounds"]
     speeds = [
-        f"| {name} | {speed:,.0f} | {found['seconds_to_start'][name]:.0f} |"
-        for name, speed in found["probes_per_s"].items()
+        f"| {name} | {speed:,.0f} | {figures['seconds_to_start'][name]:.0f} |"
+        for name, speed in figures["probes_per_s"].items()
     ]
-    hands_out = found["cpu_us_a_probe_of_the_process_that_hands_out"]
+    hands_out = figures["cpu_us_a_probe_of_the_process_that_hands_out"]
     return [
-        f"| {work}, {found['probes']:,} probes | probes/s | seconds to start |",
+        f"| {work}, {figures['probes']:,} probes | probes/s | seconds to start |",
         "|---|---|---|",
         *speeds,
-        f"| 2 workers, share of twice 1 worker | {found['efficiency_1_to_2']:.2f} "
+        f"| 2 workers, share of twice 1 worker | {figures['efficiency_1_to_2']:.2f} "
         f"({min(rounds):.2f} to {max(rounds):.2f}, {len(rounds)} rounds) | |",
-        f"| 2 workers against 2 threads | {found['workers_against_threads']:.1f}× | |",
+        f"| 2 workers against 2 threads | {figures['workers_against_threads']:.1f}× | |",
         f"| the process that hands out | {hands_out:.0f} CPU µs a probe | |",
     ]
 
@@ -164,18 +165,18 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=2, help="in a round, whose median counts")
     parser.add_argument("--size", choices=sorted(shapes.SIZES), default="small")
     parser.add_argument("--table", action="store_true", help="print what was measured before, and measure nothing")
-    asked = parser.parse_args()
-    if asked.table:
+    options = parser.parse_args()
+    if options.table:
         print("\n".join(table()))
         return
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as place, patch.object(on_this_machine, "MOST", STRETCH):
         folder = Path(place)
-        model, data = shapes.gpt2(asked.size, folder / "model"), folder / "probes.jsonl"
+        model, data = shapes.gpt2(options.size, folder / "model"), folder / "probes.jsonl"
         predicates = texts.stereotypes(Path("/nowhere"), 700)
-        jsonl.write(texts.grid(texts.identities(100), predicates)[: asked.probes], data)
-        found = summary(measured(asked.rounds, asked.passes, model, data, folder), asked.probes)
-    machine.save("cluster", f"GPT-2, {asked.size}", found | {"rounds": asked.rounds, "machine": machine.facts()})
+        jsonl.write(texts.grid(texts.identities(100), predicates)[: options.probes], data)
+        figures = summary(measured(options.rounds, options.passes, model, data, folder), options.probes)
+    machine.save("cluster", f"GPT-2, {options.size}", figures | {"rounds": options.rounds, "machine": machine.facts()})
     print("\n".join(table()))
 
 

@@ -1,9 +1,10 @@
-"""Whole commands as a user runs them: python -m benchmarks.commands --lm-eval PROGRAM [--items 0 200].
+"""Compares whole commands as a user runs them: python -m benchmarks.commands --lm-eval PROGRAM [--items 0 200].
 
-`catsofa score MODEL --on DATA --out RUN` beside `lm_eval --model hf … --tasks …` on the task that `catsofa share
-harness` writes of the same CATs: StereoSet's intrasentence CATs, or a sample of them, by a GPT-2 of real size. CPU
-seconds of each command from its start to its end (start-up, loading, scoring, reporting), medians of runs taken
-in turn; lm_eval with the fastest of its batch sizes. One thread each. Their results in float32 must be equal.
+`catsofa score MODEL --on DATA --out RUN` is compared with `lm_eval --model hf … --tasks …` on the task that `catsofa
+share harness` writes from the same CATs. These are the intrasentence CATs of StereoSet, or a sample of them, scored by
+a GPT-2 of real size. Times are the CPU seconds of each command from start to end (start-up, loading, scoring,
+reporting), as medians of alternating runs. lm_eval uses the fastest of its batch sizes. Each command has one thread.
+Their results in float32 must be equal.
 """
 
 import argparse
@@ -28,20 +29,20 @@ BATCHES = (8, 16)
 DTYPES = ("float32", "bfloat16")
 MEASURES = ("lms", "ss", "icat")
 WITHIN = 0.3
-"""Points that a measure of the two commands may differ by in float32: rounding decides a few items. In bfloat16 it
-decides many by random weights, so that measures are kept and not compared."""
+"""Points by which a measure of the two commands may differ in float32, since rounding decides a few items. In bfloat16
+rounding decides many items, since the weights are random. So the measures are stored but not compared."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """CPU seconds of a command, and the measures that it printed."""
+    """The CPU seconds of a command, and its printed measures."""
 
     seconds: float
     measures: dict[str, float]
 
 
 def run(command: list[str], environment: dict[str, str]) -> tuple[float, str]:
-    """The CPU seconds of a command with its children, and its output; an error ends the benchmark."""
+    """Returns the CPU seconds of a command with its children, and its output; an error ends the benchmark."""
     before = os.times()
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     after = os.times()
@@ -52,17 +53,17 @@ def run(command: list[str], environment: dict[str, str]) -> tuple[float, str]:
 
 
 def ours(model: Path, data: Path, dtype: str, out: Path, environment: dict[str, str]) -> Ran:
-    """`catsofa score`."""
+    """Runs `catsofa score`."""
     options = ["--on", str(data), "--protocol", "stereoset-acl", "--dtype", dtype, "--out", str(out), "--json"]
-    seconds, said = run([sys.executable, "-m", "catsofa", "score", str(model), *options], environment)
-    overall = json.loads(said)["results"]["overall"]
+    seconds, output = run([sys.executable, "-m", "catsofa", "score", str(model), *options], environment)
+    overall = json.loads(output)["results"]["overall"]
     return Ran(seconds, {name: float(overall[name]) for name in MEASURES})
 
 
 def theirs(
     lm_eval: str, model: Path, task: Path, name: str, setting: tuple[str, int], out: Path, environment: dict[str, str]
 ) -> Ran:
-    """lm_eval."""
+    """Runs lm_eval."""
     dtype, batch = setting
     options = ["--model_args", f"pretrained={model},dtype={dtype}", "--device", "cpu", "--batch_size", str(batch)]
     where = ["--tasks", name, "--include_path", str(task), "--output_path", str(out)]
@@ -72,18 +73,18 @@ def theirs(
 
 
 def measured(lm_eval: str, items: int, size: str, repeats: int, folder: Path) -> dict[str, Any]:
-    """The two commands on so many CATs, in turn, in each precision."""
+    """Measures both commands alternately on `items` CATs, in each precision."""
     cats = texts.cats(shapes.SHARED, 10**6)
     if items:
         words = [len(candidate.text.split()) for cat in cats for candidate in cat.candidates]
-        cats = [cats[at] for at in sample(np.add.reduceat(words, range(0, len(words), 3)).tolist(), items)]
+        cats = [cats[number] for number in sample(np.add.reduceat(words, range(0, len(words), 3)).tolist(), items)]
     data, task = folder / "cats.jsonl", folder / "task"
     jsonl.write(cats, data)
     harness.write(cats, task, "speed")
     model = shapes.gpt2(size, folder / "model")
     environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "home")}
     outs = iter(range(10**6))
-    found: dict[str, Any] = {"items": len(cats), "texts": 3 * len(cats)}
+    figures: dict[str, Any] = {"items": len(cats), "texts": 3 * len(cats)}
     for dtype in DTYPES:
 
         def other(batch: int, dtype: str = dtype) -> Ran:
@@ -98,20 +99,20 @@ def measured(lm_eval: str, items: int, size: str, repeats: int, folder: Path) ->
             runs["lm_eval"].append(other(best))
         if dtype == "float32":
             compare(runs)
-        seconds = {way: [ran.seconds for ran in of] for way, of in runs.items()}
-        medians = {way: statistics.median(of) for way, of in seconds.items()}
-        found[dtype] = {
+        seconds = {way: [ran.seconds for ran in entries] for way, entries in runs.items()}
+        medians = {way: statistics.median(values) for way, values in seconds.items()}
+        figures[dtype] = {
             "batch": best,
             "tried": tried,
             "seconds": seconds,
             "times": medians["lm_eval"] / medians["catsofa"],
-            "measures": {way: of[0].measures for way, of in runs.items()},
+            "measures": {way: entries[0].measures for way, entries in runs.items()},
         }
-    return found
+    return figures
 
 
 def compare(runs: dict[str, list[Ran]]) -> None:
-    """Refuse two commands whose measures differ by more than rounding."""
+    """Raises ValueError if the measures of the two commands differ by more than rounding."""
     one, other = (runs[way][0].measures for way in ("catsofa", "lm_eval"))
     apart = {name: abs(one[name] - other[name]) for name in MEASURES}
     if max(apart.values()) > WITHIN:
@@ -125,15 +126,15 @@ def main() -> None:
     parser.add_argument("--size", choices=shapes.SIZES, default="base")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--save", action="store_true", help="keep the figures in results/commands.json")
-    asked = parser.parse_args()
-    for items in asked.items:
+    options = parser.parse_args()
+    for items in options.items:
         with tempfile.TemporaryDirectory() as name:
-            found = measured(asked.lm_eval, items, asked.size, asked.repeats, Path(name))
-        found |= {"machine": machine.facts(), "repeats": asked.repeats}
-        part = f"GPT-2 size, {found['texts']:,} texts"
-        print(part, json.dumps(machine.rounded(found), indent=1), flush=True)
-        if asked.save:
-            machine.save("commands", part, found)
+            figures = measured(options.lm_eval, items, options.size, options.repeats, Path(name))
+        figures |= {"machine": machine.facts(), "repeats": options.repeats}
+        part = f"GPT-2 size, {figures['texts']:,} texts"
+        print(part, json.dumps(machine.rounded(figures), indent=1), flush=True)
+        if options.save:
+            machine.save("commands", part, figures)
 
 
 if __name__ == "__main__":

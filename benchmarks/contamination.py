@@ -1,9 +1,9 @@
-"""How often contamination is found where it was planted, and where it was not: python -m benchmarks.contamination.
+"""Measures how often the tests find planted and absent contamination: python -m benchmarks.contamination.
 
-Tiny GPT-2s are trained on a corpus that holds a release in the order of its file, and twins on the corpus without it;
-the references of a model are the twins of the five seeds before. Each test is also put to its null: random orders of
-one set, random GUIDs in place of a canary, and each of six twins against the other five. A call that was stopped goes
-on with the first seed that is not in the results.
+Tiny GPT-2s are trained on a corpus that contains a release in the order of its file, and twins on the corpus without
+it. The references of a model are the twins of the five seeds before. Each test also runs under its null hypothesis:
+random orders of one set, random GUIDs in place of a canary, and each of six twins against the other five. After an
+interruption, the same call resumes with the first seed that the results lack.
 """
 
 import argparse
@@ -39,61 +39,61 @@ from catsofa.scoring.statistics.intervals import wilson
 
 FILE = RESULTS / "contamination.json"
 ITEMS, TIMES, BACKGROUND = 40, 40, 300
-"""CATs of the planted set, how often it stands in the corpus, and items of the other texts in each wording."""
+"""The number of CATs in the planted set, its number of copies in the corpus, and the other items in each wording."""
 REFERENCES = 5
 
 
 def kept() -> dict[str, Any]:
-    """The figures so far."""
+    """Returns the stored figures."""
     return json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
 
 
-def write(**found: Any) -> None:
-    """Keep figures beside those of the other parts."""
+def write(**figures: Any) -> None:
+    """Stores figures beside those of the other parts."""
     FILE.parent.mkdir(parents=True, exist_ok=True)
-    FILE.write_text(json.dumps(kept() | found, indent=1) + "\n", encoding="utf-8")
+    FILE.write_text(json.dumps(kept() | figures, indent=1) + "\n", encoding="utf-8")
 
 
 class Models:
-    """The models of each seed; the same seed is the same model."""
+    """Trains the models of each seed; the same seed gives the same model."""
 
     def __init__(self, folder: Path) -> None:
-        """Models whose tokenizer lies in a folder."""
+        """Trains the tokenizer of all models into `folder`."""
         self.tokenizer = folder / "tokenizer"
         tokenizer_into(self.tokenizer)
         self.twin = lru_cache(REFERENCES + 1)(self._twin)
 
     def _twin(self, seed: int, steps: int = STEPS) -> Model:
-        """A model that has read other texts alone."""
+        """Returns a model trained only on other texts."""
         return trained(self.tokenizer, [background(1000 + seed, BACKGROUND)], 1000 + seed, steps)
 
     def seen(self, seed: int, text: str) -> Model:
-        """A model that has read this text too."""
+        """Returns a model trained on this text too."""
         return trained(self.tokenizer, [background(1000 + seed, BACKGROUND), *[text] * TIMES], seed)
 
     def twins(self, seed: int) -> list[Model]:
-        """The twin of a seed, and those of the seeds before."""
+        """Returns the twin of a seed, and the twins of the seeds before."""
         return [self.twin(seed + REFERENCES - back) for back in range(REFERENCES + 1)]
 
 
 def detection(seeds: int, models: Models, folder: Path) -> None:
-    """Trained models and their twins, by seed: the p of each test, Holm's, and the loss on the set."""
+    """Tests trained models and their twins per seed; stores p-values, the joint result, and the loss on the set."""
     done = kept().get("seeds", {})
     for seed in range(seeds):
         if str(seed) in done:
             continue
-        cats, paraphrases, on = planted(ITEMS, seed), planted(ITEMS, seed, 1), folder / str(seed)
-        write_release({"test": cats}, on, CardFacts(pretty_name="Planted"))
-        canary = canary_of(on)
+        cats, paraphrases, release = planted(ITEMS, seed), planted(ITEMS, seed, 1), folder / str(seed)
+        write_release({"test": cats}, release, CardFacts(pretty_name="Planted"))
+        canary = canary_of(release)
         assert canary is not None
         twin, *references = models.twins(seed)
         row: dict[str, Any] = {}
         for name, model in {"seen": models.seen(seed, f"{canary.line}\n{document(cats)}"), "unseen": twin}.items():
-            found = contamination(model, on, paraphrases=[paraphrases], references=references, seed=seed)
+            result = contamination(model, release, paraphrases=[paraphrases], references=references, seed=seed)
             row[name] = {
-                "p": {test.name: test.p if test.p == test.p else None for test in found.tests},
-                "values": {test.name: test.value.value for test in found.tests},
-                "any": found.shown,
+                "p": {test.name: test.p if test.p == test.p else None for test in result.tests},
+                "values": {test.name: test.value.value for test in result.tests},
+                "any": result.shown,
                 "loss": loss(model, cats),
             }
         sides = [Backend(model) for model in (twin, *references)]
@@ -101,10 +101,10 @@ def detection(seeds: int, models: Models, folder: Path) -> None:
             "wording": [preferences(one, [(a, [b]) for a, b in zip(cats, paraphrases, strict=True)]) for one in sides],
             "completion": [reproduced(one, [text_of(cat).text for cat in cats]) for one in sides],
         }
-        for name, of in row["rotated"].items():
-            turns = [[of[at], *of[:at], *of[at + 1 :]] for at in range(len(of))]
+        for name, per_model in row["rotated"].items():
+            turns = [[per_model[place], *per_model[:place], *per_model[place + 1 :]] for place in range(len(per_model))]
             clusters, how = [cat.target for cat in cats], {"share": name == "completion", "seed": seed}
-            tests = [against(name, "", clusters, own, others, {}, **how) for own, *others in turns]
+            tests = [against(name, "", clusters, own, rest, {}, **how) for own, *rest in turns]
             row["rotated"][name] = [test.p if test.p == test.p else None for test in tests]
         done[str(seed)] = row
         write(seeds=done, summary=summary(done), design=design())
@@ -112,32 +112,32 @@ def detection(seeds: int, models: Models, folder: Path) -> None:
 
 
 def design() -> dict[str, int]:
-    """What the models read."""
+    """Returns the design of the training corpora."""
     return {"items": ITEMS, "times": TIMES, "background": 2 * BACKGROUND, "steps": STEPS, "references": REFERENCES}
 
 
 def loss(model: Model, cats: Any) -> float:
-    """Nats a token of the set, read in stretches of six items that fit the window."""
+    """Returns the loss on the set in nats per token, in texts of six items that fit the context window."""
     texts = [document(cats[low : low + 6]) for low in range(0, len(cats), 6)]
     tokens = sum(len(model.tokenizer(text)["input_ids"]) for text in texts)
     return float(-log_likelihoods(Backend(model), texts).sum() / tokens)
 
 
 def summary(done: Mapping[str, Any]) -> dict[str, Any]:
-    """How many of the tested each test, and all together after Holm, show, with Wilson's interval in percent."""
-    found: dict[str, Any] = {}
+    """Returns how many models each test flags, and all tests together after Holm, with Wilson's interval in percent."""
+    figures: dict[str, Any] = {}
     for side in ("seen", "unseen"):
         rows = [row[side] for row in done.values()]
         for test in rows[0]["p"]:
-            found[f"{side} {test}"] = counted([row["p"][test] for row in rows])
-        found[f"{side} any"] = counted([None if row["any"] is None else 1.0 - row["any"] for row in rows])
+            figures[f"{side} {test}"] = counted([row["p"][test] for row in rows])
+        figures[f"{side} any"] = counted([None if row["any"] is None else 1.0 - row["any"] for row in rows])
     for test in ("wording", "completion"):
-        found[f"rotated {test}"] = counted([p for row in done.values() for p in row["rotated"][test]])
-    return found
+        figures[f"rotated {test}"] = counted([p for row in done.values() for p in row["rotated"][test]])
+    return figures
 
 
 def counted(p_values: list[float | None]) -> dict[str, Any]:
-    """How many p are at most 0.05."""
+    """Returns the number of p-values that are at most 0.05, with Wilson's interval in percent."""
     tested = [p for p in p_values if p is not None]
     shown = sum(p <= ALPHA for p in tested)
     low, high = wilson(100 * shown / len(tested), len(tested)) if tested else (0.0, 100.0)
@@ -145,22 +145,22 @@ def counted(p_values: list[float | None]) -> dict[str, Any]:
 
 
 def size(orders: int, models: Models) -> None:
-    """Random orders of one set and random GUIDs, before an untrained model and one trained on other texts."""
-    items, found = [text_of(cat) for cat in planted(ITEMS, 0)], dict[str, Any]()
+    """Measures the test size: random orders of one set and random GUIDs, for an untrained and an unrelated model."""
+    items, figures = [text_of(cat) for cat in planted(ITEMS, 0)], dict[str, Any]()
     for name, steps in (("trained elsewhere", STEPS), ("untrained", 0)):
         backend, rng = Backend(models.twin(0, steps)), random.Random(0)
         p_values = list[float | None]()
         for number in range(orders):
             p = order_test(backend, rng.sample(items, len(items)), seed=number).p
             p_values.append(p if p == p else None)
-            found[f"order, {name}"] = counted(p_values)
-            write(size=found)
+            figures[f"order, {name}"] = counted(p_values)
+            write(size=figures)
         guids = [hex_digest(f"canary {number}", 32) for number in range(orders // 5)]
         guids = [f"{one[:8]}-{one[8:12]}-{one[12:16]}-{one[16:20]}-{one[20:]}" for one in guids]
-        tests = [canary_test(backend, Canary(f"canary GUID {guid}", guid), at) for at, guid in enumerate(guids)]
-        found[f"canary, {name}"] = counted([test.p for test in tests if test.p == test.p])
-        write(size=found)
-    print(json.dumps(found, indent=1))
+        tests = [canary_test(backend, Canary(f"canary GUID {guid}", guid), place) for place, guid in enumerate(guids)]
+        figures[f"canary, {name}"] = counted([test.p for test in tests if test.p == test.p])
+        write(size=figures)
+    print(json.dumps(figures, indent=1))
 
 
 def main() -> None:

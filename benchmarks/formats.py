@@ -1,4 +1,4 @@
-"""How fast probes by the million are written and read, and in how much memory: python -m benchmarks.formats."""
+"""Measures the speed and the memory of writing and reading millions of probes: python -m benchmarks.formats."""
 
 import argparse
 import json
@@ -22,7 +22,7 @@ IDENTITIES = 408  # as many as SoFa has
 
 
 def probes(count: int) -> Iterator[Probe]:
-    """So many probes about invented peoples, as a builder would make them."""
+    """Yields `count` probes about invented peoples, as from a builder."""
     for number in islice(range(count), count):
         stereotype, identity = divmod(number, IDENTITIES)
         yield Probe(
@@ -67,7 +67,7 @@ STAGES: tuple[Callable[[Path, int], int], ...] = (
 
 
 def measured(stage: Callable[[Path, int], int], folder: Path, count: int) -> dict[str, float | str]:
-    """A stage in a process of its own, so that the peak memory is its own."""
+    """Measures a stage in its own process, so that the peak memory is that of the stage."""
     with get_context("spawn").Pool(1) as pool:
         seconds, cpu_seconds, peak = pool.apply(_run, (stage, folder, count))
     return {

@@ -1,10 +1,10 @@
-"""Whole sets on one device by models of real size: python -m benchmarks.gpu [--shapes gpt2 bert-large] [--small].
+"""Scores whole sets on one device, models of real size: python -m benchmarks.gpu [--shapes gpt2 bert-large] [--small].
 
-Weights are random, since speed does not depend on values. For each shape: StereoSet's development and test set, and for
-causal ones the grid of 1.49 million probes (or --probes), end to end, text to kept score; seconds, tokens a second,
-the share of the matmul peak that is measured on this device in this run, memory; beside it transformers' own batched
-forward and the arithmetic of evaluate's perplexity over a part of the same texts. --small does all of it in miniature
-on a CPU, so that the script is known to run before a GPU is paid for.
+Weights are random, since speed does not depend on values. Each shape scores the development and test set of StereoSet
+end to end, from text to stored score. Causal models also score the grid of 1.49 million probes (or --probes). The
+figures are seconds, tokens per second, memory, and the share of the matmul peak on this device in this run. For
+comparison, a batched forward of transformers and the arithmetic of evaluate's perplexity score part of the same texts.
+--small runs everything in miniature on a CPU, to test the script before a GPU is paid for.
 """
 
 import argparse
@@ -30,14 +30,14 @@ from catsofa.scoring.protocols import DEFAULT
 from catsofa.scoring.run.session import score_all
 
 SUBJECTS, PROBES = 131, 1_490_000
-"""The released grid is four smaller ones; this one has as many probes and a stereotype count between theirs."""
+"""The released grid is four smaller ones; this grid has as many probes and a stereotype count between theirs."""
 PEERS = 2048
-"""Texts that the others are timed on."""
+"""The number of texts that other tools score."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A model by its size."""
+    """The kind and the size of a model."""
 
     kind: Kind
     layers: int
@@ -57,7 +57,7 @@ SMALL = Shape("causal", 2, 64, 2, 128, 0)
 
 
 def built(name: str, shape: Shape, device: str, dtype: torch.dtype) -> Model:
-    """The model, made on its device."""
+    """Returns a model with random weights, created on its device."""
     config = configured(name, shape)
     torch.manual_seed(0)
     with torch.device(device):
@@ -82,7 +82,7 @@ def built(name: str, shape: Shape, device: str, dtype: torch.dtype) -> Model:
 
 
 def configured(name: str, shape: Shape) -> Any:
-    """The configuration of this architecture at this size."""
+    """Returns the configuration of this architecture at this size."""
     sizes = {
         "vocab_size": shape.vocabulary,
         "hidden_size": shape.width,
@@ -93,7 +93,7 @@ def configured(name: str, shape: Shape) -> Any:
     if shape.kind == "masked":
         return transformers.BertConfig(**sizes)
     if name.startswith("llama"):
-        # GPT-2's tokenizer is at hand and Llama's is not: 0.5 % more products for a 7B model
+        # only GPT-2's tokenizer is available, not Llama's: 0.5 % more products for a 7B model
         return transformers.LlamaConfig(**(sizes | {"vocab_size": max(shape.vocabulary, 50257)}), bos_token_id=50256)
     return transformers.GPT2Config(
         vocab_size=shape.vocabulary, n_embd=shape.width, n_layer=shape.layers, n_head=shape.heads
@@ -101,16 +101,16 @@ def configured(name: str, shape: Shape) -> Any:
 
 
 def triples() -> list[Cat]:
-    """StereoSet's intrasentence CATs, development and test, as far as they are at hand; else made up."""
-    found: list[Cat] = []
+    """Returns the available intrasentence CATs of StereoSet (development, test); without any, made-up ones."""
+    cats: list[Cat] = []
     for name in ("dev.json", "test_intrasentence.json"):
         if (place := SHARED / "data/stereoset" / name).exists():
-            found += [cat for cat in read_as(place, Cat) if cat.kind == "intrasentence"]
-    return found or texts.cats(SHARED, 2106)
+            cats += [cat for cat in read_as(place, Cat) if cat.kind == "intrasentence"]
+    return cats or texts.cats(SHARED, 2106)
 
 
 def grid(count: int) -> Iterator[Probe]:
-    """So many probes, subject by subject."""
+    """Yields `count` probes, subject by subject."""
     predicates = texts.stereotypes(SHARED, 100_000)
     habits = max(1, min(len(predicates), count // SUBJECTS))
     subjects = (f"{who} of {place}" for place in range(10_000) for who in texts.identities(100))
@@ -125,29 +125,29 @@ class Kept:
         self.scores: dict[str, float | None] = {}
 
     def done(self, ids: Sequence[str]) -> set[str]:
-        """Those of the ids that are scored."""
+        """Returns the ids that have scores."""
         return {key for key in ids if key in self.scores}
 
     def chunks(self) -> list[tuple[int, float]]:
-        """No chunk was scored before."""
+        """Returns an empty list: no chunk was scored before."""
         return []
 
     def self_checks(self) -> dict[str, Any]:
-        """No self-check ran before."""
+        """Returns an empty dictionary: no self-check ran before."""
         return {}
 
     def add(self, scores: Sequence[Any], *_: Any) -> None:
-        """Keep scores."""
+        """Stores scores in memory."""
         self.scores.update((score.item, score.score) for score in scores)
 
     folder = None
 
     def note(self, *_: Any, **__: Any) -> None:
-        """Nothing is noted."""
+        """Does nothing."""
 
 
 def peak(device: str, dtype: torch.dtype) -> float:
-    """TFLOP/s of a large square product on this device."""
+    """Returns the TFLOP/s of a large square matrix product on this device."""
     side = 8192 if device != "cpu" else 1024
     a, b = (torch.randn(side, side, device=device, dtype=dtype) for _ in range(2))
     seconds = [timed(lambda: a @ b, device) for _ in range(8)]
@@ -155,7 +155,7 @@ def peak(device: str, dtype: torch.dtype) -> float:
 
 
 def timed(work: Callable[[], Any], device: str) -> float:
-    """Wall seconds, the device's queue empty before and after."""
+    """Returns the wall-clock seconds of a call; the queue of the device is empty before and after."""
     synchronize = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
     synchronize()
     begun = time.perf_counter()
@@ -165,7 +165,7 @@ def timed(work: Callable[[], Any], device: str) -> float:
 
 
 def whole(model: Model, records: Callable[[], Iterator[Any]], top: float) -> dict[str, Any]:
-    """One set end to end by us."""
+    """Scores one set end to end with catsofa and returns the figures."""
     backend, run = Backend(model), Kept()
     if model.device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats()
@@ -192,14 +192,14 @@ def whole(model: Model, records: Callable[[], Iterator[Any]], top: float) -> dic
 
 
 @torch.inference_mode()
-def forwarded(model: Model, said: Sequence[str], batch: int, *, longest_first: bool) -> float:
-    """Texts a second of padded batches with all their logits.
+def forwarded(model: Model, sentences: Sequence[str], batch: int, *, longest_first: bool) -> float:
+    """Returns the texts per second of padded batches with all their logits.
 
-    Sorted by length it is what a careful user of transformers writes; in the order of arrival, all padded to the
-    longest of all, it is what evaluate's perplexity does.
+    Sorted by length, this is the code of a careful user of transformers. In the order of arrival, with all texts padded
+    to the longest of all, this is the work of evaluate's perplexity.
     """
     tokenizer = model.tokenizer
-    rows = [[tokenizer.eos_token_id, *ids] for ids in tokenizer(list(said))["input_ids"]]
+    rows = [[tokenizer.eos_token_id, *ids] for ids in tokenizer(list(sentences))["input_ids"]]
     rows = sorted(rows, key=len, reverse=True) if longest_first else rows
     longest = max(map(len, rows))
 
@@ -208,28 +208,28 @@ def forwarded(model: Model, said: Sequence[str], batch: int, *, longest_first: b
             part = rows[low : low + batch]
             width = max(map(len, part)) if longest_first else longest
             ids = torch.tensor([[*row, *[0] * (width - len(row))] for row in part], device=model.device)
-            seen = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in part], device=model.device)
-            logits = model.module(input_ids=ids, attention_mask=seen).logits[:, :-1].float()
-            found = torch.nn.functional.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
-            (found * seen[:, 1:]).sum(1).tolist()
+            mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in part], device=model.device)
+            logits = model.module(input_ids=ids, attention_mask=mask).logits[:, :-1].float()
+            losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
+            (losses * mask[:, 1:]).sum(1).tolist()
 
     return len(rows) / timed(work, model.device)
 
 
 def measure(name: str, shape: Shape, device: str, dtype: torch.dtype, probes: int, cats: list[Cat]) -> dict[str, Any]:
-    """One shape: the sets by us, and the others on a part of them."""
+    """Returns the figures of one shape: catsofa on the sets, and other tools on part of them."""
     model, top = built(name, shape, device, dtype), peak(device, dtype)
-    found: dict[str, Any] = {"peak tflops": top, "dtype": str(dtype).removeprefix("torch.")}
-    found["StereoSet"] = whole(model, lambda: iter(cats), top)
+    figures: dict[str, Any] = {"peak tflops": top, "dtype": str(dtype).removeprefix("torch.")}
+    figures["StereoSet"] = whole(model, lambda: iter(cats), top)
     if shape.kind == "causal":
-        found["grid"] = whole(model, lambda: grid(probes), top)
+        figures["grid"] = whole(model, lambda: grid(probes), top)
         some = [probe.text for probe in grid(probes)][:: max(1, probes // PEERS)][:PEERS]
-        found["texts a second"] = {
-            "ours": found["grid"]["scores"] / found["grid"]["seconds"],
+        figures["texts a second"] = {
+            "ours": figures["grid"]["scores"] / figures["grid"]["seconds"],
             "transformers, sorted batches of 256": forwarded(model, some, 256, longest_first=True),
             "as evaluate's perplexity, 16": forwarded(model, some, 16, longest_first=False),
         }
-    return found
+    return figures
 
 
 def main() -> None:
@@ -240,21 +240,21 @@ def main() -> None:
     parser.add_argument("--dtype", choices=("bfloat16", "float32"), default="bfloat16")
     parser.add_argument("--small", action="store_true", help="every shape in miniature, 500 probes, 20 CATs")
     parser.add_argument("--save", action="store_true", help="keep the figures in results/gpu.json")
-    asked = parser.parse_args()
-    if asked.device == "cpu" and not asked.small:
+    options = parser.parse_args()
+    if options.device == "cpu" and not options.small:
         parser.error("no GPU here: a 7B model would take days; --small runs all of it in miniature")
-    cats = triples()[:20] if asked.small else triples()
-    name = torch.cuda.get_device_name() if asked.device.startswith("cuda") else "cpu"
-    for each in asked.shapes:
+    cats = triples()[:20] if options.small else triples()
+    name = torch.cuda.get_device_name() if options.device.startswith("cuda") else "cpu"
+    for each in options.shapes:
         shape = SHAPES[each]
-        if asked.small:
+        if options.small:
             shape = Shape(shape.kind, SMALL.layers, SMALL.width, SMALL.heads, SMALL.inner, shape.vocabulary)
-        found = measure(
-            each, shape, asked.device, getattr(torch, asked.dtype), 500 if asked.small else asked.probes, cats
+        figures = measure(
+            each, shape, options.device, getattr(torch, options.dtype), 500 if options.small else options.probes, cats
         )
-        print(each, json.dumps(machine.rounded(found), indent=1), flush=True)
-        if asked.save:
-            machine.save("gpu", each, found | {"device": name, "machine": machine.facts()})
+        print(each, json.dumps(machine.rounded(figures), indent=1), flush=True)
+        if options.save:
+            machine.save("gpu", each, figures | {"device": name, "machine": machine.facts()})
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Does cost grow linearly, in constant memory? python -m benchmarks.growth [--counts 1000 10000 100000].
+"""Tests if cost grows linearly in constant memory: python -m benchmarks.growth [--counts 1000 10000 100000].
 
-The whole command, `catsofa score MODEL --on probes.jsonl --out RUN`, on ever more probes: CPU seconds, peak memory and
-bytes on disk of a process of its own each. The model is a causal one of 1 layer, so that what is measured is
-everything around it: reading, planning, keeping, reporting.
+The whole command, `catsofa score MODEL --on probes.jsonl --out RUN`, scores more and more probes, each time in its own
+process. The figures are CPU seconds, peak memory and bytes on disk. The model is causal with 1 layer, so that the
+figures show the work around the model: reading, planning, storing, reporting.
 """
 
 import argparse
@@ -29,18 +29,18 @@ atexit.register(lambda: last.write_text(Path("/proc/self/status").read_text()))
 from catsofa.cli import main
 main()
 """
-"""The command, and at its end what the system says of its memory."""
+"""Runs the command, and stores the memory figures of the system at its end."""
 
 
 def model(folder: Path) -> Path:
-    """A GPT-2 of one layer, its tokenizer learnt from words that the probes hold."""
+    """Saves a GPT-2 of one layer with a tokenizer trained on words of the probes, and returns its folder."""
     import transformers
     from tokenizers import ByteLevelBPETokenizer
 
     end = "<|endoftext|>"
     tokenizer = ByteLevelBPETokenizer()
-    said = [probe.text for probe in texts.grid(texts.identities(100), texts.stereotypes(Path("/nowhere"), 700))]
-    tokenizer.train_from_iterator(said, vocab_size=VOCABULARY, special_tokens=[end], show_progress=False)
+    sentences = [probe.text for probe in texts.grid(texts.identities(100), texts.stereotypes(Path("/nowhere"), 700))]
+    tokenizer.train_from_iterator(sentences, vocab_size=VOCABULARY, special_tokens=[end], show_progress=False)
     config = transformers.GPT2Config(
         vocab_size=VOCABULARY, n_layer=1, n_embd=64, n_head=2, bos_token_id=0, eos_token_id=0
     )
@@ -49,7 +49,7 @@ def model(folder: Path) -> Path:
 
 
 def probes(count: int, file: Path) -> None:
-    """So many distinct probes: each identity with a stretch of numbered habits, as a grid is written."""
+    """Writes `count` distinct probes: every identity with each numbered habit in turn."""
     habits = [f"{verb} {thing} {when}" for when in texts.WHEN for verb in texts.VERBS for thing in texts.THINGS]
 
     def made() -> Any:
@@ -66,7 +66,7 @@ def probes(count: int, file: Path) -> None:
 
 
 def measured(count: int, folder: Path, weights: Path) -> dict[str, Any]:
-    """One run of the command."""
+    """Returns the figures of one run of the command."""
     data, out, status = folder / f"{count}.jsonl", folder / f"run-{count}", folder / f"{count}.status"
     probes(count, data)
     command = [
@@ -91,28 +91,28 @@ def measured(count: int, folder: Path, weights: Path) -> dict[str, Any]:
     _, code, used = os.wait4(pid, 0)
     if code:
         raise ValueError(f"the run over {count:,} probes failed")
-    kept = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    stored = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     return {
         "probes": count,
         "cpu_s": used.ru_utime + used.ru_stime,
         "peak_mib": int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024,
         "bytes_in": data.stat().st_size / count,
-        "bytes_kept": kept / count,
+        "bytes_kept": stored / count,
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--counts", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         weights = model(Path(name) / "model")
         rows = []
-        for count in asked.counts:
+        for count in options.counts:
             rows.append(row := measured(count, Path(name), weights))
             print(json.dumps(machine.rounded(row)), flush=True)
     name = "causal, 1 layer, 64 wide"
-    earlier = [row for row in kept("growth").get(name, {}).get("rows", []) if row["probes"] not in asked.counts]
+    earlier = [row for row in kept("growth").get(name, {}).get("rows", []) if row["probes"] not in options.counts]
     rows = sorted(earlier + rows, key=lambda row: int(row["probes"]))
     first, last = rows[0], rows[-1]
     slope = (last["cpu_s"] - first["cpu_s"]) / (last["probes"] - first["probes"]) if len(rows) > 1 else None

@@ -1,6 +1,6 @@
-"""The loop as the papers' released code runs it: a text, or a mask, a forward, every logit of every position.
+"""The plain loop of the papers' released code: one forward per text or per mask, with all logits of every position.
 
-The tokens that it forwards are the unit in which every way's work is counted.
+The tokens that the loop forwards are the unit of work for all ways.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ from catsofa.scoring.models.model import Kind, Model
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One forward: its ids, and at which places which tokens are asked."""
+    """One forward: its ids, the queried positions, and the target token of each."""
 
     ids: tuple[int, ...]
     places: tuple[int, ...]
@@ -26,14 +26,14 @@ class Row:
 
 
 Rows = list[list[Row]]
-"""For each score, the forwards that it takes."""
+"""The forwards of each score."""
 
 
 LOADERS = {"masked": transformers.AutoModelForMaskedLM, "causal": transformers.AutoModelForCausalLM}
 
 
 def alone(folder: str, kind: Kind, dtype: str = "float32", loader: Any = None) -> Model:
-    """A model of its own for the loop, as transformers loads it; catsofa changes none of its products."""
+    """Returns a separate model for the loop, as transformers loads it; catsofa changes none of its matrix products."""
     loader = loader or LOADERS[kind]
     return Model(
         name=folder,
@@ -48,68 +48,70 @@ def alone(folder: str, kind: Kind, dtype: str = "float32", loader: Any = None) -
 
 
 def score(model: Model, scores: Rows, reduce: Callable[[list[float]], Any]) -> list[float]:
-    """Each score, its log-probabilities reduced to one number."""
+    """Returns each score: its log-probabilities reduced to one number."""
     return [float(reduce([value for row in rows for value in answers(model, row)])) for rows in scores]
 
 
 def answers(model: Model, row: Row) -> list[float]:
-    """The log-probabilities that a row asks for."""
+    """Returns the log-probabilities of the targets of a row."""
     with torch.no_grad():
         logs = model.module(torch.tensor([row.ids])).logits[0].float().log_softmax(-1)
     return [logs[place, target].item() for place, target in zip(row.places, row.targets, strict=True)]
 
 
 def tokens(scores: Rows) -> int:
-    """Forwarded tokens."""
+    """Returns the number of forwarded tokens."""
     return sum(len(row.ids) for rows in scores for row in rows)
 
 
 def causal(tokenizer: Any, texts: Iterable[str]) -> Rows:
-    """Each text after the start token."""
-    found = []
+    """Returns the forward of each text after the start token."""
+    forwards = []
     for text in texts:
         ids = (tokenizer.eos_token_id, *tokenizer.encode(text))
-        found.append([Row(ids, tuple(range(len(ids) - 1)), ids[1:])])
-    return found
+        forwards.append([Row(ids, tuple(range(len(ids) - 1)), ids[1:])])
+    return forwards
 
 
 def fillers(tokenizer: Any, cat: Cat) -> Rows:
-    """Each filler's pieces from left to right, each filler by itself."""
-    found = []
+    """Returns the forwards of each filler: its pieces from left to right, each behind a mask."""
+    forwards = []
     for candidate in cat.candidates:
         pieces, rows = tokenizer.encode(candidate.fill, add_special_tokens=False), []
-        for known, piece in enumerate(pieces):
-            text = cat.context.replace("BLANK", tokenizer.decode(pieces[:known]) + tokenizer.mask_token)
+        for count, piece in enumerate(pieces):
+            text = cat.context.replace("BLANK", tokenizer.decode(pieces[:count]) + tokenizer.mask_token)
             ids = tuple(tokenizer.encode(text))
             rows.append(Row(ids, (ids.index(tokenizer.mask_token_id),), (piece,)))
-        found.append(rows)
-    return found
+        forwards.append(rows)
+    return forwards
 
 
 def shared_tokens(tokenizer: Any, pair: Pair) -> Rows:
-    """For each sentence, a mask for each token that its pair shares, as metric.py has it."""
+    """Returns for each sentence a forward per token that both sentences share, as in metric.py."""
     ids = [tokenizer.encode(text) for text in (pair.more, pair.less)]
     order = (0, 1) if pair.direction == "stereo" else (1, 0)
     blocks = SequenceMatcher(None, ids[order[0]], ids[order[1]]).get_matching_blocks()
-    found = []
+    forwards = []
     for side in (0, 1):
         begin = "a" if order[0] == side else "b"
         places = [getattr(block, begin) + step for block in blocks for step in range(block.size)][1:-1]
-        found.append(masked(tokenizer, ids[side], places))
-    return found
+        forwards.append(masked(tokenizer, ids[side], places))
+    return forwards
 
 
 def every_token(tokenizer: Any, pair: Pair) -> Rows:
-    """For each sentence, a mask for each of its tokens."""
+    """Returns for each sentence a forward per token."""
     ids = [tokenizer.encode(text) for text in (pair.more, pair.less)]
     return [masked(tokenizer, each, range(1, len(each) - 1)) for each in ids]
 
 
 def masked(tokenizer: Any, ids: Sequence[int], places: Iterable[int]) -> list[Row]:
-    """A row for each place, with a mask there."""
-    return [Row((*ids[:at], tokenizer.mask_token_id, *ids[at + 1 :]), (at,), (ids[at],)) for at in places]
+    """Returns a row for each position, with a mask at the position."""
+    return [
+        Row((*ids[:place], tokenizer.mask_token_id, *ids[place + 1 :]), (place,), (ids[place],)) for place in places
+    ]
 
 
 def mean(values: list[float]) -> float:
-    """The mean, as numpy has it."""
+    """Returns the mean by numpy."""
     return float(np.mean(values))

@@ -1,7 +1,8 @@
-"""What several protocols cost together and one by one: python -m benchmarks.multiverse.
+"""Measures the cost of several protocols together and one by one: python -m benchmarks.multiverse.
 
-Random weights of a real shape and vocabulary, one thread, CPU seconds and forwarded tokens of one chunk. A family are
-protocols that ask something in common; the pass for all of it is held against the dearest of its protocols.
+Models have random weights and a real shape and vocabulary. The figures are the CPU seconds of one thread and the
+forwarded tokens of one chunk. A family contains protocols with queries in common. The joint pass of a family is
+compared with its most expensive protocol.
 """
 
 import argparse
@@ -28,14 +29,14 @@ FAMILIES = {
     "CATs, masked, pseudo-likelihood": ("bert", texts.cats, (PSEUDO, f"{PSEUDO},pseudo=plain", f"{PSEUDO},length=sum")),
     "pairs, masked, pseudo-likelihood": ("bert", texts.pairs, ("catsofa", "bias-bench", "crows-pairs")),
 }
-"""Name to the shape of the model, what is scored, and the protocols."""
+"""Name to the shape of the model, the function that returns its records, and the protocols."""
 
 
 def cost(folder: Path, records: list[Any], names: tuple[str, ...]) -> tuple[int, float]:
-    """The tokens and the CPU seconds of one pass by these protocols, the model loaded anew."""
+    """Returns the forwarded tokens and the CPU seconds of one pass by these protocols, with a newly loaded model."""
     backend = Backend(load(str(folder)))
     scorer = LocalScorer(backend, *map(named, names), about=about(backend.model))
-    list(scorer.score([records[:1]], None))  # what is prepared once a model
+    list(scorer.score([records[:1]], None))  # warm-up: one-time preparation of the model
     before = backend.tally.forwarded
     seconds = machine.cpu_seconds(lambda: list(scorer.score([records], None)))
     return backend.tally.forwarded - before, seconds
@@ -47,22 +48,22 @@ def main() -> None:
     parser.add_argument("--size", choices=shapes.SIZES, default="small")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    found: dict[str, Any] = {"machine": machine.facts(), "items": options.items, "size": options.size, "families": {}}
+    figures: dict[str, Any] = {"machine": machine.facts(), "items": options.items, "size": options.size, "families": {}}
     with tempfile.TemporaryDirectory() as work:
         folders = {shape: getattr(shapes, shape)(options.size, Path(work, shape)) for shape in ("gpt2", "bert")}
-        for name, (shape, read, protocols) in FAMILIES.items():
-            records = list(read(shapes.SHARED, options.items))
+        for name, (shape, source, protocols) in FAMILIES.items():
+            records = list(source(shapes.SHARED, options.items))
             alone = {one: cost(folders[shape], records, (one,)) for one in protocols}
             tokens, seconds = cost(folders[shape], records, protocols)
             dearest, slowest = max(each for each, _ in alone.values()), max(each for _, each in alone.values())
-            found["families"][name] = {
-                "tokens": {each: of for each, (of, _) in alone.items()} | {"together": tokens},
-                "cpu_s": {each: round(of, 2) for each, (_, of) in alone.items()} | {"together": round(seconds, 2)},
+            figures["families"][name] = {
+                "tokens": {each: count for each, (count, _) in alone.items()} | {"together": tokens},
+                "cpu_s": {each: round(cpu, 2) for each, (_, cpu) in alone.items()} | {"together": round(seconds, 2)},
                 "times_the_dearest": {"tokens": round(tokens / dearest, 2), "cpu_s": round(seconds / slowest, 2)},
             }
-            print(name, json.dumps(found["families"][name]), flush=True)
+            print(name, json.dumps(figures["families"][name]), flush=True)
     FILE.parent.mkdir(parents=True, exist_ok=True)
-    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    FILE.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

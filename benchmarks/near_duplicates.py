@@ -1,4 +1,4 @@
-"""Near-duplicates among 100,000 sentences, a tenth and ten times of them, against all pairs and against datasketch.
+"""Measures near-duplicate detection in 10,000, 100,000 and 1,000,000 sentences, against all pairs and datasketch.
 
 python -m benchmarks.near_duplicates [--count 100000]
 """
@@ -21,67 +21,69 @@ from catsofa.data.language.near_vectors import Vectors, near_vectors
 
 FILE = RESULTS / "near_duplicates.json"
 PAIRS_OF, SKETCHED = 2_000, 20_000
-"""Texts that the two others are timed on: all pairs grow with the square of the count, datasketch in proportion."""
+"""Numbers of texts for the two other ways: all pairs grow with the square of the count, datasketch linearly."""
 COPIES = 50
-"""One text in so many is an earlier one with a word changed."""
+"""One text in this many is an earlier text with one changed word."""
 
 
 def sentences(count: int) -> list[str]:
-    """Sentences of six to eleven invented words."""
+    """Returns sentences of six to eleven invented words."""
     rng = random.Random(0)
     sounds = [c + v for c in "bcdfghklmnprstvz" for v in "aeiou"]
     words = ["".join(rng.choices(sounds, k=rng.randint(1, 4))) for _ in range(5000)]
-    made: list[str] = []
+    texts: list[str] = []
     for number in range(count):
         if number % COPIES == COPIES - 1:
-            changed = rng.choice(made).split()
+            changed = rng.choice(texts).split()
             changed[rng.randrange(len(changed))] += "x"
-            made.append(" ".join(changed))
+            texts.append(" ".join(changed))
         else:
-            made.append(" ".join(rng.choices(words, k=rng.randint(6, 11))))
-    return made
+            texts.append(" ".join(rng.choices(words, k=rng.randint(6, 11))))
+    return texts
 
 
 def all_pairs(texts: list[str]) -> int:
-    """Each text against each before it."""
+    """Counts near-duplicates by comparing each text with every earlier text."""
     grams = [frozenset(text[i : i + 4] for i in range(len(text) - 3)) for text in texts]
-    return sum(any(len(one & other) >= 0.8 * len(one | other) for other in grams[:at]) for at, one in enumerate(grams))
+    return sum(
+        any(len(one & other) >= 0.8 * len(one | other) for other in grams[:place]) for place, one in enumerate(grams)
+    )
 
 
 def with_datasketch(texts: list[str]) -> int:
-    """MinHash in bulk and LSH, the same 64 hashes and threshold."""
+    """Counts near-duplicates with bulk MinHash and LSH, with 64 hashes and the threshold 0.8."""
     from datasketch import MinHash, MinHashLSH
 
     grams = [{text[i : i + 4].encode() for i in range(len(text) - 3)} for text in texts]
-    index, found = MinHashLSH(threshold=0.8, num_perm=64), 0
-    for at, sketch in enumerate(MinHash.bulk(grams, num_perm=64)):
+    index, count = MinHashLSH(threshold=0.8, num_perm=64), 0
+    for place, sketch in enumerate(MinHash.bulk(grams, num_perm=64)):
         near = index.query(sketch)
-        if any(len(grams[at] & grams[other]) >= 0.8 * len(grams[at] | grams[other]) for other in near):
-            found += 1
+        if any(len(grams[place] & grams[other]) >= 0.8 * len(grams[place] | grams[other]) for other in near):
+            count += 1
         else:
-            index.insert(at, sketch)
-    return found
+            index.insert(place, sketch)
+    return count
 
 
 def vectors(count: int) -> Vectors:
-    """Vectors around 200 topics, one in twenty of them close to another."""
+    """Returns vectors around 200 topics; one in twenty is close to another vector."""
     rng = np.random.default_rng(0)
-    topics, made = rng.standard_normal((200, 256), np.float32), rng.standard_normal((count, 256), np.float32)
-    made += topics[rng.integers(200, size=count)]
+    topics, rows = rng.standard_normal((200, 256), np.float32), rng.standard_normal((count, 256), np.float32)
+    rows += topics[rng.integers(200, size=count)]
     near = count // 20
-    made[:near] = made[rng.integers(count, size=near)] + 0.3 * rng.standard_normal((near, 256), np.float32)
-    return made / np.linalg.norm(made, axis=1, keepdims=True)
+    rows[:near] = rows[rng.integers(count, size=near)] + 0.3 * rng.standard_normal((near, 256), np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def seconds(work: Callable[[Any], object], made: object) -> float:
-    """Processor seconds that `work` takes."""
+def seconds(work: Callable[[Any], object], data: object) -> float:
+    """Returns the CPU seconds of `work` on `data`."""
     begin = time.process_time()
-    work(made)
+    work(data)
     return time.process_time() - begin
 
 
 def main() -> None:
-    """Time the three, print them and keep them."""
+    """Times the three ways, and prints and stores the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100_000)
     count = parser.parse_args().count
@@ -95,7 +97,7 @@ def main() -> None:
         for size in (count // 10, count, 10 * count)
     ]
     ours = by_size[1][0]
-    found: dict[str, object] = {
+    figures: dict[str, object] = {
         "sentences": count,
         "changed_copies": count // COPIES,
         "duplicates": counted[1],
@@ -108,11 +110,11 @@ def main() -> None:
     }
     if importlib.util.find_spec("datasketch"):
         theirs = seconds(with_datasketch, texts[:SKETCHED]) * count / SKETCHED
-        found["datasketch_ratio"] = round(theirs / ours, 1)
-    print(json.dumps(found, indent=1))
+        figures["datasketch_ratio"] = round(theirs / ours, 1)
+    print(json.dumps(figures, indent=1))
     if count == 100_000:
         FILE.parent.mkdir(parents=True, exist_ok=True)
-        FILE.write_text(json.dumps(found, indent=1) + "\n")
+        FILE.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

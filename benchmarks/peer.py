@@ -1,7 +1,7 @@
-"""Other tools at the same work, each in an environment where it runs: started by `benchmarks.scoring --peers PYTHON`.
+"""Runs other tools in their own environment; started by `benchmarks.scoring --peers PYTHON`.
 
-Reads one JSON request a line and answers with CPU seconds and scores, so that the ways can be timed in turn within one
-run. A model is loaded before the clock starts. Imports nothing of catsofa.
+Reads one JSON request per line and answers with CPU seconds and scores, so that the ways can alternate within one run.
+The model is loaded before the clock starts. Imports nothing from catsofa.
 """
 
 import contextlib
@@ -21,26 +21,29 @@ Scores = list[float]
 
 @cache
 def lm_eval(folder: str, batch: int, dtype: str) -> Callable[[list[str]], Scores]:
-    """Log-likelihoods of whole texts after the prefix token, over their tokens."""
+    """Returns a function that scores texts by lm_eval: the log-likelihood per token, after the prefix token."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
     model = HFLM(pretrained=folder, device="cpu", dtype=dtype, batch_size=batch)
 
     def work(texts: list[str]) -> Scores:
-        asked = [
-            Instance(request_type="loglikelihood", doc={}, arguments=("", text), idx=at)
-            for at, text in enumerate(texts)
+        requests = [
+            Instance(request_type="loglikelihood", doc={}, arguments=("", text), idx=number)
+            for number, text in enumerate(texts)
         ]
-        sums = [found for found, _ in model.loglikelihood(asked, disable_tqdm=True)]
-        return [found / len(model.tok_encode(text)) for found, text in zip(sums, texts, strict=True)]
+        sums = [value for value, _ in model.loglikelihood(requests, disable_tqdm=True)]
+        return [value / len(model.tok_encode(text)) for value, text in zip(sums, texts, strict=True)]
 
     return work
 
 
 @cache
 def perplexity(folder: str, batch: int, dtype: str) -> Callable[[list[str]], Scores]:
-    """The perplexity of evaluate, whose script EVALUATE_PERPLEXITY names; its loading of the model is not timed."""
+    """Returns a function that scores texts by the perplexity of evaluate; the time excludes loading the model.
+
+    The environment variable EVALUATE_PERPLEXITY names the script of the metric.
+    """
     import evaluate
     import transformers
 
@@ -50,26 +53,26 @@ def perplexity(folder: str, batch: int, dtype: str) -> Callable[[list[str]], Sco
 
     def work(texts: list[str]) -> Scores:
         with patch.object(transformers.AutoModelForCausalLM, "from_pretrained", lambda *_, **__: model):
-            found = metric.compute(data=texts, model_id=folder, batch_size=batch, device="cpu")["perplexities"]
-        return [-math.log(value) for value in found]
+            perplexities = metric.compute(data=texts, model_id=folder, batch_size=batch, device="cpu")["perplexities"]
+        return [-math.log(value) for value in perplexities]
 
     return work
 
 
 @cache
 def minicons(folder: str, batch: int, dtype: str) -> Callable[[list[str]], Scores]:
-    """The pseudo-log-likelihood of each text, one mask a token, summed."""
+    """Returns a function that scores texts by minicons: the summed pseudo-log-likelihood, with one mask per token."""
     from minicons import scorer
 
     model = scorer.MaskedLMScorer(folder, "cpu", torch_dtype=dtype)
 
     def work(texts: list[str]) -> Scores:
-        found: Scores = []
+        sums: Scores = []
         for low in range(0, len(texts), batch):
-            found += model.sequence_score(
-                texts[low : low + batch], reduction=lambda of: of.sum(0).item(), PLL_metric="original"
+            sums += model.sequence_score(
+                texts[low : low + batch], reduction=lambda logs: logs.sum(0).item(), PLL_metric="original"
             )
-        return found
+        return sums
 
     return work
 
@@ -78,7 +81,7 @@ WAYS = {"lm_eval": lm_eval, "evaluate": perplexity, "minicons": minicons}
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Seconds and scores of one request."""
+    """Returns the CPU seconds and the scores of one request."""
     import torch
 
     torch.set_float32_matmul_precision(request["matmul"])
@@ -95,8 +98,8 @@ def main() -> None:
     out = sys.stdout
     for line in sys.stdin:
         with contextlib.redirect_stdout(sys.stderr):
-            found = answer(json.loads(line))
-        print(json.dumps(found), file=out, flush=True)
+            reply = answer(json.loads(line))
+        print(json.dumps(reply), file=out, flush=True)
 
 
 if __name__ == "__main__":

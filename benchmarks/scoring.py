@@ -1,13 +1,13 @@
-"""How fast texts are scored, against a plain loop and other tools: python -m benchmarks.scoring [--work NAME] [--wall].
+"""Compares the speed of scoring with a plain loop and other tools: python -m benchmarks.scoring [--work NAME] [--wall].
 
-Random weights of a real shape and vocabulary. Every way scores texts by the same model in the same run and the same
-precision, on one thread, the ways taken in turn; CPU seconds, medians; scores are compared text by text, and a way that
-differs by more than rounding stops the run. Slow ways are timed on a sample of the texts. A rate counts the tokens
-that the loop forwards for the same texts, so that a sample of long texts favours nobody; its mean work lies within 5 %
-of that of the set. Loading a model is not timed for anybody; what the engine prepares once a model is `setup_s`.
+Models have random weights and a real shape and vocabulary. All ways score texts with the same model in the same run and
+precision, on one thread and alternately. Times are medians of CPU seconds. Scores are compared text by text; a way that
+differs by more than rounding stops the run. Slow ways score a sample of the texts. A rate counts the tokens that the
+loop forwards for the same texts, so that a sample of long texts favours no way. The mean work of a sample is within
+5 % of the mean work of the set. Times exclude loading the model; `setup_s` is the one-time preparation of the engine.
 
-Other tools run in an environment of their own: --peers PYTHON, one that has lm_eval, evaluate, minicons and
-transformers before 5; without it they are left out.
+Other tools run in their own environment: --peers PYTHON, with lm_eval, evaluate, minicons and transformers before 5.
+Without this option they are left out.
 """
 
 import argparse
@@ -35,45 +35,45 @@ from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.models.model import Kind
 
 CLOSE = {"fp32": 1e-5, "plain": 1e-5, "bf16": 0.1}
-"""Nats a token that a way of catsofa may lie from the loop; other tools sum in float32, in orders of their own."""
+"""Nats per token by which a way of catsofa may differ; other tools sum in float32, in their own order."""
 CLOSE_OTHERS = 1e-4
-"""Other tools and the loop; torch's medium precision sums in an order of its own."""
+"""The same for other tools and the loop; torch's medium precision sums in its own order."""
 MATMUL = ("highest", "medium")
-"""torch's settings for products in float32, of which another tool gets the faster one."""
+"""torch's settings for float32 products; another tool gets the faster setting."""
 WALL = ", wall clock of all cores"
 CLOCK = time.process_time
-"""CPU seconds; --wall puts the clock on the wall here, and all cores to work."""
+"""The clock of CPU seconds; --wall replaces it with the wall clock and uses all cores."""
 PARTS = {"fp32": "float32", "plain": "float32", "bf16": "bfloat16"}
 
 
 class Peer:
-    """Another tool in a process of its own, asked a line at a time."""
+    """Another tool in its own process, with one request per line."""
 
     def __init__(self, python: str) -> None:
         command = [python, str(Path(__file__).with_name("peer.py"))]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __call__(self, **request: Any) -> dict[str, Any]:
-        """CPU seconds and scores."""
+        """Returns the CPU seconds and the scores of a request."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         if not (line := self._process.stdout.readline()):
             raise RuntimeError(f"the process of {request['way']} ended")
-        found: dict[str, Any] = json.loads(line)
-        return found
+        reply: dict[str, Any] = json.loads(line)
+        return reply
 
 
 Timed = Callable[[], tuple[float, list[float]]]
-"""CPU seconds and scores."""
+"""A function that scores a set and returns CPU seconds and scores."""
 
 
 def ours(work: Work, folder: Path, part: str) -> tuple[Timed, Backend, float]:
-    """One way of catsofa, what it works with, and the CPU seconds that this took to prepare."""
+    """Returns one way of catsofa, its backend, and the CPU seconds of the preparation."""
     model = models.load(str(folder), device="cpu", dtype=PARTS[part])
     begun = CLOCK()
-    # with plain products what is left is the algorithm's doing
+    # with plain products, only the algorithm makes a difference
     with patch.object(cpu_kernels, "speed_up", lambda _: False) if part == "plain" else patch.dict({}):
         backend = Backend(model)
         work.ours(backend, work.units[:1])
@@ -83,14 +83,14 @@ def ours(work: Work, folder: Path, part: str) -> tuple[Timed, Backend, float]:
         backend.tally = type(backend.tally)()
         begun = CLOCK()
         scores = work.ours(backend, work.units)
-        taken = CLOCK() - begun
-        return taken, [np.nan if score.score is None else score.score for score in scores]
+        spent = CLOCK() - begun
+        return spent, [np.nan if score.score is None else score.score for score in scores]
 
     return timed, backend, setup
 
 
 class Others:
-    """The loop and the other tool, in one precision: what they score, and how fast."""
+    """Makes the timed functions of the loop and of the other tool, for each precision."""
 
     def __init__(
         self, work: Work, folder: Path, kind: Kind, places: Mapping[str, list[int]], peer: Peer | None
@@ -99,7 +99,7 @@ class Others:
         self.settings: dict[str, dict[str, Any]] = {}
 
     def loop(self, dtype: str) -> Timed:
-        """The loop on its sample."""
+        """Returns the loop on its sample."""
         model, units = (
             loops.alone(str(self.folder), self.kind, dtype),
             [self.work.units[k] for k in self.places["loop"]],
@@ -113,30 +113,30 @@ class Others:
         return lambda: _clock(scored)
 
     def tool(self, dtype: str) -> Timed:
-        """The other tool on its sample, by the fastest of its batch sizes and of torch's settings of precision."""
+        """Returns the other tool on its sample, with the fastest batch size and torch precision setting."""
         assert self.peer
         assert self.work.peer
-        said = [text for k in self.places[self.work.peer] for text in self.work.texts(self.work.units[k])]
-        request = {"way": self.work.peer, "model": str(self.folder), "texts": said, "dtype": dtype}
+        texts = [text for k in self.places[self.work.peer] for text in self.work.texts(self.work.units[k])]
+        request = {"way": self.work.peer, "model": str(self.folder), "texts": texts, "dtype": dtype}
         settings = [
             {"batch": size, "matmul": matmul}
             for size in self.work.batches
             for matmul in (MATMUL if dtype == "float32" else MATMUL[:1])
         ]
         tried = [self.peer(**request, **setting) for setting in settings]
-        best = int(np.argmin([found["seconds"] for found in tried]))
+        best = int(np.argmin([reply["seconds"] for reply in tried]))
         self.settings[dtype] = settings[best] | {"version": tried[best]["version"]}
 
         def timed() -> tuple[float, list[float]]:
             assert self.peer
-            found = self.peer(**request, **settings[best])
-            return found["seconds"], found["scores"]
+            reply = self.peer(**request, **settings[best])
+            return reply["seconds"], reply["scores"]
 
         return timed
 
 
 def measure(work: Work, folder: Path, repeats: int, peer: Peer | None, parts: Sequence[str]) -> dict[str, Any]:
-    """The work by every way in turn."""
+    """Times the work by all ways alternately and returns the figures."""
     backends, setup, ways, places = {}, {}, dict[str, Timed](), dict[str, list[int]]()
     work, shares = drawn(work, folder)
     for part in parts:
@@ -146,34 +146,34 @@ def measure(work: Work, folder: Path, repeats: int, peer: Peer | None, parts: Se
     places |= {part: list(range(len(work.units))) for part in parts}
     places |= {"loop": sample(tokens, work.loop_units)} if work.loop_units else {}
     places |= {work.peer: sample(tokens, work.peer_units)} if peer and work.peer else {}
-    others = Others(work, folder, model.kind, places, peer)
+    competitors = Others(work, folder, model.kind, places, peer)
     for dtype in dict.fromkeys(PARTS[part] for part in parts):
         if "loop" in places:
-            ways[named("loop", dtype)] = others.loop(dtype)
+            ways[named("loop", dtype)] = competitors.loop(dtype)
         if work.peer in places:
-            ways[named(work.peer, dtype)] = others.tool(dtype)
-    # what was loaded is no rubbish: collecting it again and again is neither way's work
+            ways[named(work.peer, dtype)] = competitors.tool(dtype)
+    # freeze loaded objects, so that no way pays for collecting them again
     gc.collect()
     gc.freeze()
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     scores: dict[str, list[float]] = {}
     for _ in range(repeats):
         for way, timed in ways.items():
-            taken, scores[way] = timed()
-            seconds[way].append(taken)
+            spent, scores[way] = timed()
+            seconds[way].append(spent)
     units = {way: places[way.partition(",")[0]] for way in ways}
-    found = compared(work, units, tokens, seconds, scores)
+    figures = compared(work, units, tokens, seconds, scores)
     tally = backends[parts[0]].tally
     states = {"forwarded": tally.forwarded, "asked": tally.scored, "padding": tally.padding, "rows": tally.rows}
-    # each asked token of a row needs a state of its own, but the three fillers of one mask share theirs
+    # each queried token of a row needs its own state, but the three fillers of one mask share a state
     needed = tally.forwarded if model.kind == "causal" else tally.rows
     least = shapes.flops(model.module, tally.forwarded, needed)
     speeds = {part: least / statistics.median(seconds[part]) / 1e9 for part in parts}
     return {
-        **found,
-        "units": {way: len(at) for way, at in units.items()},
+        **figures,
+        "units": {way: len(chosen) for way, chosen in units.items()},
         "sample_of_set": shares,
-        "settings": others.settings,
+        "settings": competitors.settings,
         "tally": states,
         "least_gflop": least / 1e9,
         "gflops": speeds,
@@ -182,23 +182,23 @@ def measure(work: Work, folder: Path, repeats: int, peer: Peer | None, parts: Se
 
 
 def drawn(work: Work, folder: Path) -> tuple[Work, dict[str, int]]:
-    """The work on a sample of its set, where it is one, and the sizes of both."""
+    """Returns the work on a sample of its set, if it has a `count`, and the sizes of both."""
     if work.count is None:
         return work, {}
     tokens = work.tokens(AutoTokenizer.from_pretrained(folder), work.units)
-    at = sample(tokens, work.count)
-    return replace(work, units=[work.units[k] for k in at]), {"sample": len(at), "set": len(work.units)}
+    chosen = sample(tokens, work.count)
+    return replace(work, units=[work.units[k] for k in chosen]), {"sample": len(chosen), "set": len(work.units)}
 
 
 def named(way: str, dtype: str) -> str:
-    """A way and its precision."""
+    """Returns the name of a way with its precision."""
     return way if dtype == "float32" else f"{way}, {dtype}"
 
 
 def _clock(work: Callable[[], list[float]]) -> tuple[float, list[float]]:
     begun = CLOCK()
-    found = work()
-    return CLOCK() - begun, found
+    result = work()
+    return CLOCK() - begun, result
 
 
 def compared(
@@ -208,22 +208,22 @@ def compared(
     seconds: Mapping[str, list[float]],
     scores: Mapping[str, list[float]],
 ) -> dict[str, Any]:
-    """Rates, ratios in the same precision, and differences; scores that are not the same end the run."""
-    medians = {way: statistics.median(taken) for way, taken in seconds.items()}
-    rates = {way: len(at) * work.each / medians[way] for way, at in places.items()}
-    speeds = {way: sum(tokens[k] for k in at) / medians[way] for way, at in places.items()}
+    """Returns rates, ratios in the same precision, and differences; different scores raise ValueError."""
+    medians = {way: statistics.median(spent) for way, spent in seconds.items()}
+    rates = {way: len(chosen) * work.each / medians[way] for way, chosen in places.items()}
+    speeds = {way: sum(tokens[k] for k in chosen) / medians[way] for way, chosen in places.items()}
     exact = np.array(scores["fp32"]).reshape(-1, work.each)
     apart = {}
-    for way, found in scores.items():
+    for way, values in scores.items():
         lengths = 40.0 if work.reduce is sum or work.peer == "minicons" else 1.0  # sums, not means
-        off = float(np.nanmax(np.abs(np.array(found).reshape(-1, work.each) - exact[places[way]])))
+        off = float(np.nanmax(np.abs(np.array(values).reshape(-1, work.each) - exact[places[way]])))
         if not off <= lengths * (CLOSE["bf16"] if way.endswith("bfloat16") else CLOSE.get(way, CLOSE_OTHERS)):
             raise ValueError(f"{work.name}: {way} is {off} from ours")
         apart[way] = off
-    others = {way.partition(",")[0] for way in speeds if way not in PARTS}
+    tools = {way.partition(",")[0] for way in speeds if way not in PARTS}
     times = {
         other: {part: speeds[part] / speeds[named(other, dtype)] for part, dtype in PARTS.items() if part in speeds}
-        for other in sorted(others)
+        for other in sorted(tools)
     }
     return {
         "scores_a_cpu_second": rates,
@@ -245,27 +245,32 @@ def main() -> None:
     parser.add_argument("--peers", help="the Python of an environment with the other tools")
     parser.add_argument("--wall", action="store_true", help="wall clock of all cores, against the loop on all cores")
     parser.add_argument("--save", action="store_true", help="keep the figures in results/scoring.json")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     import torch
 
-    torch.set_num_threads((os.cpu_count() or 1) if asked.wall else 1)
-    if asked.wall:
+    torch.set_num_threads((os.cpu_count() or 1) if options.wall else 1)
+    if options.wall:
         globals()["CLOCK"] = time.perf_counter
-    peer = Peer(asked.peers) if asked.peers else None
-    for work in works(shapes.SHARED, asked.scale):
-        if asked.work not in work.name:
+    peer = Peer(options.peers) if options.peers else None
+    for work in works(shapes.SHARED, options.scale):
+        if options.work not in work.name:
             continue
-        parts = asked.parts.split(",")
+        parts = options.parts.split(",")
         peaks = {part: machine.peak(PARTS[part], clock=CLOCK) for part in ("fp32", "bf16") if part in parts}
         with tempfile.TemporaryDirectory() as name:
             folder = work.shape(work.size, Path(name))
-            found = measure(work, folder, asked.repeats, peer, parts)
-        top = {part: max(of.values()) for part, of in peaks.items()}
-        shares = {part: 100 * speed / top.get(part, top["fp32"]) for part, speed in found["gflops"].items()}
-        found |= {"peak_gflops": peaks, "percent_of_peak": shares, "machine": machine.facts(), "repeats": asked.repeats}
-        print(work.name, json.dumps(machine.rounded(found), indent=1), flush=True)
-        if asked.save:
-            machine.save("scoring", work.name + (WALL if asked.wall else ""), found)
+            figures = measure(work, folder, options.repeats, peer, parts)
+        top = {part: max(speeds.values()) for part, speeds in peaks.items()}
+        shares = {part: 100 * speed / top.get(part, top["fp32"]) for part, speed in figures["gflops"].items()}
+        figures |= {
+            "peak_gflops": peaks,
+            "percent_of_peak": shares,
+            "machine": machine.facts(),
+            "repeats": options.repeats,
+        }
+        print(work.name, json.dumps(machine.rounded(figures), indent=1), flush=True)
+        if options.save:
+            machine.save("scoring", work.name + (WALL if options.wall else ""), figures)
 
 
 if __name__ == "__main__":

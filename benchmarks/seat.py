@@ -1,8 +1,8 @@
-"""How fast SEAT's p-values and encodings are made: python -m benchmarks.seat [--tests FOLDER] [--size base].
+"""Measures the speed of SEAT's p-values and encodings: python -m benchmarks.seat [--tests FOLDER] [--size base].
 
-p-values: the 15 released sentence tests at their sizes, against a loop over 100,000 shuffled splits, and the error of
-the computed ones against counting where counting is possible. Encoding: random weights of BERT's size over the same
-tests, against one forward a sentence and test in the same precision, as the papers' code does it; CPU seconds of one
+p-values: the 15 released sentence tests at their sizes, against a loop over 100,000 shuffled splits. The error of the
+computed p-values is measured against exact counting. Encoding: random weights of BERT's size over the same tests,
+against one forward per sentence and test in the same precision, as in the papers' code. Times are CPU seconds of one
 thread.
 """
 
@@ -30,7 +30,7 @@ from catsofa.scoring.measures.seat.permutation_test import p_value
 
 SHARED = Path(os.environ.get("CATSOFA_SHARED", Path(__file__).parent.parent.parent / "shared"))
 TARGETS = (350, 64, 330, 256, 195, 128, 128, 195, 64, 80, 72, 72, 56, 56, 18)
-"""Targets on each side of the released sentence tests."""
+"""The number of targets on each side of the released sentence tests."""
 SPLITS = 100_000
 SHAPES = {"base": (12, 768, 12, 3072), "small": (4, 256, 4, 1024)}
 """Layers, width, heads, inner width."""
@@ -43,7 +43,7 @@ def scores(n: int, rng: np.random.Generator, shift: float = 0.2) -> tuple[Scores
 
 
 def loop(x: Scores, y: Scores) -> float:
-    """The papers' way: shuffle in place, sum over the first half, count."""
+    """Returns the p-value by the loop of the papers: shuffle in place, sum over the first half, count."""
     both, n = np.concatenate([x, y]), len(x)
     places, observed, hits = np.arange(2 * n), x.sum(), 1
     for _ in range(SPLITS - 1):
@@ -66,18 +66,18 @@ def p_values(repeats: int) -> dict[str, Any]:
             for x, y in data:
                 run(x, y)
             seconds[way].append(time.process_time() - start)
-    medians = {way: statistics.median(found) for way, found in seconds.items()}
+    medians = {way: statistics.median(values) for way, values in seconds.items()}
     errors = []
     for seed in range(20):
         x, y = scores(21, np.random.default_rng(seed))
         exact = p_value(x, y, exact_limit=comb(42, 21)).p
         errors.append(abs(p_value(x, y, method="characteristic").p - exact))
-    ratios = {way: medians["loop"] / found for way, found in medians.items()}
+    ratios = {way: medians["loop"] / median for way, median in medians.items()}
     return {"tests": len(data), "seconds": medians, "ratio": ratios, "largest error at 21 a side": max(errors)}
 
 
 def made_up(count: int = 15) -> list[AssociationTest]:
-    """Tests of bleached sentences, where the released ones are not at hand."""
+    """Returns made-up tests of bleached sentences, for use without the released ones."""
     from catsofa.data.records import WordSet
 
     def words(part: str, size: int) -> WordSet:
@@ -130,7 +130,7 @@ def encoding(tests: list[AssociationTest], size: str, sample: int, dtype: str, s
 
 
 def one_forward(model: models.Model, text: str) -> NDArray[np.float32]:
-    """One sentence alone, gradients on, as the papers' encoders do it."""
+    """Returns the vector of one sentence from its own forward with gradients, as in the papers' encoders."""
     row: NDArray[np.float32] = (
         model.module(**model.tokenizer(text, return_tensors="pt")).last_hidden_state[0, 0].detach().float().numpy()
     )
@@ -138,7 +138,7 @@ def one_forward(model: models.Model, text: str) -> NDArray[np.float32]:
 
 
 def save_model(folder: Path, size: str, texts: list[str]) -> None:
-    """A BERT of random weights with a tokenizer learnt from the texts."""
+    """Saves a BERT of random weights with a tokenizer trained on the texts."""
     from tokenizers import BertWordPieceTokenizer
 
     tokenizer = BertWordPieceTokenizer(lowercase=True)
@@ -167,19 +167,19 @@ def main() -> None:
     parser.add_argument("--dtypes", default="float32,bfloat16", help="of the encodings")
     parser.add_argument("--only", choices=("p-values", "encoding"), help="one of the two")
     options = parser.parse_args()
-    found = {}
+    figures = {}
     if options.only != "encoding":
-        found["p-values"] = p_values(options.repeats)
+        figures["p-values"] = p_values(options.repeats)
     if options.only != "p-values":
         tests = made_up()
         if options.tests.is_dir():
             tests = [test for test in formats.read(options.tests) if test.id.startswith("sent-weat")]
         for dtype in options.dtypes.split(","):
             name = f"encoding, {options.size}, {dtype}"
-            found[name] = encoding(tests, options.size, options.sample, dtype, options.share)
-    for name, part in found.items():
+            figures[name] = encoding(tests, options.size, options.sample, dtype, options.share)
+    for name, part in figures.items():
         machine.save("seat", name, part | {"machine": machine.facts()})
-    print(json.dumps(machine.rounded(found), indent=1))
+    print(json.dumps(machine.rounded(figures), indent=1))
 
 
 if __name__ == "__main__":

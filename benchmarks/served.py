@@ -1,7 +1,7 @@
-"""What a request to a server costs the processor: python -m benchmarks.served [--requests 10000] [--at-once 128].
+"""Measures the CPU time per request to a server: python -m benchmarks.served [--requests 10000] [--at-once 128].
 
-A server in another process answers each prompt after `--latency` seconds. What is measured is everything around it:
-asking, storing each reply, reading it, and the run folder.
+A server in another process answers each prompt after `--latency` seconds. The figures cover the work around the server:
+sending requests, storing and reading each reply, and the run folder.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from catsofa.scoring.executors.texts import Served
 
 
 def serve(listening: socket.socket, latency: float, connections: "Synchronized[int]") -> None:
-    """Answer completions: a start token and the words of the prompt, each with a number of its own."""
+    """Answers completion requests with a start token and the words of the prompt, each with its own log-probability."""
 
     class Connection(asyncio.Protocol):
         def connection_made(self, transport: Any) -> None:
@@ -34,16 +34,16 @@ def serve(listening: socket.socket, latency: float, connections: "Synchronized[i
 
         def data_received(self, data: bytes) -> None:
             self.held += data
-            head, found, rest = self.held.partition(b"\r\n\r\n")
+            head, separator, rest = self.held.partition(b"\r\n\r\n")
             length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
-            if found and len(rest) >= length:
+            if separator and len(rest) >= length:
                 self.held = rest[length:]
                 asyncio.get_running_loop().call_later(latency, self.answer, json.loads(rest[:length]))
 
         def answer(self, body: dict[str, Any]) -> None:
             words = body["prompt"].split(" ")
             tokens = ["<s>", words[0], *(f" {word}" for word in words[1:])]
-            values = [-1.0 - (sum(map(ord, "".join(tokens[: at + 1]))) % 97) / 50 for at in range(1, len(tokens))]
+            values = [-1.0 - (sum(map(ord, "".join(tokens[: end + 1]))) % 97) / 50 for end in range(1, len(tokens))]
             choice = {"index": 0, "text": body["prompt"], "finish_reason": "length"}
             choice |= {"logprobs": {"tokens": tokens, "token_logprobs": [None, *values]}}
             usage = {"prompt_tokens": len(tokens), "completion_tokens": 0}
@@ -59,19 +59,22 @@ def serve(listening: socket.socket, latency: float, connections: "Synchronized[i
 
 
 def cpu() -> float:
-    """The CPU seconds of this process."""
+    """Returns the CPU seconds of this process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
 def measured(requests: int, at_once: int, latency: float, folder: Path) -> dict[str, float]:
-    """CPU and wall clock of a run over so many texts, less those of one over a few, which also loads the libraries."""
+    """Returns the wall clock and the CPU time per request of a run over `requests` texts.
+
+    The CPU time excludes that of a first run over a few texts, which also loads the libraries.
+    """
     listening = socket.create_server(("127.0.0.1", 0), backlog=4096)
     connections = multiprocessing.Value("i", 0)
     server = multiprocessing.Process(target=serve, args=(listening, latency, connections), daemon=True)
     server.start()
     endpoint = Endpoint(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}/v1", concurrency=at_once)
-    found = {}
+    runs = {}
     for count in (8, requests):
         pairs = [
             Pair(more=f"Zorb {n} hums a song.", less=f"Zorb {n} sings a song.", bias_type="zorb", direction="stereo")
@@ -80,25 +83,25 @@ def measured(requests: int, at_once: int, latency: float, folder: Path) -> dict[
         jsonl.write(pairs, file := folder / f"{count}.jsonl")
         before, used, begun = connections.value, cpu(), monotonic()
         evaluate("m", file, executor=Served(endpoint), out=folder / f"run-{count}", resamples=100)
-        found[count] = monotonic() - begun, cpu() - used, connections.value - before
+        runs[count] = monotonic() - begun, cpu() - used, connections.value - before
     server.kill()
-    (_, start, _), (wall, used, made) = found.values()
+    (_, start, _), (wall, used, opened) = runs.values()
     return {
         "wall clock, s": round(wall, 2),
         "CPU of a request, ms": round(1000 * (used - start) / requests, 3),
-        "connections": made,
+        "connections": opened,
     }
 
 
 def main() -> None:
-    """Print the figures."""
+    """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--at-once", type=int, default=128)
     parser.add_argument("--latency", type=float, default=0.1)
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(measured(given.requests, given.at_once, given.latency, Path(folder)), indent=1))
+        print(json.dumps(measured(options.requests, options.at_once, options.latency, Path(folder)), indent=1))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Models of real shapes and vocabularies with random weights: speed does not depend on values."""
+"""Creates models of real shapes and vocabularies with random weights, since speed does not depend on values."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ SIZES = {"tiny": (1, 64, 2), "small": (4, 256, 4), "base": (12, 768, 12)}
 
 
 def gpt2(size: str, folder: Path) -> Path:
-    """A GPT-2 of this size with its own tokenizer, saved."""
+    """Saves a GPT-2 of this size with its own tokenizer, and returns its folder."""
     layers, width, heads = SIZES[size]
     torch.manual_seed(0)
     tokenizer = transformers.AutoTokenizer.from_pretrained(SHARED / "models/tokenizers/gpt2")
@@ -22,7 +22,7 @@ def gpt2(size: str, folder: Path) -> Path:
 
 
 def bert(size: str, folder: Path) -> Path:
-    """A BERT of this size with its own tokenizer, saved."""
+    """Saves a BERT of this size with its own tokenizer, and returns its folder."""
     layers, width, heads = SIZES[size]
     torch.manual_seed(0)
     tokenizer = transformers.AutoTokenizer.from_pretrained(SHARED / "models/tokenizers/bert-base-uncased")
@@ -33,7 +33,7 @@ def bert(size: str, folder: Path) -> Path:
 
 
 def saved(module: Any, tokenizer: Any, folder: Path) -> Path:
-    """The folder, with model and tokenizer in it."""
+    """Saves a model and its tokenizer, and returns the folder."""
     transformers.utils.logging.disable_progress_bar()
     module.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -41,7 +41,7 @@ def saved(module: Any, tokenizer: Any, folder: Path) -> Path:
 
 
 def flops(module: Any, tokens: int, states: int) -> float:
-    """The least floating-point operations of so many forwarded tokens, of which `states` reach the vocabulary."""
+    """Returns the minimum floating-point operations for `tokens` tokens, of which `states` reach the vocabulary."""
     config = module.config
     head = 2 * config.hidden_size * config.vocab_size
     if config.model_type == "bert":
@@ -50,10 +50,10 @@ def flops(module: Any, tokens: int, states: int) -> float:
 
 
 def body_flops(config: Any, tokens: int, states: int) -> float:
-    """The least of what comes before the vocabulary, two for each weight of a product.
+    """Returns the minimum floating-point operations before the vocabulary, two per weight of a matrix product.
 
-    The last layer needs its keys and values everywhere, the rest of it at the asked states alone. Attention itself, a
-    few per cent at these lengths, is left out.
+    The last layer needs its keys and values for all tokens, and the rest only for the queried states. Attention itself,
+    a few per cent at these lengths, is left out.
     """
     width, layers = config.hidden_size, config.num_hidden_layers
     return 24 * width**2 * (layers - 1) * tokens + width**2 * (4 * tokens + 20 * states)

@@ -1,4 +1,4 @@
-"""The tables of docs/speed.md, from the kept results: python -m benchmarks.tables."""
+"""Prints the tables of docs/speed.md from the stored results: python -m benchmarks.tables."""
 
 import json
 import statistics
@@ -18,7 +18,7 @@ GOALS = (
     ("CrowS-Pairs, shared tokens, BERT-base size", "CrowS-Pairs on shared tokens, BERT-base size", "loop", 6, 11),
     ("CrowS-Pairs, all tokens, BERT-base size", "CrowS-Pairs on all tokens, BERT-base size", "minicons", 3.5, 6.5),
 )
-"""Title, work, against what, goals in float32 and bfloat16."""
+"""Title, work, the other tool, and the goals in float32 and bfloat16."""
 AGAINST = {
     "loop": "batch-1 loop",
     "lm_eval": "lm_eval, best batch",
@@ -31,81 +31,84 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 def kept(name: str, machine: str = "") -> dict[str, Any]:
-    """A result, of another machine if one is named, or nothing."""
+    """Returns a stored result, of another machine if `machine` names one; empty without a file."""
     file = RESULTS / machine / f"{name}.json"
     return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {}
 
 
 def times(value: float | None) -> str:
-    """A ratio as people write it."""
+    """Returns a ratio as text."""
     if value is None:
         return MISSING
     return f"{value:.0f}×" if value >= 100 else f"{value:.1f}×"
 
 
 def verdict(value: float | None, goal: float) -> str:
-    """A ratio beside its goal."""
+    """Returns a ratio with its goal, as met or missed."""
     met = "" if value is None else ", met" if value >= goal else ", missed"
     return f"{times(value)} (goal {goal:g}×{met})"
 
 
 def ratios() -> list[str]:
-    """Each goal: what was measured, how much of it is the algorithm's doing, and how much the kernels'.
+    """Returns a row per goal: the measured ratio, and its factors from the algorithm and from the kernels.
 
-    What this machine allows is the same work with all of its necessary operations at the peak of the same run.
+    "This machine allows" is the ratio with all necessary operations at the peak of the same run.
     """
-    works = {name: fair(name, found) for name, found in kept("scoring").items()}
+    works = {name: fair(name, figures) for name, figures in kept("scoring").items()}
     lines = [
         "| work | against | float32 | of it algorithm × kernels | this machine allows | bfloat16 | allows |",
         "|---" * 7 + "|",
     ]
     for title, work, other, exact, half in GOALS:
-        found = works.get(work, {}).get("times", {}).get(other, {})
-        apart = f"{found['plain']:.1f} × {found['fp32'] / found['plain']:.2f}" if "plain" in found else MISSING
-        full, bf16 = verdict(found.get("fp32"), exact), verdict(found.get("bf16"), half)
+        ratio = works.get(work, {}).get("times", {}).get(other, {})
+        apart = f"{ratio['plain']:.1f} × {ratio['fp32'] / ratio['plain']:.2f}" if "plain" in ratio else MISSING
+        full, bf16 = verdict(ratio.get("fp32"), exact), verdict(ratio.get("bf16"), half)
         most = [allowed(works.get(work, {}), other, part) for part in ("fp32", "bf16")]
         lines.append(f"| {title} | {AGAINST[other]} | {full} | {apart} | {most[0]} | {bf16} | {most[1]} |")
     return lines + others()
 
 
-def fair(work: str, found: dict[str, Any]) -> dict[str, Any]:
-    """A result without the ratios that do not compare like with like.
+def fair(work: str, figures: dict[str, Any]) -> dict[str, Any]:
+    """Returns a result without the ratios of unequal comparisons.
 
-    Results from before rates counted the tokens of the loop compare bfloat16 with other tools in float32. Their samples
-    of CrowS-Pairs give other tools longer pairs.
+    Older results, whose rates do not count the tokens of the loop, compare bfloat16 with other tools in float32. Their
+    samples of CrowS-Pairs give other tools longer pairs.
     """
-    if "loop_tokens_a_cpu_second" in found:
-        return found
+    if "loop_tokens_a_cpu_second" in figures:
+        return figures
     kept_ways = () if work.startswith("CrowS") else ("fp32", "plain")
-    times = {other: {way: of[way] for way in kept_ways if way in of} for other, of in found.get("times", {}).items()}
-    return found | {"times": times}
+    times = {
+        other: {way: by_way[way] for way in kept_ways if way in by_way}
+        for other, by_way in figures.get("times", {}).items()
+    }
+    return figures | {"times": times}
 
 
 def elsewhere(machine: str) -> list[str]:
-    """Goals in float32 on another machine."""
-    works = {name: fair(name, found) for name, found in kept("scoring", machine).items()}
+    """Returns the rows of the float32 goals on another machine."""
+    works = {name: fair(name, figures) for name, figures in kept("scoring", machine).items()}
     lines = ["| work | against | float32 | of the peak | this machine allows |", "|---" * 5 + "|"]
     for title, work, other, goal, _ in GOALS:
-        found = works.get(work, {})
-        ratio, share = found.get("times", {}).get(other, {}).get("fp32"), found.get("percent_of_peak", {}).get("fp32")
+        result = works.get(work, {})
+        ratio, share = result.get("times", {}).get(other, {}).get("fp32"), result.get("percent_of_peak", {}).get("fp32")
         lines.append(_row(title, AGAINST[other], ratio, goal, share))
     seat = kept("seat", machine).get("encoding, base, float32", {})
     return [*lines, _row(SEAT, AGAINST["loop"], seat.get("ratio"), 12, seat.get("percent_of_peak"))]
 
 
 def _row(title: str, against: str, ratio: float | None, goal: float, share: float | None) -> str:
-    """A ratio beside its goal, the share of the peak, and the ratio at the peak."""
+    """Returns a row: a ratio with its goal, the share of the peak, and the ratio at the peak."""
     reached = MISSING if share is None else f"{share:.0f} %"
     return f"| {title} | {against} | {verdict(ratio, goal)} | {reached} | {at_peak(ratio, share)} |"
 
 
-def allowed(found: dict[str, Any], other: str, part: str) -> str:
-    """The ratio at the peak."""
-    return at_peak(found.get("times", {}).get(other, {}).get(part), found.get("percent_of_peak", {}).get(part))
+def allowed(figures: dict[str, Any], other: str, part: str) -> str:
+    """Returns the ratio at the peak."""
+    return at_peak(figures.get("times", {}).get(other, {}).get(part), figures.get("percent_of_peak", {}).get(part))
 
 
 def others() -> list[str]:
-    """Rows of other scripts."""
+    """Returns the rows of other scripts."""
     seat, bootstrap = kept("seat"), kept("bootstrap")
     p = seat.get("p-values", {}).get("ratio", {})
     encoded = [seat.get(f"encoding, base, {dtype}", {}) for dtype in PRECISIONS]
@@ -123,32 +126,32 @@ def others() -> list[str]:
     ]
 
 
-def beside(found: Sequence[Sequence[float | None]], goals: tuple[float, float]) -> str:
-    """The cells of ratios in two precisions, each with what the machine allows."""
-    (full, of_full), (half, of_half) = found
+def beside(pairs: Sequence[Sequence[float | None]], goals: tuple[float, float]) -> str:
+    """Returns the cells of ratios in two precisions, each with the ratio at the peak."""
+    (full, of_full), (half, of_half) = pairs
     cells = verdict(full, goals[0]), "", at_peak(full, of_full), verdict(half, goals[1]), at_peak(half, of_half)
     return f"| {' | '.join(cells)} |"
 
 
 def at_peak(ratio: float | None, share: float | None) -> str:
-    """The ratio with all of the operations at the machine's peak, of which the share was reached."""
+    """Returns the ratio with all operations at the machine's peak; `share` is the reached percentage of the peak."""
     return MISSING if ratio is None or share is None else times(ratio / share * 100)
 
 
 def shares() -> list[str]:
-    """FLOP/s on the least necessary tokens, beside the peak of the same run."""
+    """Returns the rows of FLOP/s on the minimum necessary tokens, with the peak of the same run."""
     lines = ["| work | float32 GFLOP/s | of the peak | bfloat16 GFLOP/s | of the peak |", "|---" * 5 + "|"]
-    for name, found in kept("scoring").items():
+    for name, figures in kept("scoring").items():
         cells = [name]
         for part in ("fp32", "bf16"):
-            speed, peak = found["gflops"][part], max(found["peak_gflops"][part].values())
+            speed, peak = figures["gflops"][part], max(figures["peak_gflops"][part].values())
             cells += [f"{speed:.0f}", f"{100 * speed / peak:.0f} % of {peak:.0f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
 def growth() -> list[str]:
-    """CPU seconds and memory by the number of probes."""
+    """Returns the rows of CPU seconds and memory by the number of probes."""
     rows = kept("growth").get("causal, 1 layer, 64 wide", {}).get("rows", [])
     lines = [
         "| probes | CPU seconds | peak memory, MiB | bytes read a probe | bytes kept a probe |",
@@ -162,13 +165,13 @@ def growth() -> list[str]:
 
 
 def commands() -> list[str]:
-    """Whole commands: CPU seconds of both, and their ratio."""
+    """Returns the rows of whole commands: the CPU seconds of both, and their ratio."""
     lines = ["| command | precision | catsofa, CPU seconds | lm_eval | ratio |", "|---" * 5 + "|"]
-    for part, found in kept("commands").items():
+    for part, figures in kept("commands").items():
         for dtype in PRECISIONS:
-            medians = [statistics.median(found[dtype]["seconds"][way]) for way in ("catsofa", "lm_eval")]
+            medians = [statistics.median(figures[dtype]["seconds"][way]) for way in ("catsofa", "lm_eval")]
             seconds = " | ".join(f"{median:.1f}" for median in medians)
-            lines.append(f"| {part} | {dtype} | {seconds} | {times(found[dtype]['times'])} |")
+            lines.append(f"| {part} | {dtype} | {seconds} | {times(figures[dtype]['times'])} |")
     return lines if len(lines) > 2 else []
 
 

@@ -1,4 +1,4 @@
-"""What is scored: released sets where the shared folder is at hand, as many made up where it is not."""
+"""Returns the texts to score: released sets if the shared folder is available, otherwise as many made-up texts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,9 +30,9 @@ MORE = (
 
 
 def cats(shared: Path, items: int) -> list[Cat]:
-    """A stretch of the released set's intrasentence CATs, which shares beginnings nearly as the whole set does.
+    """Returns consecutive intrasentence CATs of the released set, which share beginnings nearly as the whole set does.
 
-    Of all stretches of this size the one is taken whose sentences are as long as those of the set.
+    Of all stretches of this size, the function takes the one with a mean sentence length closest to that of the set.
     """
     place = shared / "data/stereoset/dev.json"
     if place.exists():
@@ -40,13 +40,13 @@ def cats(shared: Path, items: int) -> list[Cat]:
         usable = [cat for cat in every if all(candidate.fill for candidate in cat.candidates)]
         words = np.array([sum(len(candidate.text.split()) for candidate in cat.candidates) for cat in usable])
         begins = range(0, max(1, len(usable) - items), items)
-        first = min(begins, key=lambda at: abs(words[at : at + items].mean() - words.mean()))
+        first = min(begins, key=lambda start: abs(words[start : start + items].mean() - words.mean()))
         return usable[first : first + items]
     return [made_up(number) for number in range(items)]
 
 
 def made_up(number: int) -> Cat:
-    """A mild CAT of three fillers."""
+    """Returns a harmless CAT with three fillers."""
     context = f"The {WORDS[number % 8]} zorb from house number {number} was BLANK today."
     fills = [WORDS[(number + step) % 8] for step in (1, 2, 3)]
     one, two, three = (
@@ -57,7 +57,7 @@ def made_up(number: int) -> Cat:
 
 
 def pairs(shared: Path, items: int | None = None) -> list[Pair]:
-    """CrowS-Pairs, or so many of them, spread over the set."""
+    """Returns CrowS-Pairs, or `items` of them, spread over the set."""
     place = shared / "data/crows/crows_pairs_anonymized.csv"
     if place.exists():
         every = list(read_as(place, Pair))
@@ -70,12 +70,12 @@ def pairs(shared: Path, items: int | None = None) -> list[Pair]:
 
 
 def identities(count: int) -> list[str]:
-    """Plural subjects of two words."""
+    """Returns plural subjects of two words."""
     return [f"{kind} {group}" for kind in KINDS for group in GROUPS + MORE][:count]
 
 
 def stereotypes(shared: Path, count: int) -> list[str]:
-    """Predicates: released statements where they are at hand, spread over the set; made-up ones where not."""
+    """Returns predicates: released statements spread over the set if available, otherwise made-up ones."""
     place = shared / "data/sbic/biasasker/bias_annotation.csv"
     if place.exists():
         every = list(dict.fromkeys(statement.statement for statement in read_as(place, Statement)))
@@ -84,5 +84,5 @@ def stereotypes(shared: Path, count: int) -> list[str]:
 
 
 def grid(subjects: Sequence[str], predicates: Sequence[str]) -> list[Probe]:
-    """Every subject with every predicate."""
+    """Returns a probe for every subject with every predicate."""
     return [Probe(category="x", identity=i, stereotype=s) for i in subjects for s in predicates]

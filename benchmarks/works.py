@@ -1,4 +1,4 @@
-"""What is scored to measure speed: sets, models, protocols, and the other tools that do the same work."""
+"""Defines the works of the speed benchmarks: sets, models, protocols, and other tools for the same work."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,24 +14,24 @@ from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.protocols import DEFAULT, Protocol, named
 
 NEAR = 0.05
-"""The mean work of a sample lies within this share of that of the units it stands for."""
+"""The tolerance, as a share, between the mean work of a sample and that of all units."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What is scored: whole by catsofa, a sample of `loop_units` by the loop, one of `peer_units` by another tool."""
+    """A work: catsofa scores all units, the loop a sample of `loop_units`, another tool a sample of `peer_units`."""
 
     name: str
     shape: Callable[[str, Path], Path]
     size: str
     units: Sequence[Any]
-    """CATs, pairs or probes: the set, or `count` of it, which are a sample themselves."""
+    """CATs, pairs or probes: the whole set; if `count` is set, only a sample of this size is scored."""
     count: int | None = None
     each: int
-    """Scores that a unit gives."""
+    """The number of scores per unit."""
     ours: Callable[[Backend, Sequence[Any]], list[Score]]
     rows: Callable[[Any, Any], loops.Rows]
-    """The forwards of the loop for a unit, by its tokenizer; their tokens count the work of every way."""
+    """The forwards of the loop for a unit, by a tokenizer; their tokens are the unit of work for all ways."""
     reduce: Callable[[list[float]], float] = loops.mean
     loop_units: int = 0
     peer: str | None = None
@@ -40,26 +40,26 @@ class Work:
     peer_units: int = 32
 
     def tokens(self, tokenizer: Any, units: Sequence[Any]) -> list[int]:
-        """The tokens that the loop forwards for each unit."""
+        """Returns the number of tokens that the loop forwards for each unit."""
         return [loops.tokens(self.rows(tokenizer, unit)) for unit in units]
 
 
 def sample(work: Sequence[int], count: int) -> list[int]:
-    """The places of so many units whose mean work is that of all, to 5 %; more of them where few cannot be.
+    """Returns the places of `count` units with the mean work of all units, to 5 %; more units if `count` are too few.
 
-    The units are sorted by their work and cut into stretches of one length; of each the one nearest its mean is taken.
+    The units are sorted by work and cut into parts of equal length. Each part gives the unit nearest to its mean.
     """
     order, every = np.argsort(work, kind="stable"), np.array(work, dtype=float)
     for size in range(min(count, len(every)), len(every) + 1):
         parts = np.array_split(order, size)
-        found = [int(part[np.argmin(np.abs(every[part] - every[part].mean()))]) for part in parts]
-        if abs(every[found].mean() - every.mean()) <= NEAR * every.mean():
-            return sorted(found)
+        chosen = [int(part[np.argmin(np.abs(every[part] - every[part].mean()))]) for part in parts]
+        if abs(every[chosen].mean() - every.mean()) <= NEAR * every.mean():
+            return sorted(chosen)
     raise ValueError("no units to choose from")
 
 
 def works(shared: Path, scale: float) -> list[Work]:
-    """Every work; `scale` shrinks them all."""
+    """Returns every work; `scale` shrinks all of them."""
 
     def many(count: int) -> int:
         return max(2, round(count * scale))
@@ -148,5 +148,5 @@ def works(shared: Path, scale: float) -> list[Work]:
 
 
 def unrounded(backend: Backend, units: Sequence[Any], protocol: Protocol) -> list[Score]:
-    """Sums over shared tokens, as they are before any rounding."""
+    """Returns scores without rounding: sums over shared tokens."""
     return score(backend, units, protocol.changed(rounding=None))

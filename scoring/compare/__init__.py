@@ -83,8 +83,8 @@ class ModelComparison(Tabular):
             "first": self.first,
             "differences": [difference.row() for difference in self.differences],
             "disagreement": {
-                model: {**found.to_dict(), "coverage": self.decided[model]}
-                for model, found in self.disagreement.items()
+                model: {**interval.to_dict(), "coverage": self.decided[model]}
+                for model, interval in self.disagreement.items()
             },
             "kind": self.kind,
             "items": self.items,
@@ -100,8 +100,8 @@ class ModelComparison(Tabular):
 
     def heading(self) -> str:
         """A line with the models, the number of items, and the signature."""
-        what = f"the others less {self.first}, over {self.items:,} of {self.whole:,} {self.kind}"
-        return f"{what} | {self.signature}" if self.signature else what
+        text = f"the others less {self.first}, over {self.items:,} of {self.whole:,} {self.kind}"
+        return f"{text} | {self.signature}" if self.signature else text
 
 
 def compare(
@@ -116,17 +116,17 @@ def compare(
 
     `rule` must be the rule of the outcomes: it determines the lms of a random model for the warnings.
     """
-    first, *others = sides_of(models)
+    first, *rest = sides_of(models)
     whole = models[first]
-    if any(not np.array_equal(whole.ids, of.ids) for of in models.values()):
+    if any(not np.array_equal(whole.ids, outcomes.ids) for outcomes in models.values()):
         raise ValueError("a comparison needs every model's outcomes of the same CATs, in one order")
-    shared = np.logical_and.reduce([of.complete for of in models.values()])
+    shared = np.logical_and.reduce([outcomes.complete for outcomes in models.values()])
     refuse_nothing_shared(shared.sum(), len(whole), "CATs")
-    parts = {name: of.take(shared) for name, of in models.items()}
-    pairs = {name: jointly(parts[first], parts[name]) for name in others}
-    found = {name: changes(*sides, average=average, resamples=resamples, seed=seed) for name, sides in pairs.items()}
-    family = [(name, measure) for name in others for measure in MEASURES]
-    adjusted = holm([found[name][measure].p for name, measure in family])
+    parts = {name: outcomes.take(shared) for name, outcomes in models.items()}
+    pairs = {name: jointly(parts[first], parts[name]) for name in rest}
+    by_model = {name: changes(*sides, average=average, resamples=resamples, seed=seed) for name, sides in pairs.items()}
+    family = [(name, measure) for name in rest for measure in MEASURES]
+    adjusted = holm([by_model[name][measure].p for name, measure in family])
     return ModelComparison(
         first=first,
         differences=tuple(
@@ -136,13 +136,13 @@ def compare(
                 first=_value(pairs[name][0], measure, average),
                 other=_value(pairs[name][1], measure, average),
                 decided=float(pairs[name][0].decided[:, DECIDED[measure]].all(axis=1).mean()),
-                change=found[name][measure],
+                change=by_model[name][measure],
                 holm=p,
             )
             for (name, measure), p in zip(family, adjusted, strict=True)
         ),
-        disagreement={n: flip_rate(parts[first], parts[n], resamples=resamples, seed=seed) for n in others},
-        decided={name: decided_share(parts[first], parts[name]) for name in others},
+        disagreement={n: flip_rate(parts[first], parts[n], resamples=resamples, seed=seed) for n in rest},
+        decided={name: decided_share(parts[first], parts[name]) for name in rest},
         items=int(shared.sum()),
         coverage=float(shared.mean()),
         whole=len(shared),
@@ -152,30 +152,30 @@ def compare(
 
 def joined(overall: ModelComparison, parts: Mapping[str, ModelComparison]) -> ModelComparison:
     """Join the comparison of all items with those of subsets; Holm's correction covers all their differences."""
-    every = [*overall.differences, *(replace(d, set=name) for name, of in parts.items() for d in of.differences)]
-    order = {model: at for at, model in enumerate(overall.disagreement)}
+    every = [*overall.differences, *(replace(d, set=name) for name, part in parts.items() for d in part.differences)]
+    order = {model: place for place, model in enumerate(overall.disagreement)}
     every.sort(key=lambda difference: order[difference.model])  # a stable sort: the sets of a model stay in order
     adjusted = holm([difference.change.p for difference in every])
-    found = tuple(replace(difference, holm=p) for difference, p in zip(every, adjusted, strict=True))
-    return replace(overall, differences=found)
+    corrected = tuple(replace(difference, holm=p) for difference, p in zip(every, adjusted, strict=True))
+    return replace(overall, differences=corrected)
 
 
-def _value(of: Outcomes, measure: str, average: Average) -> float:
+def _value(outcomes: Outcomes, measure: str, average: Average) -> float:
     """The value of a measure over these outcomes."""
-    return float(MEASURES[measure](of.columns(average).sum(axis=0)))
+    return float(MEASURES[measure](outcomes.columns(average).sum(axis=0)))
 
 
 def compare_pairs(models: Mapping[str, Preferences], *, resamples: int = RESAMPLES, seed: Seed = 0) -> ModelComparison:
     """Compare the first model with each other, over the pairs that all scored; rows must be the same pairs."""
-    first, *others = sides_of(models)
-    scored = np.logical_and.reduce([of.scored for of in models.values()])
+    first, *rest = sides_of(models)
+    scored = np.logical_and.reduce([pairs.scored for pairs in models.values()])
     refuse_nothing_shared(scored.sum(), len(scored), "pairs")
-    both = {name: scored & models[first].decided & models[name].decided for name in others}
-    sides = {name: (_won(models[first], both[name]), _won(models[name], both[name])) for name in others}
+    both = {name: scored & models[first].decided & models[name].decided for name in rest}
+    sides = {name: (_won(models[first], both[name]), _won(models[name], both[name])) for name in rest}
     how: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    changes = {name: paired_changes(*sides[name], {SCORE: METRIC}, **how)[SCORE] for name in others}
-    adjusted = holm([changes[name].p for name in others])
-    shares = {name: float(both[name][scored].mean()) for name in others}
+    changes = {name: paired_changes(*sides[name], {SCORE: METRIC}, **how)[SCORE] for name in rest}
+    adjusted = holm([changes[name].p for name in rest])
+    shares = {name: float(both[name][scored].mean()) for name in rest}
     return ModelComparison(
         first=first,
         differences=tuple(
@@ -188,21 +188,21 @@ def compare_pairs(models: Mapping[str, Preferences], *, resamples: int = RESAMPL
                 change=changes[name],
                 holm=p,
             )
-            for name, p in zip(others, adjusted, strict=True)
+            for name, p in zip(rest, adjusted, strict=True)
         ),
-        disagreement={name: _disagreement(*sides[name], **how) for name in others},
+        disagreement={name: _disagreement(*sides[name], **how) for name in rest},
         decided=shares,
         items=int(scored.sum()),
         coverage=float(scored.mean()),
         whole=len(scored),
         kind="pairs",
-        warnings=pair_sanity.of_pair_preferences({name: of.take(scored) for name, of in models.items()}),
+        warnings=pair_sanity.of_pair_preferences({name: pairs.take(scored) for name, pairs in models.items()}),
     )
 
 
-def _won(of: Preferences, rows: NDArray[np.bool_]) -> Array:
+def _won(pairs: Preferences, rows: NDArray[np.bool_]) -> Array:
     """For each of these pairs, its contribution to the score, and 1."""
-    return np.stack([of.won, np.ones_like(of.won)], axis=1)[rows]
+    return np.stack([pairs.won, np.ones_like(pairs.won)], axis=1)[rows]
 
 
 def _mean(columns: Array) -> float:
@@ -210,9 +210,9 @@ def _mean(columns: Array) -> float:
     return float(METRIC(columns.sum(axis=0))) if len(columns) else nan
 
 
-def _disagreement(columns: Array, others: Array, **how: Any) -> Interval:
+def _disagreement(columns: Array, other_columns: Array, **how: Any) -> Interval:
     """Percent of the pairs on which the preferences differ."""
-    differ = np.stack([np.abs(columns[:, 0] - others[:, 0]), columns[:, 1]], axis=1)
+    differ = np.stack([np.abs(columns[:, 0] - other_columns[:, 0]), columns[:, 1]], axis=1)
     return intervals(differ, {"differ": FLIPS}, **how)["differ"]
 
 

@@ -35,7 +35,7 @@ def ideal(cats: Iterable[Cat]) -> Iterator[Score]:
     sizes = Counter((cat.kind, cat.bias_type, cat.target) for cat in cats)
     surplus = dict[str, float]()
     turns = dict[tuple[str, str, str], bool]()
-    for term, size in sorted(sizes.items(), key=lambda found: (found[0][0], found[0][1], found[1], found[0][2])):
+    for term, size in sorted(sizes.items(), key=lambda pair: (pair[0][0], pair[0][1], pair[1], pair[0][2])):
         # with a surplus of stereotypes so far, the next term begins with an anti-stereotype
         turns[term] = surplus.get(term[0], 0.0) <= 0
         surplus[term[0]] = surplus.get(term[0], 0.0) + (size % 2) * (1 if turns[term] else -1) / size
@@ -70,8 +70,8 @@ def unigram(cats: Iterable[Cat], log_frequency: LogFrequency) -> Iterator[Score]
 def sentiment(cats: Iterable[Cat], classify: Classifier, *, label: str = "NEGATIVE") -> Iterator[Score]:
     """SentimentLM: the probability that a candidate's sentence is negative; the most negative candidate wins."""
     listed = [(cat, candidate) for cat in cats for candidate in cat.candidates]
-    found = classify([candidate.text for _, candidate in listed])
-    for (cat, candidate), probabilities in zip(listed, found, strict=True):
+    predicted = classify([candidate.text for _, candidate in listed])
+    for (cat, candidate), probabilities in zip(listed, predicted, strict=True):
         if label not in probabilities:
             raise ValueError(f"the classifier has no label {label!r}; it has {', '.join(sorted(probabilities))}")
         yield _score(cat, candidate, probabilities[label])
@@ -103,8 +103,8 @@ def classifier(model: str) -> Classifier:
 
     def classify(texts: Sequence[str]) -> Iterator[Mapping[str, float]]:
         for start in range(0, len(texts), BATCH):
-            for found in pipe(list(texts[start : start + BATCH]), batch_size=BATCH, truncation=True):
-                yield {row["label"]: row["score"] for row in found}
+            for rows in pipe(list(texts[start : start + BATCH]), batch_size=BATCH, truncation=True):
+                yield {row["label"]: row["score"] for row in rows}
 
     return classify
 
@@ -116,8 +116,8 @@ def words(text: str) -> list[str]:
 
 def mean_log_frequency(candidate: Candidate, log_frequency: LogFrequency) -> float | None:
     """The mean log frequency of the words of the fill (of the sentence if the fill is unknown); None without words."""
-    found = words(candidate.fill or candidate.text)
-    return sum(map(log_frequency, found)) / len(found) if found else None
+    tokens = words(candidate.fill or candidate.text)
+    return sum(map(log_frequency, tokens)) / len(tokens) if tokens else None
 
 
 def smoothed(counts: Mapping[str, int]) -> LogFrequency:

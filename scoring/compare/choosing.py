@@ -113,81 +113,81 @@ def compare_choices(
     shared, whole = set.intersection(*asked_for), set.union(*asked_for)
     if not shared:
         raise ValueError("no request has a reply of every model; do the runs ask about other samples of the data?")
-    first, *others = (side.take(sorted(shared, key=repr)) for side in sides)
+    first, *rest = (side.take(sorted(shared, key=repr)) for side in sides)
     sets = {OVERALL: list(first.replies), **(_domains(first) if domains else {})}
     family = [
-        (other, of, name)
-        for other in others
+        (other, test, name)
+        for other in rest
         for name, keys in sets.items()
-        for of in compared_by(first.take(keys), other.take(keys), how)
+        for test in compared_by(first.take(keys), other.take(keys), how)
     ]
     changes = [
-        NO_CHANGE if of.undefined else paired_changes(*of.sides, {of.name: of.measure}, **how)[of.name]
-        for _, of, _ in family
+        NO_CHANGE if test.undefined else paired_changes(*test.sides, {test.name: test.measure}, **how)[test.name]
+        for _, test, _ in family
     ]
     differences = (
         Difference(
             model=other.model,
-            measure=of.name,
-            first=nan if of.undefined else float(of.measure(of.sides[0].sum(axis=0))),
-            other=nan if of.undefined else float(of.measure(of.sides[1].sum(axis=0))),
-            decided=of.decided,
+            measure=test.name,
+            first=nan if test.undefined else float(test.measure(test.sides[0].sum(axis=0))),
+            other=nan if test.undefined else float(test.measure(test.sides[1].sum(axis=0))),
+            decided=test.decided,
             change=change,
             holm=p,
             set=name,
         )
-        for (other, of, name), change, p in zip(family, changes, holm([change.p for change in changes]), strict=True)
+        for (other, test, name), change, p in zip(family, changes, holm([change.p for change in changes]), strict=True)
     )
     return ModelComparison(
         first=first.model,
         differences=tuple(differences),
-        disagreement={other.model: _disagreement(first, other, how) for other in others},
-        decided={other.model: float(_both(first.rows, other.rows).mean()) for other in others},
+        disagreement={other.model: _disagreement(first, other, how) for other in rest},
+        decided={other.model: float(_both(first.rows, other.rows).mean()) for other in rest},
         items=len(shared),
         coverage=len(shared) / len(whole),
         whole=len(whole),
         kind="requests",
         signature=signature_of(data.name, sides, len(shared), how),
         warnings=tuple(
-            f"{first.model} and {other.model}: the change of {of.name}{'' if name == OVERALL else f' in {name}'} is "
-            f"undefined, {of.undefined}"
-            for other, of, name in family
-            if of.undefined
+            f"{first.model} and {other.model}: the change of {test.name}{'' if name == OVERALL else f' in {name}'} is "
+            f"undefined, {test.undefined}"
+            for other, test, name in family
+            if test.undefined
         ),
     )
 
 
-def _domains(of: Side) -> dict[str, list[Key]]:
+def _domains(side: Side) -> dict[str, list[Key]]:
     """Domain to its requests, if there are several; empty for association tests, which are compared singly anyway."""
-    if next(iter(of.items.values())).kind in (WORDS, DECISIONS):
+    if next(iter(side.items.values())).kind in (WORDS, DECISIONS):
         return {}
-    found: dict[str, list[Key]] = {}
-    for key in of.replies:
-        found.setdefault(of.items[key[0]].domain, []).append(key)
-    return dict(sorted(found.items())) if len(found) > 1 else {}
+    domains: dict[str, list[Key]] = {}
+    for key in side.replies:
+        domains.setdefault(side.items[key[0]].domain, []).append(key)
+    return dict(sorted(domains.items())) if len(domains) > 1 else {}
 
 
-def sides_on(runs: Sequence[Path | str], on: str | Path, free: Collection[str] = ()) -> tuple[Data, list[Side]]:
+def sides_on(runs: Sequence[Path | str], data_path: str | Path, free: Collection[str] = ()) -> tuple[Data, list[Side]]:
     """The choices of runs on this data; the way of asking may differ only in the `free` fields."""
-    data = open_data(on)
+    data = open_data(data_path)
     sides = [side_of(Path(run), data) for run in runs]
     for run, side in zip(runs, sides, strict=True):
-        for name, asked in sides[0].asked.items():
-            if side.asked[name] != asked and name not in free:
-                found = f"choices of other {name} ({side.asked[name]}) than those of {runs[0]} ({asked})"
-                raise BadInput(run, found, "runs that ask the same question in the same way")
+        for name, value in sides[0].asked.items():
+            if side.asked[name] != value and name not in free:
+                problem = f"choices of other {name} ({side.asked[name]}) than those of {runs[0]} ({value})"
+                raise BadInput(run, problem, "runs that ask the same question in the same way")
     return data, sides
 
 
 def side_of(run: Path, data: Data, *, again: bool = True) -> Side:
     """The choices of a run, which must be on this data; replies are parsed `again`, or taken as the run stored them."""
-    kept = kept_in(run, data, again=again)
+    stored = kept_in(run, data, again=again)
     return Side(
-        model=str(kept.asked["model"]),
-        asked={"protocol": kept.report["protocol"], **asked_of_each(kept.replies, kept.asked.get("how", {}))},
-        subset=str(kept.asked.get("subset", "")),
-        replies={reply.key: reply for reply in kept.replies},
-        items=kept.items,
+        model=str(stored.asked["model"]),
+        asked={"protocol": stored.report["protocol"], **asked_of_each(stored.replies, stored.asked.get("how", {}))},
+        subset=str(stored.asked.get("subset", "")),
+        replies={reply.key: reply for reply in stored.replies},
+        items=stored.items,
     )
 
 
@@ -196,37 +196,39 @@ def joined(runs: Sequence[Path | str], sides: Sequence[Side]) -> list[Side]:
 
     Runs of one model add prompts or samples. Every model must have the same prompts and numbers of samples.
     """
-    found: dict[str, Side] = {}
+    by_model: dict[str, Side] = {}
     places: dict[tuple[Any, ...], Path | str] = {}
     for run, side in zip(runs, sides, strict=True):
         labels = dict(
             zip(sorted({reply.template for reply in side.replies.values()}), side.asked[TEMPLATES], strict=True)
         )
         replies = [replace(reply, template=labels[reply.template]) for reply in side.replies.values()]
-        said = side.model, tuple(sorted((reply.key, reply.reply, str(reply.probabilities)) for reply in replies))
-        if (first := places.setdefault(said, run)) != run:
+        content = side.model, tuple(sorted((reply.key, reply.reply, str(reply.probabilities)) for reply in replies))
+        if (first := places.setdefault(content, run)) != run:
             raise ValueError(
                 f"{first} and {run} hold the same replies of {side.model}; expected others. Name one of them"
             )
-        before = found.setdefault(side.model, replace(side, replies={}))
+        before = by_model.setdefault(side.model, replace(side, replies={}))
         if before.subset != side.subset:
-            what = f"choices about other items ({side.subset or 'all'}) than other runs of {side.model}"
-            raise BadInput(run, what, "runs of one model about the same items")
+            problem = f"choices about other items ({side.subset or 'all'}) than other runs of {side.model}"
+            raise BadInput(run, problem, "runs of one model about the same items")
         next_one = Counter({name: 1 + sample for name, sample in sorted(_prompts(before))})
         replies = [replace(reply, sample=reply.sample + next_one[reply.template]) for reply in replies]
         every = {**before.replies, **{reply.key: reply for reply in replies}}
-        asked = {TEMPLATES: sorted({*before.asked[TEMPLATES], *side.asked[TEMPLATES]}),
+        merged = {TEMPLATES: sorted({*before.asked[TEMPLATES], *side.asked[TEMPLATES]}),
                  SAMPLES: 1 + max(reply.sample for reply in every.values())}  # fmt: skip
-        found[side.model] = replace(before, replies=every, asked={**before.asked, **(asked if before.replies else {})})
-    prompts = {model: _prompts(side) for model, side in found.items()}
-    samples = {count for of in prompts.values() for count in Counter(name for name, _ in of).values()}
+        by_model[side.model] = replace(
+            before, replies=every, asked={**before.asked, **(merged if before.replies else {})}
+        )
+    prompts = {model: _prompts(side) for model, side in by_model.items()}
+    samples = {count for pairs in prompts.values() for count in Counter(name for name, _ in pairs).values()}
     if len(set(map(frozenset, prompts.values()))) > 1 or len(samples) > 1:
-        asked_of = "; ".join(f"{model}: {_told(of)}" for model, of in prompts.items())
+        asked_of = "; ".join(f"{model}: {_told(pairs)}" for model, pairs in prompts.items())
         raise ValueError(
             f"found {asked_of}; expected every model under every prompt, with as many samples each. Ask what is "
             "missing, or leave out the runs that others lack"
         )
-    return list(found.values())
+    return list(by_model.values())
 
 
 def _prompts(side: Side) -> set[tuple[str, int]]:
@@ -255,8 +257,8 @@ def compared_by(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Co
     """The measures that compare two models: preference and position, or the bias of each test; and BBQ's measures."""
     kind = next(iter(first.items.values())).kind
     every = first.rows, other.rows
-    taken = _both(*every) & every[0].open
-    one, two = (rows.take(taken) for rows in every)
+    mask = _both(*every) & every[0].open
+    one, two = (rows.take(mask) for rows in every)
     share = float(_both(*every)[every[0].open].mean()) if every[0].open.any() else 0.0
     if kind not in (WORDS, DECISIONS):
         units = units_of(one)
@@ -307,9 +309,9 @@ def _answers(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compa
 
 def _disagreement(first: Side, other: Side, how: Mapping[str, Any]) -> Interval:
     """The percent of requests with different choices, among those that both models decide."""
-    taken = _both(first.rows, other.rows)
-    one, two = (rows.take(taken) for rows in (first.rows, other.rows))
-    if not taken.any():
+    mask = _both(first.rows, other.rows)
+    one, two = (rows.take(mask) for rows in (first.rows, other.rows))
+    if not mask.any():
         return UNDEFINED
     differ = (one.weights[:, S] > one.weights[:, A]) != (two.weights[:, S] > two.weights[:, A])
     return intervals(sums_of(np.column_stack([differ, np.ones(len(differ))]), units_of(one)), {"f": FLIPS}, **how)["f"]

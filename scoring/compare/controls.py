@@ -30,7 +30,7 @@ Kept = tuple[list[Cat], list[Refused]]
 
 def attribute_only(cats: Iterable[Cat]) -> Kept:
     """Each CAT without its context: only the fill, or only the following sentence, remains."""
-    kept, refused = [], []
+    converted, refused = [], []
     for cat in cats:
         texts = [c.text if cat.kind == "intersentence" else c.fill for c in cat.candidates]
         if any(text is None for text in texts):
@@ -40,8 +40,8 @@ def attribute_only(cats: Iterable[Cat]) -> Kept:
             replace(c, text=text or "", fill=text, votes=()) for c, text in zip(cat.candidates, texts, strict=True)
         )
         extra = {**cat.extra, ORIGINAL_KIND: cat.kind}
-        kept.append(replace(cat, kind="intrasentence", context=BLANK, candidates=(one, two, three), extra=extra))
-    return kept, refused
+        converted.append(replace(cat, kind="intrasentence", context=BLANK, candidates=(one, two, three), extra=extra))
+    return converted, refused
 
 
 def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
@@ -56,22 +56,24 @@ def target_swapped(cats: Iterable[Cat], *, seed: Seed = 0) -> Kept:
         targets.setdefault(cat.bias_type, set()).add(cat.target)
     every = "\n".join(cat.context for cat in cats)
     in_plural = {target for target in set().union(*targets.values()) if _mention(regular_plural(target)).search(every)}
-    kept, refused = [], []
+    converted, refused = [], []
     for cat in cats:
         if language_of(cat) != ENGLISH:
             refused.append(Refused(id=cat.id, reason="not_english", text=cat.context))
             continue
         forms = _mention(cat.target), _mention(regular_plural(cat.target))
-        others = [t for t in sorted(targets[cat.bias_type]) if t != cat.target and article(t) == article(cat.target)]
+        candidates = [
+            t for t in sorted(targets[cat.bias_type]) if t != cat.target and article(t) == article(cat.target)
+        ]
         if any(forms[1].search(text) for text in (cat.context, *(c.text for c in cat.candidates))):
-            others = [target for target in others if target in in_plural]
+            candidates = [target for target in candidates if target in in_plural]
         if not any(form.search(cat.context) for form in forms):
             refused.append(Refused(id=cat.id, reason="target_not_in_context", text=cat.context))
-        elif not others:
+        elif not candidates:
             refused.append(Refused(id=cat.id, reason="no_other_target", text=cat.context))
         else:
-            kept.append(_about(cat, str(others[rng.integers(len(others))])))
-    return kept, refused
+            converted.append(_about(cat, str(candidates[rng.integers(len(candidates))])))
+    return converted, refused
 
 
 def _about(cat: Cat, target: str) -> Cat:
@@ -93,9 +95,9 @@ def _mention(target: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(target)}(?!\w)", re.IGNORECASE)
 
 
-def _cased(target: str, found: re.Match[str]) -> str:
+def _cased(target: str, match: re.Match[str]) -> str:
     """The target, capitalised at the start of the text if the replaced word is capitalised."""
-    return target[:1].upper() + target[1:] if found.start() == 0 and found[0][:1].isupper() else target
+    return target[:1].upper() + target[1:] if match.start() == 0 and match[0][:1].isupper() else target
 
 
 GAP = Measure(name="gap", pieces=lambda sums: ratio(0, 1)(sums) / 100, ideal=0)
@@ -135,9 +137,9 @@ def frequency_gap(cats: Sequence[Cat], log_frequency: LogFrequency, *, seed: See
     _, term = np.unique([term for term, _ in rows], return_inverse=True)
     sums = [np.bincount(term, weights=weight) for weight in (gap, np.ones_like(gap), gap > 0, gap != 0)]
     columns: Array = np.stack(sums, axis=1).astype(np.float64)
-    found = intervals(columns, {"gap": GAP}, seed=seed)
+    by_name = intervals(columns, {"gap": GAP}, seed=seed)
     more = intervals(columns[columns[:, 3] > 0], {"more": MORE_FREQUENT}, seed=seed)["more"]
-    return FrequencyGap(gap=found["gap"], more_frequent=more, items=len(rows), ties=int((gap == 0).sum()))
+    return FrequencyGap(gap=by_name["gap"], more_frequent=more, items=len(rows), ties=int((gap == 0).sum()))
 
 
 Row = dict[str, Any]
@@ -150,19 +152,19 @@ def write_controls(
 
     With word counts, the result also has the frequency gap.
     """
-    made: dict[str, Row] = {}
-    for name, (kept, refused) in {
+    counts: dict[str, Row] = {}
+    for name, (converted, refused) in {
         "attribute_only": attribute_only(cats),
         "target_swapped": target_swapped(cats, seed=seed),
     }.items():
         file = folder / f"{name}.jsonl"
-        made[name] = {
-            "kept": jsonl.write(kept, file),
-            "coverage": len(kept) / len(cats),
+        counts[name] = {
+            "kept": jsonl.write(converted, file),
+            "coverage": len(converted) / len(cats),
             "refused": dict(Counter(one.reason for one in refused)),
             "file": str(file),
         }
         jsonl.write(refused, folder / f"{name}.refused.jsonl")
     if word_counts is not None:
-        made["frequency_gap"] = frequency_gap(cats, smoothed(read_counts(word_counts)), seed=seed).to_dict()
-    return made
+        counts["frequency_gap"] = frequency_gap(cats, smoothed(read_counts(word_counts)), seed=seed).to_dict()
+    return counts

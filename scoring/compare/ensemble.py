@@ -27,9 +27,9 @@ Weights = Mapping[Kind, Sequence[float]]
 def released(cats: Iterable[Cat], models: Sequence[Scores]) -> Iterator[Score]:
     """StereoSet's ensemble: the sum over models of weight · score · number of other candidates with a lower score."""
     for cat in cats:
-        of = np.array([[m.get(c.id) for m in models] for c in cat.candidates], dtype=np.float64)
-        beaten = (of[:, None, :] > of[None, :, :]).sum(axis=1)
-        total = (of * beaten * _of(RELEASED, cat.kind, models)).sum(axis=1)
+        scores = np.array([[m.get(c.id) for m in models] for c in cat.candidates], dtype=np.float64)
+        beaten = (scores[:, None, :] > scores[None, :, :]).sum(axis=1)
+        total = (scores * beaten * _of(RELEASED, cat.kind, models)).sum(axis=1)
         for candidate, value in zip(cat.candidates, total, strict=True):
             yield _score(cat, candidate.id, float(value))
 
@@ -64,7 +64,7 @@ def search(
 
 def parsed(texts: Iterable[str]) -> dict[Kind, tuple[float, ...]]:
     """Parse weights in the form `intrasentence=0.05,0.55,0.4`."""
-    found: dict[Kind, tuple[float, ...]] = {}
+    by_task: dict[Kind, tuple[float, ...]] = {}
     for text in texts:
         task, _, weights = text.partition("=")
         kind = next((kind for kind in KINDS if kind == task), None)
@@ -74,8 +74,8 @@ def parsed(texts: Iterable[str]) -> dict[Kind, tuple[float, ...]]:
             numbers = ()
         if kind is None or not numbers:
             raise ValueError(f"weights are written like {KINDS[0]}=0.05,0.55,0.4; found {text!r}")
-        found[kind] = numbers
-    return found
+        by_task[kind] = numbers
+    return by_task
 
 
 def z_scores(cats: Sequence[Cat], models: Sequence[Scores]) -> Array:
@@ -103,9 +103,9 @@ def _simplex(models: int) -> Iterator[tuple[float, ...]]:
 
 def _of(weights: Weights, kind: Kind, models: Sequence[Scores]) -> Sequence[float]:
     """The weights of a task, one per model; another number is refused."""
-    if len(found := weights.get(kind, ())) != len(models):
-        raise ValueError(f"{len(models)} models need as many weights for {kind} CATs; found {len(found)}")
-    return found
+    if len(numbers := weights.get(kind, ())) != len(models):
+        raise ValueError(f"{len(models)} models need as many weights for {kind} CATs; found {len(numbers)}")
+    return numbers
 
 
 def _score(cat: Cat, item: str, value: float) -> Score:

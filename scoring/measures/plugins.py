@@ -21,8 +21,8 @@ MEASURE = "catsofa.scoring.measures.registry.Measure"
 
 def load(names: Collection[str], options: Collection[str]) -> Plugins:
     """Every registered measure, after a check; `names` and `options` are those that catsofa itself uses."""
-    taken = dict.fromkeys(names, "a measure or a protocol")
-    return plugins.load(GROUP, "measure", taken, partial(_faults, options=options), _shared_options)
+    reserved = dict.fromkeys(names, "a measure or a protocol")
+    return plugins.load(GROUP, "measure", reserved, partial(_faults, options=options), _shared_options)
 
 
 @contextmanager
@@ -47,15 +47,15 @@ def guard(own: Callable[..., Any], name: str, shape: tuple[str, Callable[[Any], 
     """
 
     @wraps(own)
-    def method(measure: Any, *given: Any, **more: Any) -> Any:
+    def method(measure: Any, *args: Any, **more: Any) -> Any:
         with guarded(measure, name):
-            found = own(measure, *given, **more)
-            found = list(found) if isinstance(found, Iterator) else found
+            result = own(measure, *args, **more)
+            result = list(result) if isinstance(result, Iterator) else result
         if shape:
-            parts = found if isinstance(found, list | tuple) else [found]
-            if odd := [part for part in parts if not shape[1](part)] or ([] if parts is found else [found]):
+            parts = result if isinstance(result, list | tuple) else [result]
+            if odd := [part for part in parts if not shape[1](part)] or ([] if parts is result else [result]):
                 raise broken(measure, f"returned {visible(short(odd[0]))} from `{name}`; expected a list of {shape[0]}")
-        return found
+        return result
 
     return method
 
@@ -70,19 +70,19 @@ def _called(measure: Any) -> str:
     return f"the measure {measure.name!r} of {type(measure).__module__}"
 
 
-def _faults(name: str, found: Any, options: Collection[str]) -> Iterator[str]:
+def _faults(name: str, plugin: Any, options: Collection[str]) -> Iterator[str]:
     """The reasons why the object of an entry point is not a usable measure."""
-    if isinstance(found, type):
-        yield f"found the class {found.__name__}; expected an instance of it, as `MEASURE = {found.__name__}()`"
-    if MEASURE not in {f"{base.__module__}.{base.__qualname__}" for base in type(found).__mro__}:
-        yield f"found {short(found)}; expected an instance of a subclass of {MEASURE}"
-    if (own := getattr(found, "name", None)) != name:
+    if isinstance(plugin, type):
+        yield f"found the class {plugin.__name__}; expected an instance of it, as `MEASURE = {plugin.__name__}()`"
+    if MEASURE not in {f"{base.__module__}.{base.__qualname__}" for base in type(plugin).__mro__}:
+        yield f"found {short(plugin)}; expected an instance of a subclass of {MEASURE}"
+    if (own := getattr(plugin, "name", None)) != name:
         yield f"its `name` is {own!r}; expected {name!r}, the name of the entry point"
-    if not isinstance(about := getattr(found, "about", None), str) or not about.strip():
+    if not isinstance(about := getattr(plugin, "about", None), str) or not about.strip():
         yield "it has no `about`; expected a sentence that says what it measures"
-    if not isinstance(getattr(found, "records", None), type):
+    if not isinstance(getattr(plugin, "records", None), type):
         yield "it has no `records`; expected the type of the records that it takes"
-    if (kind := found.options) is None:
+    if (kind := plugin.options) is None:
         return
     if not isinstance(kind, type) or not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         yield f"its `options` are {short(kind)}; expected a frozen dataclass"

@@ -23,7 +23,7 @@ COMPARED = "what is compared"
 
 
 def often(part: int, whole: int) -> bool:
-    """Whether `part` items of `whole` are enough for a warning."""
+    """Returns True if `part` items of `whole` are enough for a warning."""
     return part > SHARE * whole
 
 
@@ -32,32 +32,34 @@ def known(unknown: Array) -> int | None:
     return None if np.isnan(unknown).any() else int(unknown.sum())
 
 
-def unknown(counts: Mapping[str, tuple[int | None, int]], what: str) -> list[str]:
+def unknown(counts: Mapping[str, tuple[int | None, int]], unit: str) -> list[str]:
     """The warning about sets with many unknown tokens; empty without one."""
-    many = {name: (count, of) for name, (count, of) in counts.items() if count is not None and often(count, of)}
-    return [f"unknown tokens in {counted(many, what)}: the model cannot read these words"] if many else []
+    many = {
+        name: (count, total) for name, (count, total) in counts.items() if count is not None and often(count, total)
+    }
+    return [f"unknown tokens in {counted(many, unit)}: the model cannot read these words"] if many else []
 
 
-def nothing(counts: Mapping[str, tuple[int, int]], what: str) -> Iterator[str]:
+def nothing(counts: Mapping[str, tuple[int, int]], unit: str) -> Iterator[str]:
     """The warning about sets without any score."""
-    if none := {name: of for name, of in counts.items() if not of[0]}:
-        yield f"nothing is scored in {listed([f'{name} ({of:,} {what})' for name, (_, of) in none.items()])}"
+    if none := {name: pair for name, pair in counts.items() if not pair[0]}:
+        yield f"nothing is scored in {listed([f'{name} ({total:,} {unit})' for name, (_, total) in none.items()])}"
 
 
-def few(counts: Mapping[str, int], what: str) -> Iterator[str]:
+def few(counts: Mapping[str, int], unit: str) -> Iterator[str]:
     """The warning about sets with few clusters, whose intervals are rough."""
     if few := [f"{name} ({count})" for name, count in counts.items() if count < FEW]:
-        yield f"fewer than {FEW} {what}, so that intervals are rough: {listed(few)}"
+        yield f"fewer than {FEW} {unit}, so that intervals are rough: {listed(few)}"
 
 
-def counted(counts: Mapping[str, tuple[int, int]], what: str) -> str:
+def counted(counts: Mapping[str, tuple[int, int]], unit: str) -> str:
     """Counts with their shares and set names: `12 of 40 CATs (30 %)`."""
     if len(counts) > 1:
-        counts = {name: of for name, of in counts.items() if name != BOTH}
+        counts = {name: pair for name, pair in counts.items() if name != BOTH}
     return listed(
         [
-            f"{part:,} of {of:,} {what} ({in_percent(part / of, 0)}{', ' if name else ''}{name})"
-            for name, (part, of) in counts.items()
+            f"{part:,} of {total:,} {unit} ({in_percent(part / total, 0)}{', ' if name else ''}{name})"
+            for name, (part, total) in counts.items()
         ]
     )
 

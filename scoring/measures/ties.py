@@ -33,5 +33,5 @@ def preferred(share: float, tied: bool = False) -> str:
 
 
 def equal(one: Array, other: Array, error: Array | float = 0.0, other_error: Array | float = 0.0) -> NDArray[np.bool_]:
-    """Which scores differ by at most the larger of their errors; a missing score (NaN) equals no other."""
+    """Returns a mask of scores that differ by at most the larger of their errors; a missing score (NaN) equals none."""
     return np.asarray(np.abs(one - other) <= np.maximum(error, other_error))

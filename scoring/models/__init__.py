@@ -104,10 +104,10 @@ def _dtype(name: str) -> Any:
     import torch
 
     name = DTYPES.get(name, name)
-    found = name if name == "auto" else getattr(torch, name, None)
-    if found != "auto" and not isinstance(found, torch.dtype):
+    dtype = name if name == "auto" else getattr(torch, name, None)
+    if dtype != "auto" and not isinstance(dtype, torch.dtype):
         raise ValueError(f"no dtype {name!r}; use float32 (the exact one), bfloat16, float16 or auto")
-    return found
+    return dtype
 
 
 def kind_of(name: str, config: Any, declared: str) -> Kind:
@@ -175,7 +175,7 @@ def _unused(module: Any, unexpected: Iterable[str]) -> str:
 
 
 def _is_in_layer(weight: str, lists: Iterable[str]) -> bool:
-    """Whether a weight belongs to a numbered layer in one of these module lists."""
+    """Returns True if a weight belongs to a numbered layer in one of these module lists."""
     return any(weight[len(name) :].partition(".")[0].isdigit() for name in lists if weight.startswith(name))
 
 

@@ -18,7 +18,7 @@ def need_template(model: Model) -> None:
 
 
 def knows_thinking(model: Model) -> bool:
-    """Whether the template of a model can turn its reasoning on and off."""
+    """Returns True if the template of a model can turn its reasoning on and off."""
     template = model.tokenizer.chat_template
     texts = template.values() if isinstance(template, dict) else [template]
     return any(THINKING in str(text) for text in texts)

@@ -26,38 +26,38 @@ words are not numbers."""
 def computed_vectors(path: Path | str) -> Encode:
     """An encoder that looks up the vector of the exact text in the file; NaN for a missing text."""
     path = existing_file(path, EXPECTED)
-    known = _by_text(path, _READERS[path.suffix.lower()](path))
-    nothing = np.full(len(next(iter(known.values()))), np.nan, dtype=np.float32)
+    vectors = _by_text(path, _READERS[path.suffix.lower()](path))
+    nothing = np.full(len(next(iter(vectors.values()))), np.nan, dtype=np.float32)
 
     def encode(texts: Sequence[str]) -> Matrix:
-        return np.stack([known.get(text, nothing) for text in texts])
+        return np.stack([vectors.get(text, nothing) for text in texts])
 
     return encode
 
 
-def _by_text(path: Path, found: Iterable[tuple[Any, Any]]) -> dict[str, Matrix]:
+def _by_text(path: Path, pairs: Iterable[tuple[Any, Any]]) -> dict[str, Matrix]:
     """Text to vector; vectors must be finite and of one length, and a text may not have two different vectors."""
-    known: dict[str, Matrix] = {}
-    for text, vector in found:
+    vectors: dict[str, Matrix] = {}
+    for text, vector in pairs:
         try:
-            given = np.asarray(vector)
+            numbers = np.asarray(vector)
             with np.errstate(over="ignore"):
-                row = given.astype(np.float32, casting="unsafe" if given.dtype.kind in REAL else "safe")
+                row = numbers.astype(np.float32, casting="unsafe" if numbers.dtype.kind in REAL else "safe")
         except (TypeError, ValueError):
             raise BadInput(path, f"{short(vector)} as the vector of {short(text)}", "numbers") from None
-        size = len(next(iter(known.values()))) if known else row.size
+        size = len(next(iter(vectors.values()))) if vectors else row.size
         if not isinstance(text, str) or row.shape != (size,) or size < 2 or not np.isfinite(row).all():
-            what = f"{row.shape} with {np.isfinite(row).sum()} finite numbers for {short(text)}"
-            raise BadInput(path, what, f"a text and a vector of {max(size, 2)} finite numbers")
-        if np.any(given) and np.abs(row).max() < LEAST:
+            problem = f"{row.shape} with {np.isfinite(row).sum()} finite numbers for {short(text)}"
+            raise BadInput(path, problem, f"a text and a vector of {max(size, 2)} finite numbers")
+        if np.any(numbers) and np.abs(row).max() < LEAST:
             expected = f"a number of {LEAST:g} or more; multiply all vectors, which changes no cosine"
             raise BadInput(path, f"a vector of smaller numbers for {short(text)}", expected)
-        if text in known and not np.array_equal(known[text], row):
+        if text in vectors and not np.array_equal(vectors[text], row):
             raise BadInput(path, f"two vectors of {short(text)}", "one vector for each text")
-        known[text] = row
-    if not known:
+        vectors[text] = row
+    if not vectors:
         raise BadInput(path, "no vector", EXPECTED)
-    return known
+    return vectors
 
 
 def _npz(path: Path) -> Iterator[tuple[Any, Any]]:
@@ -98,11 +98,11 @@ def _hdf5(path: Path) -> Iterator[tuple[Any, Any]]:
     """The pairs of dataset name (the text) and vector; a text with a slash is stored as nested groups."""
     import h5py
 
-    found = list[tuple[str, Any]]()
+    pairs = list[tuple[str, Any]]()
 
     def add(name: str, one: Any) -> None:
         if isinstance(one, h5py.Dataset):
-            found.append((name, one[()]))
+            pairs.append((name, one[()]))
 
     try:
         with h5py.File(path, "r") as file:
@@ -113,7 +113,7 @@ def _hdf5(path: Path) -> Iterator[tuple[Any, Any]]:
                     add(name, one)
     except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise BadInput(path, f"no HDF5 of that kind ({short(error)})", EXPECTED) from None
-    return iter(found)
+    return iter(pairs)
 
 
 _READERS: dict[str, Callable[[Path], Iterator[tuple[Any, Any]]]] = {

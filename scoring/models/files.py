@@ -77,12 +77,12 @@ class Source:
 
         places = {"revision": self.revision, "_raise_exceptions_for_missing_entries": False}
         paths = (cached_file(self.place, name, **places) for name in WITH_CODE)
-        if not (found := code_in(Path(path) for path in paths if path)) - {"", self.place}:
+        if not (repositories := code_in(Path(path) for path in paths if path)) - {"", self.place}:
             return None
-        if len(found) > 1:
-            named = " and ".join(sorted(name or self.name for name in found))
+        if len(repositories) > 1:
+            named = " and ".join(sorted(name or self.name for name in repositories))
             raise ValueError(f"{self.name} takes its code from {named}; copy the code into one folder, and name that")
-        return find(found.pop())
+        return find(repositories.pop())
 
     @contextmanager
     def errors(self, part: str) -> Iterator[None]:
@@ -126,7 +126,7 @@ def earlier_digest_of(folder: Path) -> str:
 
 def code_in(configurations: Iterable[Path]) -> set[str]:
     """The repositories of code that these configuration files refer to; "" is the model's own repository."""
-    found = set()
+    repositories = set()
     for path in configurations:
         classes = (
             one
@@ -134,25 +134,25 @@ def code_in(configurations: Iterable[Path]) -> set[str]:
             for one in (value if isinstance(value, list) else [value])
             if one
         )
-        found |= {str(one).rpartition("--")[0] for one in classes}
-    return found
+        repositories |= {str(one).rpartition("--")[0] for one in classes}
+    return repositories
 
 
 def _is_hidden(path: Path) -> bool:
-    """Whether a path contains a hidden name or a cache of compiled code."""
+    """Returns True if a path contains a hidden name or a cache of compiled code."""
     return any(part.startswith((".", "__pycache__")) for part in path.parts)
 
 
 def _field(path: Path, name: str) -> Any:
     """A field of a JSON file; None without the file or the field."""
-    found = json_files.read(path, "a configuration of a model") if path.is_file() else None
-    return found.get(name) if isinstance(found, dict) else None
+    content = json_files.read(path, "a configuration of a model") if path.is_file() else None
+    return content.get(name) if isinstance(content, dict) else None
 
 
 def _named_in(path: Path, field: str) -> dict[str, Any]:
     """A field of a JSON file that is an object of names; empty if missing."""
-    found = _field(path, field)
-    return found if isinstance(found, dict) else {}
+    names = _field(path, field)
+    return names if isinstance(names, dict) else {}
 
 
 def _files_of(folder: Path, root: Path) -> Iterator[Path]:
@@ -177,14 +177,14 @@ def _files_of(folder: Path, root: Path) -> Iterator[Path]:
 
 
 def _is_left_out(folder: Path) -> bool:
-    """Whether a subfolder cannot affect a score: hidden, a cache, an earlier checkpoint, or a link upwards."""
+    """Returns True if a subfolder cannot affect a score: hidden, a cache, an earlier checkpoint, or a link upwards."""
     is_checkpoint = CHECKPOINT.fullmatch(folder.name) and (folder / "config.json").is_file()
     is_loop = folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
     return folder.name.startswith((".", "__")) or bool(is_checkpoint) or is_loop
 
 
 def _decides(file: Path) -> bool:
-    """Whether a file can affect a score: hidden files, training states and endings in `LEFT_OUT` cannot."""
+    """Returns True if a file can affect a score: hidden files, training states and endings in `LEFT_OUT` cannot."""
     if file.name in TEXTS:
         return True
     is_state = file.stem in TRAINING or "tfevents" in file.name
@@ -212,7 +212,7 @@ def find(name: str, revision: str | None = None) -> Source:
     if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", repository):
         if plugged.is_plugged(name):
             raise ValueError(f"{name} is a model of another package, without weights here; `score` takes it")
-        own = f", nor one of the packages' models {', '.join(known)}" if (known := plugged.registered().parts) else ""
+        own = f", nor one of the packages' models {', '.join(names)}" if (names := plugged.registered().parts) else ""
         raise ValueError(f"no folder {name}, and it cannot be a hub id either (those look like gpt2 or org/model){own}")
     return _on_hub(repository, revision, name)
 
@@ -222,8 +222,8 @@ def _folder(name: str, folder: Path) -> Source:
     _refuse_adapter(name, (path.name for path in folder.iterdir()))
     if not (folder / "config.json").is_file():
         if (folder / MODULES).is_file():
-            what = "a static embedding" if is_token_folder(folder) else "a sentence encoder"
-            raise ValueError(f"the folder {name} holds {what}: {NO_PROBABILITIES}")
+            kind = "a static embedding" if is_token_folder(folder) else "a sentence encoder"
+            raise ValueError(f"the folder {name} holds {kind}: {NO_PROBABILITIES}")
         inside = ", ".join(sorted(path.name for path in folder.iterdir())[:4]) or "nothing"
         raise ValueError(f"the folder {name} holds no config.json, so it is not a model (it holds {inside})")
     return Source(name, str(folder))

@@ -45,9 +45,9 @@ class Fresh:
                 f"found forward hooks that were registered after the model was loaded ({added[0] or 'the model'} "
                 "first); expected none: remove them, or score a model class of your own with a name and a digest"
             )
-        now, config, made = weights_digest(module), config_of(module), self._built()
-        if (config, made) != (self._config, self._made):
-            return CHANGED + hex_digest(now + config + (made if made != self._made else ""))
+        now, config, built = weights_digest(module), config_of(module), self._built()
+        if (config, built) != (self._config, self._made):
+            return CHANGED + hex_digest(now + config + (built if built != self._made else ""))
         return "" if now == self.digest else CHANGED + now
 
     def _built(self) -> str:
@@ -56,7 +56,7 @@ class Fresh:
         held = {f"{part}.{name}": parts[part]._buffers.get(name) for part, name in self._small if part in parts}
         buffers = {name: buffer for name, buffer in held.items() if buffer is not None and not buffer.is_meta}
         classes = [[name, type(part).__qualname__] for name, part in parts.items()]
-        return json_digest([classes, {name: f"{of.dtype} {of.tolist()}" for name, of in buffers.items()}])
+        return json_digest([classes, {name: f"{tensor.dtype} {tensor.tolist()}" for name, tensor in buffers.items()}])
 
     def _enter(self, *_: Any) -> None:
         """Record the state of the network before the outermost forward."""
@@ -130,8 +130,8 @@ class _Part:
         if parts != self._parts:
             self._parts = dict(parts)
         for name, buffer in self._part._buffers.items():
-            known = self._buffers.get(name)
-            if known is None or known[0] is not buffer or known[1] != _version(buffer):
+            previous = self._buffers.get(name)
+            if previous is None or previous[0] is not buffer or previous[1] != _version(buffer):
                 self._buffers[name] = (buffer, _version(buffer), _copy(buffer))
 
     def undo(self) -> None:

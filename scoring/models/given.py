@@ -40,8 +40,8 @@ def opened(model: Any) -> Iterator[Any]:
     if isinstance(model, Path):
         yield str(model)
     elif isinstance(model, tuple):
-        with _borrowed(*_pair(model)) as found:
-            yield found
+        with _borrowed(*_pair(model)) as borrowed:
+            yield borrowed
     elif isinstance(model, str | Model | type) or hasattr(model, "loglikelihood"):
         yield model
     elif callable(model) and not hasattr(model, "parameters"):
@@ -62,8 +62,10 @@ class Function:
     @property
     def name(self) -> str:
         """The name of the function."""
-        found = getattr(self.function, "name", None) or getattr(self.function, "__name__", type(self.function).__name__)
-        return str(found)
+        own_name = getattr(self.function, "name", None) or getattr(
+            self.function, "__name__", type(self.function).__name__
+        )
+        return str(own_name)
 
     @property
     def digest(self) -> str:
@@ -78,19 +80,19 @@ class Function:
         ]
 
 
-def _pair(given: tuple[Any, ...]) -> tuple[Any, Any]:
+def _pair(pair: tuple[Any, ...]) -> tuple[Any, Any]:
     """A network of transformers and its fast tokenizer; anything else raises ValueError."""
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    if len(given) != 2 or not isinstance(given[0], PreTrainedModel) or hasattr(given[0], "peft_config"):
-        found = ", ".join(type(part).__name__ for part in given)
+    if len(pair) != 2 or not isinstance(pair[0], PreTrainedModel) or hasattr(pair[0], "peft_config"):
+        names = ", ".join(type(part).__name__ for part in pair)
         raise ValueError(
-            f"found the model ({found}); expected (model, tokenizer) of transformers: unwrap the model, and merge an "
+            f"found the model ({names}); expected (model, tokenizer) of transformers: unwrap the model, and merge an "
             "adapter (merge_and_unload)"
         )
-    if not isinstance(given[1], PreTrainedTokenizerBase) or not given[1].is_fast:
-        raise ValueError(f"found a tokenizer {type(given[1]).__name__}; expected a fast one of transformers")
-    return given[0], given[1]
+    if not isinstance(pair[1], PreTrainedTokenizerBase) or not pair[1].is_fast:
+        raise ValueError(f"found a tokenizer {type(pair[1]).__name__}; expected a fast one of transformers")
+    return pair[0], pair[1]
 
 
 @contextmanager
@@ -129,9 +131,9 @@ def _borrowed(module: Any, tokenizer: Any) -> Iterator[Model]:
         for part, attributes, registered in before:
             vars(part).clear()
             vars(part).update(attributes)
-            for name, of in registered.items():
+            for name, entries in registered.items():
                 vars(part)[name].clear()
-                vars(part)[name].update(of)
+                vars(part)[name].update(entries)
         for weight, needed in gradients:
             weight.requires_grad_(needed)
 
@@ -153,12 +155,12 @@ def _folder_of(module: Any) -> Path | None:
         return folder
     if not (revision := getattr(module.config, "_commit_hash", None)):
         return None
-    found = cached_file(module.name_or_path, "config.json", revision=revision, local_files_only=True)
-    return Path(found).parent if found else None
+    path = cached_file(module.name_or_path, "config.json", revision=revision, local_files_only=True)
+    return Path(path).parent if path else None
 
 
 def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:
-    """Whether a network and a tokenizer equal the files of a folder.
+    """Returns True if a network and a tokenizer equal the files of a folder.
 
     All weights must equal the folder's safetensors; configuration, submodules and tokenizer must be the same too.
     """
@@ -170,7 +172,7 @@ def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:
     if _read_by(AutoTokenizer.from_pretrained(folder)) != _read_by(tokenizer):
         return False
     held = dict(module.named_parameters(remove_duplicate=False)) | dict(stored_buffers(module))
-    left, prefix = {id(weight) for weight in module.parameters()}, f"{module.base_model_prefix}."
+    unchecked, prefix = {id(weight) for weight in module.parameters()}, f"{module.base_model_prefix}."
     for file in sorted(folder.glob("*.safetensors")):
         with safe_open(file, "pt") as stored:
             for name in stored.keys():  # noqa: SIM118  not a mapping
@@ -178,8 +180,8 @@ def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:
                 own = next((held[way] for way in ways if way in held), None)
                 if own is not None and not stored.get_tensor(name).to(own.dtype).equal(own.detach().cpu()):
                     return False
-                left.discard(id(own))
-    return not left and is_as_built(module)
+                unchecked.discard(id(own))
+    return not unchecked and is_as_built(module)
 
 
 def _described(config: Any) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Model:
 
     @property
     def pads_left(self) -> bool:
-        """Whether the model is causal and its tokenizer pads on the left."""
+        """True if the model is causal and its tokenizer pads on the left."""
         return self.kind == "causal" and self.tokenizer.padding_side == "left"
 
     @property

@@ -18,7 +18,7 @@ def registered() -> Plugins:
 
 
 def is_plugged(name: str) -> bool:
-    """Whether a name refers to a model of another package: the text before its colon is a registered name."""
+    """Returns True if a name refers to a model of another package: the text before its colon is a registered name."""
     prefix, colon, _ = name.partition(":")
     return bool(colon) and (prefix in registered().parts or prefix in registered().broken)
 
@@ -36,7 +36,7 @@ def made(name: str) -> Any:
         raise ValueError(f"the model {prefix!r} failed to make {name!r}: {what(error)}; mend its package") from error
 
 
-def _faults(name: str, found: Any) -> Iterator[str]:
+def _faults(name: str, plugin: Any) -> Iterator[str]:
     """The reasons why the object of an entry point cannot create a model."""
-    if not callable(found):
-        yield f"found {short(found)}; expected a function or class that makes a model of a text"
+    if not callable(plugin):
+        yield f"found {short(plugin)}; expected a function or class that makes a model of a text"

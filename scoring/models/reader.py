@@ -42,7 +42,7 @@ class Reader:
 
     @cached_property
     def adds_start(self) -> bool:
-        """Whether the tokenizer itself adds the start token before a text."""
+        """True if the tokenizer itself adds the start token before a text."""
         return bool(self._backend.encode("a").ids[:1] == [self.start])
 
     @cached_property
@@ -59,17 +59,17 @@ class Reader:
 
     @cached_property
     def segmented(self) -> bool:
-        """Whether the model takes the segment of each token as input."""
+        """True if the model takes the segment of each token as input."""
         return "token_type_ids" in self._tokenizer.model_input_names
 
     @cached_property
     def limit(self) -> int:
         """The maximum number of tokens in one input of the model."""
         limits = [int(self._tokenizer.model_max_length)]
-        if (found := getattr(self._config, "max_position_embeddings", None) or 0) > 0:
+        if (positions := getattr(self._config, "max_position_embeddings", None) or 0) > 0:
             table = getattr(getattr(self._body, "embeddings", None), "position_embeddings", None)
             padding = getattr(table, "padding_idx", None)
-            limits.append(int(found) - (0 if padding is None else padding + 1))
+            limits.append(int(positions) - (0 if padding is None else padding + 1))
         return min(limits)
 
     @cached_property
@@ -90,7 +90,7 @@ class Reader:
         if self._unknown.isdisjoint(tokens.ids):
             return tokens.dropped
         own = tokens.of() if places is None else places
-        return tokens.dropped + sum(tokens.ids[at] in self._unknown for at in own)
+        return tokens.dropped + sum(tokens.ids[place] in self._unknown for place in own)
 
     @cached_property
     def _special(self) -> frozenset[int]:
@@ -108,18 +108,18 @@ class Reader:
 
     def after(self, before: str, texts: Iterable[str]) -> dict[str, Tokens]:
         """Distinct text to its tokens as the second of two texts; tokens of the first text get segment None."""
-        read = self.framed((before, text) for text in texts)
+        by_pair = self.framed((before, text) for text in texts)
         return {
-            pair[1]: replace(of, text=pair[1], segments=tuple(0 if part == 1 else None for part in of.segments))
-            for pair, of in read.items()
+            pair[1]: replace(tokens, text=pair[1], segments=tuple(0 if part == 1 else None for part in tokens.segments))
+            for pair, tokens in by_pair.items()
         }
 
     def _encode(self, texts: Iterable[Text], special: bool) -> Iterator[tuple[Text, Tokens]]:
         """Tokenize distinct texts in order, in batches, since the output needs several times their memory."""
-        left = iter(dict.fromkeys(texts))
-        while some := list(islice(left, AT_ONCE)):
-            found = self._backend.encode_batch(some, add_special_tokens=special)
-            yield from map(self._tokens, some, found)
+        remaining = iter(dict.fromkeys(texts))
+        while some := list(islice(remaining, AT_ONCE)):
+            encodings = self._backend.encode_batch(some, add_special_tokens=special)
+            yield from map(self._tokens, some, encodings)
 
     def _tokens(self, text: Text, encoding: Any) -> tuple[Text, Tokens]:
         """A text with its tokens, from the encoding of the tokenizer."""
@@ -138,7 +138,7 @@ class Reader:
         """The tokens, unchanged; a text that is empty, too long or spells a special token raises `Unscorable`."""
         own: Sequence[int] = tokens.ids
         if None in tokens.segments:
-            own = [token for token, of in zip(tokens.ids, tokens.segments, strict=True) if of is not None]
+            own = [token for token, segment in zip(tokens.ids, tokens.segments, strict=True) if segment is not None]
         if not own:
             raise Unscorable("the text has no tokens")
         if len(tokens.ids) + added > self.limit:
@@ -162,7 +162,7 @@ def unknown_ids(tokenizer: Any) -> frozenset[int]:
     ids = {tokenizer.unk_token_id, None if named is None else model.token_to_id(named)}
     if type(model).__name__ == "Unigram":
         ids.add(json.loads(model.__getstate__())["unk_id"])
-    return frozenset(int(found) for found in ids if found is not None)
+    return frozenset(int(token_id) for token_id in ids if token_id is not None)
 
 
 def dropped_by(tokenizer: Any) -> Callable[[str], int] | None:
@@ -190,7 +190,7 @@ def dropped_by(tokenizer: Any) -> Callable[[str], int] | None:
 
 
 def _by_bytes(backend: Any, vocabulary: frozenset[str]) -> bool:
-    """Whether the tokenizer reads texts as bytes and has every byte in its vocabulary."""
+    """Returns True if the tokenizer reads texts as bytes and has every byte in its vocabulary."""
     from tokenizers.pre_tokenizers import ByteLevel
 
     letters = frozenset(ByteLevel.alphabet())
@@ -210,7 +210,9 @@ def _lost(piece: str, model: Any, vocabulary: frozenset[str]) -> int:
     """The number of letters in a piece for which the model has no token; spaces do not count."""
     prefix, suffix = model.continuing_subword_prefix or "", model.end_of_word_suffix or ""
     last = len(piece) - 1
-    spelt = [(prefix if at else "") + letter + (suffix if at == last else "") for at, letter in enumerate(piece)]
+    spelt = [
+        (prefix if place else "") + letter + (suffix if place == last else "") for place, letter in enumerate(piece)
+    ]
     return sum(
         name not in vocabulary and not letter.isspace() and not _bytes_known(letter, model, vocabulary)
         for name, letter in zip(spelt, piece, strict=True)
@@ -218,5 +220,5 @@ def _lost(piece: str, model: Any, vocabulary: frozenset[str]) -> int:
 
 
 def _bytes_known(letter: str, model: Any, vocabulary: frozenset[str]) -> bool:
-    """Whether the model can spell a letter by its bytes."""
+    """Returns True if the model can spell a letter by its bytes."""
     return bool(model.byte_fallback) and all(f"<0x{byte:02X}>" in vocabulary for byte in letter.encode())

@@ -40,19 +40,19 @@ def word_vectors(path: Path | str, unknown: set[str]) -> Encode:
     def encode(texts: Sequence[str]) -> Matrix:
         split = [words_of(text) for text in texts]
         wanted = {form for words in split for word in words for form in (word, word.lower())}
-        found = read_word_vectors(path, wanted)
-        known = [[found.get(word, found.get(word.lower())) for word in words] for words in split]
-        for text, words, vectors in zip(texts, split, known, strict=True):
+        by_word = read_word_vectors(path, wanted)
+        per_text = [[by_word.get(word, by_word.get(word.lower())) for word in words] for words in split]
+        for text, words, vectors in zip(texts, split, per_text, strict=True):
             if any(vector is None and word[0].isalnum() for word, vector in zip(words, vectors, strict=True)):
                 unknown.add(text)
-        return _means([[vector for vector in vectors if vector is not None] for vectors in known])
+        return _means([[vector for vector in vectors if vector is not None] for vectors in per_text])
 
     return encode
 
 
 def read_word_vectors(path: Path, wanted: set[str]) -> dict[str, Matrix]:
     """The vectors of the wanted words; if a word occurs twice in the file, the first vector counts."""
-    found: dict[str, Matrix] = {}
+    vectors: dict[str, Matrix] = {}
     with cast("IO[bytes]", gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as file:
         first = file.readline()
         header = re.fullmatch(rb"(\d+) (\d+)\s*", first)
@@ -64,17 +64,17 @@ def read_word_vectors(path: Path, wanted: set[str]) -> dict[str, Matrix]:
                 raise BadInput(path, "no header of two numbers", "word2vec's binary format", 1)
             for word, raw in _binary_rows(file, int(header[1]), size, path):
                 if word in wanted:
-                    found.setdefault(word, _finite(np.frombuffer(raw, dtype="<f4").astype(np.float32), size, path))
-            return found
+                    vectors.setdefault(word, _finite(np.frombuffer(raw, dtype="<f4").astype(np.float32), size, path))
+            return vectors
         for line, text in enumerate(file if header else chain([first], file), start=2 if header else 1):
             word, _, rest = text.decode("utf-8", "replace").partition(" ")
             if (
                 word in wanted
-                and word not in found
+                and word not in vectors
                 and (vector := _numbers(rest.split(), size, path, line)) is not None
             ):
-                found[word] = vector
-    return found
+                vectors[word] = vector
+    return vectors
 
 
 def _numbers(fields: list[str], size: int, path: Path, line: int) -> Matrix | None:
@@ -97,19 +97,19 @@ def _finite(vector: Matrix, size: int, path: Path, line: int | None = None) -> M
 
 def _binary_rows(file: IO[bytes], count: int, size: int, path: Path) -> Iterator[tuple[str, bytes]]:
     """Each word of word2vec's binary format, with the bytes of its vector."""
-    width, held, at = 4 * size, b"", 0
+    width, held, start = 4 * size, b"", 0
     for _ in range(count):
-        while (end := held.find(b" ", at)) < 0 or len(held) < end + 1 + width:
+        while (end := held.find(b" ", start)) < 0 or len(held) < end + 1 + width:
             more = file.read(1 << 20)
             if not more:
                 raise BadInput(path, "an end before the last word", f"{count:,} words of {size} numbers")
-            held, at = held[at:] + more, 0
-        yield held[at:end].lstrip(b"\n").decode("utf-8", "replace"), held[end + 1 : end + 1 + width]
-        at = end + 1 + width
+            held, start = held[start:] + more, 0
+        yield held[start:end].lstrip(b"\n").decode("utf-8", "replace"), held[end + 1 : end + 1 + width]
+        start = end + 1 + width
 
 
 def is_token_folder(folder: Path) -> bool:
-    """Whether a folder is a static embedding from model2vec or sentence-transformers."""
+    """Returns True if a folder is a static embedding from model2vec or sentence-transformers."""
     return _tensors_in(folder) is not None
 
 
@@ -171,12 +171,12 @@ def _unknown(tokenizer: Any) -> int | None:
     """The id of the unknown token; None without one."""
     model = json.loads(tokenizer.to_str())["model"]
     unknown = model.get("unk_token")
-    found: int | None = tokenizer.token_to_id(unknown) if unknown else model.get("unk_id")
-    return found
+    token_id: int | None = tokenizer.token_to_id(unknown) if unknown else model.get("unk_id")
+    return token_id
 
 
-def _means(found: Sequence[Sequence[Matrix] | Matrix]) -> Matrix:
+def _means(per_text: Sequence[Sequence[Matrix] | Matrix]) -> Matrix:
     """The mean of the vectors of each text; NaN for a text without vectors."""
-    size = next((len(vectors[0]) for vectors in found if len(vectors)), 1)
+    size = next((len(vectors[0]) for vectors in per_text if len(vectors)), 1)
     nothing = np.full(size, np.nan, dtype=np.float32)
-    return np.stack([np.mean(vectors, axis=0) if len(vectors) else nothing for vectors in found])
+    return np.stack([np.mean(vectors, axis=0) if len(vectors) else nothing for vectors in per_text])

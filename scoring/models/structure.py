@@ -21,7 +21,7 @@ def structure(module: Any) -> list[Any]:
 
 
 def is_as_built(module: Any) -> bool:
-    """Whether a network has the submodules that its class builds from its configuration.
+    """Returns True if a network has the submodules that its class builds from its configuration.
 
     The class must come from transformers or from the code in the model's folder.
     """
@@ -39,15 +39,15 @@ def refuse_unhashed(module: Any) -> None:
     for name, part in module.named_modules():
         hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]
         if any(getattr(hook, "__module__", "") != COLLECTS for hook in hooks):
-            found = "forward hooks"
+            fault = "forward hooks"
         elif "forward" in vars(part) and "_hf_hook" not in vars(part):
-            found = "a forward that replaces that of its class"
+            fault = "a forward that replaces that of its class"
         elif type(part).__module__.startswith("torch.ao."):
-            found = "weights packed by torch.ao"
+            fault = "weights packed by torch.ao"
         else:
             continue
         raise ValueError(
-            f"found {found} on {name or 'the model'}, which nobody can hash; expected none: undo that, or "
+            f"found {fault} on {name or 'the model'}, which nobody can hash; expected none: undo that, or "
             "score a model class of your own with a name and a digest"
         )
 
@@ -65,7 +65,7 @@ def _plain(part: Any) -> dict[str, Any]:
 
 
 def _is_function(value: Any) -> bool:
-    """Whether a value is a function or class with a qualified name."""
+    """Returns True if a value is a function or class with a qualified name."""
     return callable(value) and hasattr(value, "__qualname__")
 
 

@@ -30,7 +30,7 @@ class Tokens:
         """The positions of the tokens of one segment, without special tokens."""
         if segment == 0 and not any(self.segments) and None not in self.segments:
             return list(range(len(self.segments)))
-        return [at for at, found in enumerate(self.segments) if found == segment]
+        return [place for place, number in enumerate(self.segments) if number == segment]
 
     def span(self, begin: int, end: int) -> range:
         """The positions of the tokens that spell these characters of the first text.
@@ -60,7 +60,7 @@ class Tokens:
         return range(inside[0], inside[-1] + 1)
 
     def _begins_word(self, space: int, first: int) -> bool:
-        """Whether a token of spaces begins the word: at most one plain space, adjacent to it and with its word id."""
+        """Returns True if a token of spaces begins the word: at most one plain space, next to it, with its word id."""
         low, high = self.offsets[space]
         joined = high == self._without_space(first)[0] and self.offsets[first][0] >= high
         return joined and self.text[low:high] in ("", " ") and self.words[space] == self.words[first]
@@ -68,7 +68,7 @@ class Tokens:
     def after(self, end: int) -> int:
         """The number of tokens of the first text after the tokens in `span(0, end)`."""
         places = self.of()
-        last = bisect_left(places, end, key=lambda at: self.offsets[at][0])
+        last = bisect_left(places, end, key=lambda place: self.offsets[place][0])
         while last:
             low, high = self._without_space(places[last - 1])
             if low < min(high, end):
@@ -80,8 +80,8 @@ class Tokens:
             raise Unscorable(f"the token {self.text[low:high]!r} joins {self.text[:end]!r} with the letters beside it")
         return len(places) - last
 
-    def _without_space(self, at: int) -> tuple[int, int]:
+    def _without_space(self, place: int) -> tuple[int, int]:
         """The character range of a token, without leading spaces."""
-        low, high = self.offsets[at]
+        low, high = self.offsets[place]
         piece = self.text[low:high]
         return low + len(piece) - len(piece.lstrip()), high

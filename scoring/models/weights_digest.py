@@ -13,12 +13,12 @@ def weights_digest(module: Any) -> str:
 
     The digest detects ordinary changes, also of the order, but gives no protection against deliberate forgery.
     """
-    found = sha256()
+    digest = sha256()
     for name, tensor in _stored(module):
-        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} {tensor.device.type == 'meta'}".encode())
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} {tensor.device.type == 'meta'}".encode())
         for part in _sums(tensor):
-            found.update(part)
-    return found.hexdigest()
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def _stored(module: Any) -> Iterator[tuple[str, Any]]:

@@ -15,17 +15,17 @@ from catsofa.scoring.run.store import Run
 
 def self_checks(run: Path) -> dict[str, Batching]:
     """The stored self-check findings of a run; empty for runs of earlier versions, which stored none."""
-    found = defaultdict[str, Batching](Batching)
+    findings = defaultdict[str, Batching](Batching)
     if is_checked(read_manifest(run)):
         with Run.open(run) as held:
-            self_check.restore(found, held.self_checks())
-    return found
+            self_check.restore(findings, held.self_checks())
+    return findings
 
 
 def unused(run: Path) -> tuple[str, ...]:
     """The warning about weights that the model of a run does not use; empty without one."""
-    found = read_manifest(run).get("about", {}).get(UNUSED)
-    return (str(found),) if found else ()
+    warning = read_manifest(run).get("about", {}).get(UNUSED)
+    return (str(warning),) if warning else ()
 
 
 def of_run(path: Path) -> Iterator[str]:
@@ -44,11 +44,11 @@ def of_run(path: Path) -> Iterator[str]:
 def of_runs(paths: Sequence[Path]) -> tuple[str, ...]:
     """The warnings of several runs without repeats; a warning that some runs lack begins with its model's name."""
     each = {path: list(of_run(path)) for path in paths}
-    told: dict[str, None] = {}
+    warnings: dict[str, None] = {}
     for path, sentences in each.items():
         for sentence in sentences:
-            shared = all(sentence in others for others in each.values()) or sentence.startswith(
+            shared = all(sentence in other for other in each.values()) or sentence.startswith(
                 f"{path.resolve().name} was"
             )
-            told[sentence if shared else f"{scored_by(path)}: {sentence}"] = None
-    return tuple(told)
+            warnings[sentence if shared else f"{scored_by(path)}: {sentence}"] = None
+    return tuple(warnings)

@@ -56,19 +56,19 @@ def check_run(folder: Path) -> Verdict | None:
 
 
 def _is_run(folder: Path) -> bool:
-    """Whether `catsofa score` wrote a folder: the folder has scores, or other parts of a run without scores."""
+    """Returns True if `catsofa score` wrote a folder: the folder has scores, or other parts of a run without scores."""
     if (folder / SCORES).exists():
         return True
     if (folder / REPORT).exists():
         return (folder / MANIFEST).is_file() or (folder / JOURNAL).is_file()
     with suppress(BadInput):
-        found = json_files.read(folder / MANIFEST, "a manifest") if (folder / MANIFEST).is_file() else None
-        return isinstance(found, dict) and {"identity", "about"} <= found.keys()
+        manifest = json_files.read(folder / MANIFEST, "a manifest") if (folder / MANIFEST).is_file() else None
+        return isinstance(manifest, dict) and {"identity", "about"} <= manifest.keys()
     return False
 
 
 def _holds_scores(folder: Path) -> bool:
-    """Whether the database of a folder without a manifest has at least one score."""
+    """Returns True if the database of a folder without a manifest has at least one score."""
     connection = connect(folder, make=False)
     try:
         with sentences(folder):
@@ -77,19 +77,19 @@ def _holds_scores(folder: Path) -> bool:
         connection.close()
 
 
-def _missing(path: Path, what: str) -> Fault:
+def _missing(path: Path, content: str) -> Fault:
     """The fault for a missing file that `catsofa score` always writes."""
     again = "copy it back, or score again with another --out"
-    return Fault(path, f"found no such file; expected {what}, which catsofa always writes: {again}")
+    return Fault(path, f"found no such file; expected {content}, which catsofa always writes: {again}")
 
 
 def _parts(folder: Path, manifest: Mapping[str, Any], faults: list[Fault], unchecked: list[str]) -> Iterator[str]:
     """Yield the unchanged parts of a run; add changed parts to `faults`, parts without checksums to `unchecked`."""
     if (count := _try(lambda: _count(folder), faults)) is not None:
         yield from [quantity(count, "score")] * bool(count)
-    if found := _try(lambda: _history(folder, manifest), faults):
-        unchecked += (f"{JOURNAL}: {part}" for part in found.unchecked)
-        yield from (f"{part} of {JOURNAL}" for part in found.checked)
+    if verdict := _try(lambda: _history(folder, manifest), faults):
+        unchecked += (f"{JOURNAL}: {part}" for part in verdict.unchecked)
+        yield from (f"{part} of {JOURNAL}" for part in verdict.checked)
     if replies := check_replies(folder / REPLIES):
         faults += replies.faults
         unchecked += replies.unchecked
@@ -103,16 +103,16 @@ def _parts(folder: Path, manifest: Mapping[str, Any], faults: list[Fault], unche
 
 
 def _report(folder: Path, unchecked: list[str]) -> bool:
-    """Whether a run is finished with an unchanged report; an unfinished run has none, or one of fewer records."""
+    """Returns True if a run is finished with an unchanged report; an unfinished run has no report, or a smaller one."""
     with Run.open(folder) as run:
         finished, progress, held = is_finished(run), run.progress(), run.check()
     if finished:
         read_report(folder)
         return True
     if (folder / REPORT).exists():
-        found = json_files.read(folder / REPORT, "the report of a run")
-        check_seal(found if isinstance(found, dict) else {}, folder / REPORT, REMEDY)
-        made_from = found.get(MADE_FROM, {})
+        report = json_files.read(folder / REPORT, "the report of a run")
+        check_seal(report if isinstance(report, dict) else {}, folder / REPORT, REMEDY)
+        made_from = report.get(MADE_FROM, {})
         if {**made_from, **held} == made_from:
             raise wrong(folder, f"a run without its end, though {REPORT} was made of all these scores")
     unchecked.append(f"{REPORT}: the run is not finished ({progress})")
@@ -134,8 +134,8 @@ def _history(folder: Path, manifest: Mapping[str, Any]) -> Verdict | None:
             sealed = run.check_history()
     if not log.path.is_file():
         return None
-    found = check_log(log, "history")
-    return found if sealed or not found.checked else replace(found, unchecked=(*found.unchecked, NO_SEAL))
+    verdict = check_log(log, "history")
+    return verdict if sealed or not verdict.checked else replace(verdict, unchecked=(*verdict.unchecked, NO_SEAL))
 
 
 def check_report(path: Path) -> Verdict | None:
@@ -197,9 +197,9 @@ def _origins(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Path, Callable[
             yield "model but for files that an earlier version did not hash", place, lambda: True
         else:
             yield "model", place, lambda: now == digest
-    on = about.get("on")
-    if isinstance(on, str) and Path(on).is_absolute() and Path(on).exists():
-        if is_data(on, manifest) or not is_earlier_data(on, manifest):
-            yield "data", Path(on), lambda: is_data(on, manifest)
+    data_path = about.get("on")
+    if isinstance(data_path, str) and Path(data_path).is_absolute() and Path(data_path).exists():
+        if is_data(data_path, manifest) or not is_earlier_data(data_path, manifest):
+            yield "data", Path(data_path), lambda: is_data(data_path, manifest)
         else:
-            yield "data but for the order of candidates", Path(on), lambda: True
+            yield "data but for the order of candidates", Path(data_path), lambda: True

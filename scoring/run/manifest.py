@@ -30,8 +30,8 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
         raise BadInput(folder, "a run of `catsofa choose`", expected)
     if not path.is_file():
         inside = sorted(one.parent.relative_to(folder).as_posix() for one in Path(folder).glob(f"*/{MANIFEST}"))
-        found = f"a folder that holds the runs {short(', '.join(inside))}" if inside else f"no {MANIFEST}"
-        raise BadInput(folder, found, f"{EXPECTED}; name one of these runs" if inside else EXPECTED)
+        problem = f"a folder that holds the runs {short(', '.join(inside))}" if inside else f"no {MANIFEST}"
+        raise BadInput(folder, problem, f"{EXPECTED}; name one of these runs" if inside else EXPECTED)
     manifest = json_files.read(path, expected)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("identity"), dict):
         raise BadInput(path, "no identity in it", expected)
@@ -44,5 +44,5 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
 
 
 def is_checked(manifest: Mapping[str, Any]) -> bool:
-    """Whether the files of a run have checksums; earlier versions wrote none."""
+    """Returns True if the files of a run have checksums; earlier versions wrote none."""
     return FIELD in manifest

@@ -29,8 +29,8 @@ def scored_by(path: Path | str) -> str:
 def precision_of(paths: Sequence[Path | str]) -> str:
     """The common precision of runs, as a signature names it; empty for score files and if the runs differ."""
     about = [read_manifest(path).get("about", {}) if Path(path).is_dir() else {} for path in paths]
-    found = {str(one.get("precision", "")) for one in about}
-    return found.pop() if len(found) == 1 else ""
+    precisions = {str(one.get("precision", "")) for one in about}
+    return precisions.pop() if len(precisions) == 1 else ""
 
 
 def label_in(manifest: Mapping[str, Any], folder: Path) -> str:
@@ -65,8 +65,8 @@ def by_protocol(paths: Sequence[Path]) -> dict[str, list[Path]]:
         return {}
     for path, label, options in zip(paths, plain, apart, strict=True):
         if any(option.startswith(RECORDS) for option in options):
-            found = f"found runs of one model ({label}) on several numbers of records, one of them {path}"
-            raise ValueError(f"{found}; expected one number, since a model counts once. Leave the others out")
+            problem = f"found runs of one model ({label}) on several numbers of records, one of them {path}"
+            raise ValueError(f"{problem}; expected one number, since a model counts once. Leave the others out")
     names = [str(read_manifest(path).get("about", {}).get("protocol")) if path.is_dir() else "files" for path in paths]
     if max(Counter(zip(plain, names, strict=True)).values()) > 1:
         names = [" ".join([name, *options]) for name, options in zip(names, apart, strict=True)]
@@ -75,14 +75,14 @@ def by_protocol(paths: Sequence[Path]) -> dict[str, list[Path]]:
         if (first := runs.setdefault(name, {}).setdefault(label, path)) != path:
             raise ValueError(f"{first} and {path} are scores of one model ({label}) by {name}; name one of them")
     models = list(dict.fromkeys(plain))
-    if any(len(of) < len(models) for of in runs.values()):
+    if any(len(by_model) < len(models) for by_model in runs.values()):
         under = [f"{model} by {' and '.join(name for name in runs if model in runs[name])}" for model in models]
-        lacking = [name for name, of in runs.items() if len(of) < len(models)]
+        lacking = [name for name, by_model in runs.items() if len(by_model) < len(models)]
         raise ValueError(
             f"found {', '.join(under)}; expected every model by every protocol. Score what is missing, or leave out "
             f"the runs by {' and '.join(lacking)}"
         )
-    return {name: [of[model] for model in models] for name, of in runs.items()}
+    return {name: [by_model[model] for model in models] for name, by_model in runs.items()}
 
 
 def _same(path: Path, paths: Sequence[Path], plain: Sequence[str]) -> list[Path]:
@@ -91,11 +91,11 @@ def _same(path: Path, paths: Sequence[Path], plain: Sequence[str]) -> list[Path]
     return [other for other, label in zip(paths, plain, strict=True) if label == mine and other != path]
 
 
-def _apart(path: Path, others: Iterable[Path]) -> Iterator[str]:
+def _apart(path: Path, runs: Iterable[Path]) -> Iterator[str]:
     """The options, as `name=value`, in which a run differs from other runs of the same model."""
     if path.is_dir():
         mine = _options(path)
-        theirs = [_options(other) for other in others if other.is_dir()]
+        theirs = [_options(other) for other in runs if other.is_dir()]
         yield from (f"{k}={v}" for k, v in mine.items() if any(v != other.get(k) for other in theirs))
 
 
@@ -107,10 +107,10 @@ def _options(run: Path) -> dict[str, Any]:
 
 def _flat(identity: Mapping[str, Any]) -> dict[str, Any]:
     """The options of an identity as one flat dictionary, without the data and the version."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for name, value in identity.items():
-        found |= value if isinstance(value, Mapping) else {name: value}
-    return {name: value for name, value in found.items() if name not in ("data", "catsofa")}
+        options |= value if isinstance(value, Mapping) else {name: value}
+    return {name: value for name, value in options.items() if name not in ("data", "catsofa")}
 
 
 def refuse_other_ways(path: Path | str, protocol: Protocol) -> None:
@@ -119,8 +119,8 @@ def refuse_other_ways(path: Path | str, protocol: Protocol) -> None:
         return
     manifest = read_manifest(path)
     identity = manifest["identity"]
-    given = ("causal_pair", "masked_pair") if "nsp" in identity else ()
-    before = {option: way for option, way in identity.get("protocol", {}).items() if option not in given}
+    ignored = ("causal_pair", "masked_pair") if "nsp" in identity else ()
+    before = {option: way for option, way in identity.get("protocol", {}).items() if option not in ignored}
     chosen = protocol.options()
     now = {option: chosen.get(option) for option in before}
     if changed := list(differences(before, now)):
@@ -156,7 +156,7 @@ def refuse_other_models(original: Path, paraphrase: Path) -> None:
 
 def _apart_from_data(run: Path) -> dict[str, Any]:
     """The identity of a run without its data."""
-    return {name: of for name, of in read_manifest(run)["identity"].items() if name != "data"}
+    return {name: value for name, value in read_manifest(run)["identity"].items() if name != "data"}
 
 
 def data_of(path: Path | str) -> str:
@@ -167,22 +167,26 @@ def data_of(path: Path | str) -> str:
         raise BadInput(path, "scores that do not say what they are of", "--on with their CATs")
     manifest = read_manifest(path)
     about = manifest.get("about", {})
-    if not isinstance(on := about.get("on"), str):
+    if not isinstance(data_path := about.get("on"), str):
         raise BadInput(path, "a run that does not say where its data lie", "--on with its CATs")
-    if not is_data(on, manifest):
-        if is_earlier_data(on, manifest):
-            found = f"the data of {path}, which an earlier version hashed without the order of the candidates"
-            raise BadInput(on, found, f"--on {on} if that order did not change, or a new run with another --out")
-        raise BadInput(on, f"other data than {path} was scored on ({about.get('data')})", "--on with the same CATs")
-    return on
+    if not is_data(data_path, manifest):
+        if is_earlier_data(data_path, manifest):
+            problem = f"the data of {path}, which an earlier version hashed without the order of the candidates"
+            raise BadInput(
+                data_path, problem, f"--on {data_path} if that order did not change, or a new run with another --out"
+            )
+        raise BadInput(
+            data_path, f"other data than {path} was scored on ({about.get('data')})", "--on with the same CATs"
+        )
+    return data_path
 
 
-def refuse_other_data(path: Path | str, on: str | Path, records: Sequence[Any]) -> None:
+def refuse_other_data(path: Path | str, data_path: str | Path, records: Sequence[Any]) -> None:
     """Refuse to measure a run on records that it did not score; score files are not checked."""
     if not Path(path).is_dir():
         return
     manifest, data = read_manifest(path), content_of(records).digest[:DIGITS]
-    if is_data(on, manifest) or subset_in(path).endswith(f"@{data}") or is_earlier_data(on, manifest):
+    if is_data(data_path, manifest) or subset_in(path).endswith(f"@{data}") or is_earlier_data(data_path, manifest):
         return
     about = manifest.get("about", {})
     place = about.get("on")
@@ -190,18 +194,18 @@ def refuse_other_data(path: Path | str, on: str | Path, records: Sequence[Any]) 
         scored = {content_of([record]).digest for record in sources.read(place)}
         if all(content_of([record]).digest in scored for record in records):
             return
-    found = f"other data ({data_label(Path(on).name, data)}) than {path} was scored on ({about.get('data')})"
-    raise BadInput(on, found, "the data of the run, or some of its records; or score again on this data")
+    problem = f"other data ({data_label(Path(data_path).name, data)}) than {path} was scored on ({about.get('data')})"
+    raise BadInput(data_path, problem, "the data of the run, or some of its records; or score again on this data")
 
 
-def is_earlier_data(on: str | Path, manifest: Mapping[str, Any]) -> bool:
-    """Whether `on` is the data of a run by the hash of earlier versions, which ignored the order of candidates."""
-    return bool(SCHEME + earlier_content_of(sources.read(on)).digest == manifest["identity"].get("data"))
+def is_earlier_data(data_path: str | Path, manifest: Mapping[str, Any]) -> bool:
+    """True if this is the data of a run by the hash of earlier versions, which ignored the order of candidates."""
+    return bool(SCHEME + earlier_content_of(sources.read(data_path)).digest == manifest["identity"].get("data"))
 
 
-def is_data(on: str | Path, manifest: Mapping[str, Any]) -> bool:
-    """Whether `on` is the data of a run: by a hash of the content, or of the bytes for runs of earlier versions."""
+def is_data(data_path: str | Path, manifest: Mapping[str, Any]) -> bool:
+    """True if this is the data of a run: by a hash of the content, or of the bytes for runs of earlier versions."""
     held = str(manifest["identity"].get("data"))
     if held.startswith(SCHEME):
-        return held == SCHEME + content_at(on).digest
-    return bool(name_of(sources.resolve(on)) == manifest.get("about", {}).get("data"))
+        return held == SCHEME + content_at(data_path).digest
+    return bool(name_of(sources.resolve(data_path)) == manifest.get("about", {}).get("data"))

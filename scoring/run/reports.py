@@ -41,10 +41,10 @@ def read_report(folder: Path | str) -> dict[str, Any]:
     return read_with(folder, Run.check)[0]
 
 
-def read_with(folder: Path | str, read: Callable[[Run], T]) -> tuple[dict[str, Any], T | None]:
-    """The report of a finished run, checked as in `read_report`, and the result of `read(run)`.
+def read_with(folder: Path | str, read_run: Callable[[Run], T]) -> tuple[dict[str, Any], T | None]:
+    """The report of a finished run, checked as in `read_report`, and the result of `read_run(run)`.
 
-    `read` must read every score. A run of an earlier version may have no scores; the result is then None.
+    `read_run` must read every score. A run of an earlier version may have no scores; the result is then None.
     """
     folder = Path(folder)
     if FIELD not in read_manifest(folder) and not (folder / SCORES).exists():
@@ -55,12 +55,12 @@ def read_with(folder: Path | str, read: Callable[[Run], T]) -> tuple[dict[str, A
     with Run.open(folder) as run:
         _refuse_unfinished(run)
         run.check_others()
-        made = read(run)
-        return _report_of(run), made
+        result = read_run(run)
+        return _report_of(run), result
 
 
 def refuse_changed(report: Mapping[str, Any], path: Path) -> bool:
-    """Whether a report has a checksum; a wrong one is refused. Printed reports and earlier versions have none.
+    """Returns True if a report has a checksum; a wrong one is refused. Printed reports and earlier versions have none.
 
     A report in a run folder must have a checksum if the run has checksums.
     """
@@ -81,7 +81,7 @@ def subset_in(path: Path | str) -> str:
 
 
 def is_finished(run: Run) -> bool:
-    """Whether a run is finished; a run of an earlier version is finished if it has a report."""
+    """Returns True if a run is finished; a run of an earlier version is finished if it has a report."""
     assert run.folder is not None
     return run.finished_with() is not None if run.checked else (run.folder / REPORT).is_file()
 
@@ -94,8 +94,8 @@ def _refuse_unfinished(run: Run) -> None:
 
 def _unfinished(folder: Path | str, progress: str) -> Unfinished:
     """The error for a run that is not finished."""
-    found = f"a run that is not finished ({progress})"
-    return Unfinished(folder, found, "a finished one; run its `catsofa score` again to go on")
+    problem = f"a run that is not finished ({progress})"
+    return Unfinished(folder, problem, "a finished one; run its `catsofa score` again to go on")
 
 
 def _report_of(run: Run) -> dict[str, Any]:

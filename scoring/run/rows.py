@@ -72,8 +72,8 @@ def changed_rows(now: Mapping[str, Any], finished: Any) -> str:
         for table in KEYS
         if now[table] != held.get(table)
     ]
-    others = [table.replace("_", " ") for table in KEYS if now[f"{table}_checksum"] != held.get(f"{table}_checksum")]
-    return ", ".join(counts) or f"other {' and '.join(others)} than the run was finished with"
+    changed = [table.replace("_", " ") for table in KEYS if now[f"{table}_checksum"] != held.get(f"{table}_checksum")]
+    return ", ".join(counts) or f"other {' and '.join(changed)} than the run was finished with"
 
 
 def seal(connection: sqlite3.Connection, name: str) -> str | None:
@@ -88,7 +88,7 @@ def keep_seal(connection: sqlite3.Connection, name: str, value: str) -> None:
 
 
 def is_row(row: tuple[Any, ...]) -> bool:
-    """Whether the values of a row have the types of its columns."""
+    """Returns True if the values of a row have the types of its columns."""
     *texts, score, tokens = row[0], row[1], row[4], row[5], row[2], row[3]
     return (
         all(isinstance(text, str) for text in texts)
@@ -99,7 +99,7 @@ def is_row(row: tuple[Any, ...]) -> bool:
 
 
 def _is_object(text: str) -> bool:
-    """Whether a text is a JSON object."""
+    """Returns True if a text is a JSON object."""
     try:
         return text == "{}" or isinstance(json.loads(text), Mapping)
     except ValueError:
@@ -149,9 +149,9 @@ def unchecked(folder: Path) -> str:
     return f"{folder} was written by an earlier version without checksums: its scores and report are not checked"
 
 
-def wrong(folder: Path | None, found: str) -> BadInput:
+def wrong(folder: Path | None, problem: str) -> BadInput:
     """The error for a database that differs from what the run wrote."""
-    return BadInput(folder / SCORES if folder else SCORES, found, REMEDY)
+    return BadInput(folder / SCORES if folder else SCORES, problem, REMEDY)
 
 
 @contextmanager
@@ -160,18 +160,18 @@ def sentences(folder: Path | None) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        said = str(error)
-        if "locked" in said:
+        message = str(error)
+        if "locked" in message:
             raise ValueError(f"another process is working on the run in {folder}; wait for it or stop it") from None
-        if "full" in said:
+        if "full" in message:
             raise ValueError(
                 f"no space left for the run in {folder}; free some and run the same command again"
             ) from None
-        if "disk I/O" in said or "unable to open" in said or "readonly" in said:
+        if "disk I/O" in message or "unable to open" in message or "readonly" in message:
             raise ValueError(
-                f"the scores of the run in {folder} cannot be read or written ({said}); "
+                f"the scores of the run in {folder} cannot be read or written ({message}); "
                 "once the disk is well, run the same command again"
             ) from None
-        raise wrong(folder, f"a damaged database ({said})") from None
+        raise wrong(folder, f"a damaged database ({message})") from None
     except OSError as error:
         raise ValueError(f"the run folder {folder} cannot be written ({error.strerror})") from None

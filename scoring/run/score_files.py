@@ -54,8 +54,8 @@ def read_scores(path: Path | str) -> list[Score]:
     for score in scores:
         text = score.item, score.task if score.task in PARTS else ""
         if text in tasks:
-            found = " and ".join(dict.fromkeys((tasks[text], score.task)))
-            raise BadInput(path, f"two scores of {score.item!r} (task {found})", "one score a text")
+            names = " and ".join(dict.fromkeys((tasks[text], score.task)))
+            raise BadInput(path, f"two scores of {score.item!r} (task {names})", "one score a text")
         tasks[text] = score.task
     return scores
 
@@ -93,7 +93,7 @@ def read_run(folder: Path | str, *, scores: bool) -> tuple[dict[str, Any], Given
 
 def report_on(
     predictions: Path | str,
-    on: str | Path,
+    data_path: str | Path,
     *,
     protocol: str = "catsofa",
     seed: int | None = None,
@@ -101,48 +101,50 @@ def report_on(
 ) -> Report:
     """A report on data (a file, or a released set by name) from scores of a file or run, or from predictions."""
     predictions = Path(predictions)
-    name, records = read_named(on)
+    name, records = read_named(data_path)
     chosen, kind = named(protocol, seed=seed), type(records[0])
-    measure = measure_of(kind, chosen, on)
+    measure = measure_of(kind, chosen, data_path)
     if measure.streams or measure.embeds:
         expected = "CATs, CrowS-Pairs or questions, which have measures made from scores"
-        raise BadInput(sources.resolve(on), called(kind), expected)
+        raise BadInput(sources.resolve(data_path), called(kind), expected)
     if measure.predicts and predictions.is_file() and isinstance(next(read(predictions)), kind):
         with guarded(measure, "predicted"):
-            found, unknown_ids, told = measure.predicted(records, read_as(predictions, kind), chosen, RESAMPLES)
-            found = checked(measure, found)
+            results, unknown_ids, notes = measure.predicted(records, read_as(predictions, kind), chosen, RESAMPLES)
+            results = checked(measure, results)
         signature = chosen.signature(name, scored_by(predictions), resamples=RESAMPLES)
-        return Report(protocol=chosen.name, results=found, signature=signature, unknown_ids=unknown_ids, warnings=told)
-    given = given_in(predictions)
+        return Report(
+            protocol=chosen.name, results=results, signature=signature, unknown_ids=unknown_ids, warnings=notes
+        )
+    scored = given_in(predictions)
     refuse_other_ways(predictions, chosen)
-    refuse_other_data(predictions, on, records)
-    made = report(
+    refuse_other_data(predictions, data_path, records)
+    result = report(
         records,
-        given.scores,
+        scored.scores,
         chosen,
         data=name,
         model=scored_by(predictions),
         with_terms=with_terms,
-        unknown=given.unknown,
-        error=given.error,
+        unknown=scored.unknown,
+        error=scored.error,
     )
-    made = replace(made, warnings=(*skipped_rows(on), *made.warnings))
-    return _with_origin(made, predictions) if predictions.is_dir() else made
+    result = replace(result, warnings=(*skipped_rows(data_path), *result.warnings))
+    return _with_origin(result, predictions) if predictions.is_dir() else result
 
 
-def _with_origin(made: Report, run: Path) -> Report:
+def _with_origin(result: Report, run: Path) -> Report:
     """A report on a run, with the precision, self-check and warnings of the run added as the run printed them."""
     batching = self_check.signature(cautions.self_checks(run))
-    signature = replace(made.signature, dtype=precision_of([run]), batching=batching)
+    signature = replace(result.signature, dtype=precision_of([run]), batching=batching)
     unused = cautions.unused(run)
-    told = [*cautions.of_run(run)][len(unused) :]
-    return replace(made, signature=signature, warnings=(*unused, *made.warnings, *told))
+    run_warnings = [*cautions.of_run(run)][len(unused) :]
+    return replace(result, signature=signature, warnings=(*unused, *result.warnings, *run_warnings))
 
 
 def robustness_on(
     original_scores: Sequence[Path | str],
     paraphrase_scores: Sequence[Path | str],
-    on: Sequence[str | Path] = (),
+    data_paths: Sequence[str | Path] = (),
     *,
     protocol: str = "catsofa",
     seed: int | None = None,
@@ -150,35 +152,37 @@ def robustness_on(
 ) -> RobustnessReport:
     """Compare scores of originals with scores of paraphrases, from files or runs.
 
-    `on` lists the CATs of the originals, then those of each paraphrase; these may be omitted if they have the ids of
-    the originals. Runs know their data. Each model has as many paraphrases, in the order of the originals.
+    `data_paths` lists the CATs of the originals, then those of each paraphrase; these may be omitted if they have the
+    ids of the originals. Runs know their data. Each model has as many paraphrases, in the order of the originals.
     """
     originals, paraphrases = list(map(Path, original_scores)), list(map(Path, paraphrase_scores))
     each, rest = divmod(len(paraphrases), max(1, len(originals)))
     if not each or rest:
         raise ValueError(f"each original needs as many paraphrases; found {len(originals)} and {len(paraphrases)}")
-    places = list(on) or [data_of(originals[0]), *map(data_of, paraphrases[:each])]
+    places = list(data_paths) or [data_of(originals[0]), *map(data_of, paraphrases[:each])]
     if len(places) not in (1, 1 + each):
-        raise ValueError(f"name the data of the originals, and that of each paraphrase or of none; found {len(on)}")
+        raise ValueError(
+            f"name the data of the originals, and that of each paraphrase or of none; found {len(data_paths)}"
+        )
     sets = [_named_cats(place) for place in places]
-    cats, *others = [found for _, found in sets]
+    cats, *reworded = [listed for _, listed in sets]
     chosen, compared, names = named(protocol, seed=seed), [], labels(originals)
     for number, path in enumerate(progress.each(paraphrases)):
         original = originals[number // each]
         refuse_other_ways(original, chosen)
         refuse_other_data(original, places[0], cats)
-        if others:
-            refuse_other_data(path, places[1 + number % each], others[number % each])
-        comparison = rephrased(cats, original, others[number % each] if others else cats, path, chosen)
+        if reworded:
+            refuse_other_data(path, places[1 + number % each], reworded[number % each])
+        comparison = rephrased(cats, original, reworded[number % each] if reworded else cats, path, chosen)
         name = names[number // each]
         reread = name if original.is_dir() and path.is_dir() else scored_by(path)
-        texts = sets[0][0], sets[1 + number % each if others else 0][0]
+        texts = sets[0][0], sets[1 + number % each if reworded else 0][0]
         compared.append(Compared(name, reread, number % each, comparison, texts))
     dtype = precision_of([*originals, *paraphrases])
     subsets = map(subset_in, [*originals, *paraphrases])
     data = " ".join(name for name, _ in sets)
-    found = robustness_report(compared, chosen, data=data, dtype=dtype, subsets=subsets)
-    return replace(found, warnings=(*found.warnings, *cautions.of_runs([*originals, *paraphrases])))
+    result = robustness_report(compared, chosen, data=data, dtype=dtype, subsets=subsets)
+    return replace(result, warnings=(*result.warnings, *cautions.of_runs([*originals, *paraphrases])))
 
 
 def rephrased(
@@ -190,8 +194,8 @@ def rephrased(
     """
     refuse_other_models(original, paraphrase)
     first, one, other = first_of(subset_in(original)), given_in(original), given_in(paraphrase)
-    kept = {cat.id for cat in cats[:first]}
-    reworded = [cat for cat in paraphrases[: first_of(subset_in(paraphrase))] if first is None or cat.id in kept]
+    covered = {cat.id for cat in cats[:first]}
+    reworded = [cat for cat in paraphrases[: first_of(subset_in(paraphrase))] if first is None or cat.id in covered]
     return robustness(
         cats[:first],
         one.numbers(),
@@ -222,14 +226,14 @@ class Models:
 
 def models_on(
     scores: Sequence[Path | str],
-    on: str | Path | None = None,
+    data_path: str | Path | None = None,
     *,
     protocol: str | Protocol = "catsofa",
     seed: int | None = None,
 ) -> Models:
     """The scores of several models from files or runs on the same data; runs by other scoring options are refused."""
     models = list(map(Path, scores))
-    places = [on] if on is not None else list(map(data_of, models))
+    places = [data_path] if data_path is not None else list(map(data_of, models))
     name, records = read_named(places[0])
     names = {name, *(read_named(place)[0] for place in set(places[1:]) - {places[0]})}
     if len(set(map(hashes_in, names))) > 1:
@@ -253,7 +257,7 @@ def models_on(
 
 def compare_on(
     scores: Sequence[Path | str],
-    on: str | Path | None = None,
+    data_path: str | Path | None = None,
     *,
     protocol: str = "catsofa",
     seed: int | None = None,
@@ -264,48 +268,48 @@ def compare_on(
     CATs and pairs: by paired changes, with `domains` also within each domain. Probes: by the identities and
     stereotypes at both ends of their orders, which are always given per category.
     """
-    of = models_on(scores, on, protocol=protocol, seed=seed)
-    found = of.measure.compare(of.records, of.given, of.protocol, of.signature)
-    told = list[str]()
-    if domains and isinstance(found, ModelComparison):
-        parts, told = _by_domain(of)
-        found = joined(found, parts)
-    subset = joint_subset(map(subset_in, scores), [found.items])
+    models = models_on(scores, data_path, protocol=protocol, seed=seed)
+    result = models.measure.compare(models.records, models.given, models.protocol, models.signature)
+    notes = list[str]()
+    if domains and isinstance(result, ModelComparison):
+        parts, notes = _by_domain(models)
+        result = joined(result, parts)
+    subset = joint_subset(map(subset_in, scores), [result.items])
     return replace(
-        found,
-        signature=replace(found.signature, subset=subset),
-        warnings=(*found.warnings, *told, *of.warnings),
+        result,
+        signature=replace(result.signature, subset=subset),
+        warnings=(*result.warnings, *notes, *models.warnings),
     )
 
 
-def _by_domain(of: Models) -> tuple[dict[str, ModelComparison], list[str]]:
+def _by_domain(models: Models) -> tuple[dict[str, ModelComparison], list[str]]:
     """Domain to its comparison, empty with a single domain; and warnings, also for domains that are not compared."""
-    found, told = dict[str, ModelComparison](), list[str]()
-    names = sorted({str(record.bias_type) for record in of.records})
+    by_domain, notes = dict[str, ModelComparison](), list[str]()
+    names = sorted({str(record.bias_type) for record in models.records})
     for name in names if len(names) > 1 else ():
-        records = [record for record in of.records if record.bias_type == name]
+        records = [record for record in models.records if record.bias_type == name]
         try:
-            found[name] = of.measure.compare(records, of.given, of.protocol, of.signature)
-            told += [f"{name}: {warning}" for warning in found[name].warnings]
+            by_domain[name] = models.measure.compare(records, models.given, models.protocol, models.signature)
+            notes += [f"{name}: {warning}" for warning in by_domain[name].warnings]
         except ValueError as error:
-            told.append(f"{name} is not compared: {error}")
-    return found, told
+            notes.append(f"{name} is not compared: {error}")
+    return by_domain, notes
 
 
-def cats_on(on: str | Path) -> Iterator[Cat]:
+def cats_on(data_path: str | Path) -> Iterator[Cat]:
     """The CATs of a file, or of a released set by name."""
-    yield from cats_in(sources.read(on), on)
+    yield from cats_in(sources.read(data_path), data_path)
 
 
-def _named_cats(on: str | Path) -> tuple[str, list[Cat]]:
+def _named_cats(data_path: str | Path) -> tuple[str, list[Cat]]:
     """The CATs of a file or released set, and its name in a signature."""
-    name, records = read_named(on)
-    return name, list(cats_in(records, on, "CATs: `robustness` joins StereoSet's CATs with their paraphrases"))
+    name, records = read_named(data_path)
+    return name, list(cats_in(records, data_path, "CATs: `robustness` joins StereoSet's CATs with their paraphrases"))
 
 
-def cats_in(records: Iterable[Any], on: str | Path, expected: str = "CATs") -> Iterator[Cat]:
+def cats_in(records: Iterable[Any], data_path: str | Path, expected: str = "CATs") -> Iterator[Cat]:
     """The records, which must be CATs."""
     for record in records:
         if not isinstance(record, Cat):
-            raise BadInput(on, kind_name(type(record)), expected)
+            raise BadInput(data_path, kind_name(type(record)), expected)
         yield record

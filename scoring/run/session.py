@@ -31,25 +31,25 @@ def score_all(
     def missing() -> Iterator[list[Any]]:
         for number, chunk in enumerate(chunks(records, sizes)):
             done = run.done([item for record in chunk for item in measure.ids(record)])
-            left = [record for record in chunk if not done.issuperset(measure.ids(record))]
-            if left and scorer.whole_chunks:
-                left = chunk
-            progress.update(len(chunk) - len(left))
-            if left:
-                waiting.append((number, left, len(left)))
-                yield left
+            rest = [record for record in chunk if not done.issuperset(measure.ids(record))]
+            if rest and scorer.whole_chunks:
+                rest = chunk
+            progress.update(len(chunk) - len(rest))
+            if rest:
+                waiting.append((number, rest, len(rest)))
+                yield rest
 
     budget, left_out = scorer.budget, self_check.signature(scorer.self_checks)
-    for found in scorer.score(missing(), run.folder):
+    for scored in scorer.score(missing(), run.folder):
         number, chunk, size = waiting.popleft()
-        unanswered = [score for score in found.scores if score.reason.startswith(NO_REPLY)]
+        unanswered = [score for score in scored.scores if score.reason.startswith(NO_REPLY)]
         if unanswered:
             failed += unanswered
             again = {score.item for score in unanswered}
             size = sum(again.isdisjoint(measure.ids(record)) for record in chunk)
-        took = (size, found.seconds)
-        kept = [score for score in found.scores if not score.reason.startswith(NO_REPLY)]
-        run.add(kept, self_check.findings(scorer.self_checks), took if size else None)
+        took = (size, scored.seconds)
+        answered = [score for score in scored.scores if not score.reason.startswith(NO_REPLY)]
+        run.add(answered, self_check.findings(scorer.self_checks), took if size else None)
         if isinstance(sizes, Sizes):
             sizes.note(number, took)
         if scorer.budget != budget:
@@ -64,9 +64,9 @@ def score_all(
 
 def chunks(records: Iterable[Any], sizes: Iterator[int] | None) -> Iterator[list[Any]]:
     """Split records into chunks of these sizes, or one chunk without sizes; each chunk must have one record type."""
-    left = iter(records)
-    while chunk := list(islice(left, None if sizes is None else next(sizes))):
+    remaining = iter(records)
+    while chunk := list(islice(remaining, None if sizes is None else next(sizes))):
         if len(kinds := {type(record) for record in chunk}) > 1:
-            found = " and ".join(sorted(called(kind) for kind in kinds))
-            raise ValueError(f"found {found}; a model is scored on records of one kind")
+            names = " and ".join(sorted(called(kind) for kind in kinds))
+            raise ValueError(f"found {names}; a model is scored on records of one kind")
         yield chunk

@@ -37,8 +37,8 @@ class SharedRuns:
     ) -> None:
         """Store the scores of a chunk, split by protocol into the runs; a run that has all of its scores is skipped."""
         each = len(scores) // len(self.runs)
-        for at, run in enumerate(self.runs):
-            own = scores[at * each : (at + 1) * each]
+        for number, run in enumerate(self.runs):
+            own = scores[number * each : (number + 1) * each]
             items = [score.item for score in own]
             if not run.done(items).issuperset(items):
                 run.add(own, self_checks, took)

@@ -66,14 +66,14 @@ class Run(Closing):
 
         `about` is stored beside the identity and may change: names, library versions, the device.
         """
-        given: dict[str, Any] = json.loads(json.dumps(identity))
+        as_json: dict[str, Any] = json.loads(json.dumps(identity))
         if folder is None:
-            return cls(None, connect(None, make=True), given)
+            return cls(None, connect(None, make=True), as_json)
         folder = Path(folder)
         make_folder(folder)
-        run = cls(folder, connect(folder, make=True), given)
+        run = cls(folder, connect(folder, make=True), as_json)
         try:
-            run._settle(given, dict(about))
+            run._settle(as_json, dict(about))
             if records := about.get("records"):
                 run._refuse_fewer(int(records))
                 with sentences(folder), run._connection:
@@ -155,8 +155,8 @@ class Run(Closing):
         """Refuse the database of another run, or of another version than the manifest."""
         has = "checksum" in columns(self._connection, "scores")
         if has != self.checked:
-            found = "scores with checksums, and a manifest without" if has else "scores without the seal of this run"
-            raise wrong(self.folder, found)
+            problem = "scores with checksums, and a manifest without" if has else "scores without the seal of this run"
+            raise wrong(self.folder, problem)
         if self.checked and seal(self._connection, "identity") != self._identity:
             raise wrong(self.folder, f"the scores of another run than that of {MANIFEST} beside it")
 
@@ -195,19 +195,19 @@ class Run(Closing):
     def check_pages(self) -> None:
         """Refuse a database that fails SQLite's integrity check of its pages."""
         with sentences(self.folder):
-            (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if said != "ok":
-            raise wrong(self.folder, f"a damaged database ({' '.join(said.split())})")
+            (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if verdict != "ok":
+            raise wrong(self.folder, f"a damaged database ({' '.join(verdict.split())})")
 
     def done(self, items: Sequence[str]) -> set[str]:
         """The items among `items` that have scores."""
-        found: set[str] = set()
+        stored: set[str] = set()
         for low in range(0, len(items), AT_ONCE):
             some = items[low : low + AT_ONCE]
             query = f"SELECT DISTINCT item FROM scores WHERE item IN ({','.join('?' * len(some))})"
             with sentences(self.folder):
-                found.update(item for (item,) in self._connection.execute(query, some))
-        return found
+                stored.update(item for (item,) in self._connection.execute(query, some))
+        return stored
 
     def add(
         self,
@@ -220,7 +220,7 @@ class Run(Closing):
         `took` is the number of records in the chunk that these scores complete, and its seconds.
         """
         rows = [self._new_row(score) for score in scores]
-        parts = [(part, json.dumps(made)) for part, made in (self_checks or {}).items()]
+        parts = [(part, json.dumps(finding)) for part, finding in (self_checks or {}).items()]
         findings = [(*part, self._checksum(part)) for part in parts]
         with sentences(self.folder), self._connection:
             before = self._connection.total_changes
@@ -251,8 +251,8 @@ class Run(Closing):
         """The rows of a query without their last column, the checksum; a wrong checksum is refused."""
         with sentences(self.folder):
             rows = [(tuple(values), last) for *values, last in self._connection.execute(query)]
-        if found := next((values for values, last in rows if last != self._checksum(values)), None):
-            raise wrong(self.folder, f"a row that its checksum does not fit ({found[0]!r})")
+        if changed := next((values for values, last in rows if last != self._checksum(values)), None):
+            raise wrong(self.folder, f"a row that its checksum does not fit ({changed[0]!r})")
         return [values for values, _ in rows]
 
     def scores(self) -> Iterator[Score]:
@@ -285,8 +285,8 @@ class Run(Closing):
     def count(self) -> int:
         """The number of texts that have a score, or a reason for a missing score."""
         with sentences(self.folder):
-            found: int = self._connection.execute("SELECT count(*) FROM scores").fetchone()[0]
-        return found
+            count: int = self._connection.execute("SELECT count(*) FROM scores").fetchone()[0]
+        return count
 
     def reasons(self) -> dict[str, int]:
         """Reason to the number of texts that are unscored for this reason, most frequent first."""
@@ -296,7 +296,7 @@ class Run(Closing):
 
     @property
     def counts_unknown(self) -> bool:
-        """Whether the run counted unknown tokens; earlier versions did not."""
+        """True if the run counted unknown tokens; earlier versions did not."""
         return self.folder is None or UNKNOWN.keys() <= read_manifest(self.folder).get("about", {}).keys()
 
     def unknown(self) -> set[str] | None:
@@ -315,7 +315,7 @@ class Run(Closing):
             history.add(self._connection, self.folder, self._identity, {"event": event, **details})
 
     def check_history(self) -> bool:
-        """Whether the history has a checksum; a history with a lost, added or changed line is refused."""
+        """Returns True if the history has a checksum; a history with a lost, added or changed line is refused."""
         with sentences(self.folder):
             reader = history.reader(self.folder, self._identity) if self.folder and self.checked else None
             return reader is not None and history.read(self._connection, reader)[1]

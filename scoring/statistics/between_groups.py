@@ -25,9 +25,9 @@ def different(
     rates = np.bincount(places, happened) / np.bincount(places)
     _, blocks, sizes = np.unique(units[first], return_inverse=True, return_counts=True)
     if crossed := bool((sizes > 1).any()):
-        kept = sizes[blocks] > 1
-        rates = (rates - np.bincount(blocks, rates)[blocks] / sizes[blocks])[kept]
-        first, blocks = first[kept], blocks[kept]
+        mask = sizes[blocks] > 1
+        rates = (rates - np.bincount(blocks, rates)[blocks] / sizes[blocks])[mask]
+        first, blocks = first[mask], blocks[mask]
     kinds, groups = np.unique(names[first], return_inverse=True)
     if len(kinds) < 2 or len(kinds) == len(first):
         return nan
@@ -36,7 +36,7 @@ def different(
     def spread(values: Array) -> float:
         return float(((np.bincount(groups, values) / counts - values.mean()) ** 2 * counts).sum())
 
-    rng, here = np.random.default_rng(seed), spread(rates)
+    rng, observed = np.random.default_rng(seed), spread(rates)
     ordered = np.argsort(blocks, kind="stable")
 
     def permuted() -> Array:
@@ -46,5 +46,5 @@ def different(
         mixed[ordered] = rates[np.lexsort((rng.random(len(rates)), blocks))]
         return mixed
 
-    reached = sum(spread(permuted()) >= here - 1e-12 for _ in range(PERMUTATIONS))
+    reached = sum(spread(permuted()) >= observed - 1e-12 for _ in range(PERMUTATIONS))
     return float((reached + 1) / (PERMUTATIONS + 1))

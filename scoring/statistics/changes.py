@@ -54,7 +54,7 @@ class Change:
 
     @property
     def unlimited(self) -> bool:
-        """Whether the change has a value but no interval: see `NO_LIMITS`."""
+        """True if the change has a value but no interval: see `NO_LIMITS`."""
         return not isnan(self.by.value) and isnan(self.by.low)
 
     def to_dict(self) -> dict[str, float]:
@@ -67,15 +67,15 @@ NO_CHANGE = Change(UNDEFINED, nan)
 
 def paired_changes(
     columns: Array,
-    others: Array,
+    other_columns: Array,
     measures: Mapping[str, Measure],
     *,
     resamples: int = RESAMPLES,
     level: float = LEVEL,
     seed: Seed = 0,
 ) -> dict[str, Change]:
-    """The change of each measure from `columns` to `others`, whose rows are the same clusters; NaN if undefined."""
-    tests = paired_tests(columns, others, measures, resamples=resamples, seed=seed)
+    """The change of each measure from `columns` to `other_columns`, over the same clusters (rows); NaN if undefined."""
+    tests = paired_tests(columns, other_columns, measures, resamples=resamples, seed=seed)
     return {name: test.change(level) for name, test in tests.items()}
 
 
@@ -96,13 +96,13 @@ class PairedTest:
         if not self.tested:
             return Change(Interval(_total(self.value), nan, nan), nan)
         tested = _Tested(self.value, self.errors, self.clusters)
-        by = tested.value
+        estimate = tested.value
         if tested.alike:
-            return Change(Interval(by, nan, nan), tested.p(0.0))
+            return Change(Interval(estimate, nan, nan), tested.p(0.0))
         low, high = (_limit(tested, outer, 1 - level) for outer in (-self.span, self.span))
         if high - low <= self.span * 2.0 ** (2 - HALVINGS):
             low = high = nan
-        return Change(Interval(by, low, high), tested.p(0.0))
+        return Change(Interval(estimate, low, high), tested.p(0.0))
 
     def p(self, value: float) -> float:
         """The two-sided p-value of a true change of `value`; NaN without a test."""
@@ -125,20 +125,20 @@ class PairedTest:
 
     @property
     def tested(self) -> bool:
-        """Whether the change has a value and draws give its error."""
+        """True if the change has a value and draws give its error."""
         return not isnan(self.value.sum()) and len(self.errors) > 0
 
 
 def paired_tests(
-    columns: Array, others: Array, measures: Mapping[str, Measure], *, resamples: int = RESAMPLES, seed: Seed = 0
+    columns: Array, other_columns: Array, measures: Mapping[str, Measure], *, resamples: int = RESAMPLES, seed: Seed = 0
 ) -> dict[str, PairedTest]:
-    """The test of each measure's change from `columns` to `others`, whose rows are the same clusters."""
-    if columns.shape != others.shape:
-        raise ValueError(f"paired clusters must match row by row; found {columns.shape} and {others.shape}")
+    """The test of each measure's change from `columns` to `other_columns`, whose rows are the same clusters."""
+    if columns.shape != other_columns.shape:
+        raise ValueError(f"paired clusters must match row by row; found {columns.shape} and {other_columns.shape}")
     if not len(columns):
         nothing = PairedTest(np.array([nan]), np.empty((0, 1)), 0.0, 0)
         return dict.fromkeys(measures, nothing)
-    both, rng = np.concatenate([columns, others], axis=1), np.random.default_rng(seed)
+    both, rng = np.concatenate([columns, other_columns], axis=1), np.random.default_rng(seed)
     few = len(both) < FEW
     halved, resampled = _halved_sums(both, resamples, rng), resampled_sums(both, resamples if few else 0, rng)
     tests = {}
@@ -172,8 +172,8 @@ def _halved_sums(columns: Array, resamples: int, rng: np.random.Generator) -> Ar
     parts: list[Array] = [np.empty((0, columns.shape[1]))]
     for start in range(0, (resamples + 1) // 2, block):
         size = min(block, (resamples + 1) // 2 - start), clusters
-        kept = remembered(("halves", size), rng, partial(_halves, rng, size))
-        sums = kept.astype(np.float64) @ columns
+        halves = remembered(("halves", size), rng, partial(_halves, rng, size))
+        sums = halves.astype(np.float64) @ columns
         # the omitted clusters are a random set too
         parts += [sums, columns.sum(axis=0) - sums]
     return np.concatenate(parts)[:resamples]

@@ -71,7 +71,7 @@ class Interval:
             object.__setattr__(self, name, float(getattr(self, name)))
 
     def __contains__(self, truth: float) -> bool:
-        """Whether the interval contains a value."""
+        """Returns True if the interval contains a value."""
         return self.low <= truth <= self.high
 
     def __format__(self, spec: str) -> str:
@@ -100,12 +100,12 @@ UNDEFINED = Interval(nan, nan, nan)
 """The interval of a measure without data."""
 
 
-def ratio(won: int, of: int) -> Callable[[Array], Array]:
-    """Pieces of a percentage: 100 · sum of column `won` / sum of column `of`; NaN if the denominator is 0."""
+def ratio(won: int, total: int) -> Callable[[Array], Array]:
+    """Pieces of a percentage: 100 · sum of column `won` / sum of column `total`; NaN if the denominator is 0."""
 
     def pieces(sums: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(100 * sums[..., won] / sums[..., of])[..., None]
+            return np.asarray(100 * sums[..., won] / sums[..., total])[..., None]
 
     return pieces
 
@@ -126,19 +126,19 @@ def intervals(
         return dict.fromkeys(measures, UNDEFINED)
     rng = np.random.default_rng(seed)
     total, sums = columns.sum(axis=0), resampled_sums(columns, resamples, rng)
-    found = {}
+    by_measure = {}
     for name, measure in measures.items():
-        here, there = measure.pieces(total), measure.pieces(sums)
-        if resamples and len(here) == 2:
-            found[name] = _of_lesser(here, there, len(columns), level, measure.most, rng)
+        observed, resampled = measure.pieces(total), measure.pieces(sums)
+        if resamples and len(observed) == 2:
+            by_measure[name] = _of_lesser(observed, resampled, len(columns), level, measure.most, rng)
         elif resamples and (measure.least, measure.most) == (0, 100):
-            found[name] = _of_percentage(float(here[0]), there[:, 0], len(columns), level)
+            by_measure[name] = _of_percentage(float(observed[0]), resampled[:, 0], len(columns), level)
         else:
-            low, high = limits(here[0], there[:, 0], len(columns), level)
+            low, high = limits(observed[0], resampled[:, 0], len(columns), level)
             # np.maximum keeps NaN; max(0, nan) is 0 and would hide a missing limit
             between = float(np.maximum(low, measure.least)), float(np.minimum(high, measure.most))
-            found[name] = Interval(float(here.min()), *between)
-    return found
+            by_measure[name] = Interval(float(observed.min()), *between)
+    return by_measure
 
 
 def _of_percentage(value: float, resampled: Array, clusters: int, level: float) -> Interval:
@@ -159,20 +159,20 @@ def _of_percentage(value: float, resampled: Array, clusters: int, level: float) 
 
 
 def _of_lesser(
-    here: Array, there: Array, clusters: int, level: float, most: float, rng: np.random.Generator
+    observed: Array, resampled: Array, clusters: int, level: float, most: float, rng: np.random.Generator
 ) -> Interval:
     """The interval of the minimum of two pieces with a mean of at most `most`.
 
     Student's t on the log odds of each piece gives the limits; near the kink, the upper limit is tightened.
     """
-    value, drawn = float(here.min()), there[np.isfinite(there).all(axis=1)]
-    shares = here / (2 * most)
+    value, drawn = float(observed.min()), resampled[np.isfinite(resampled).all(axis=1)]
+    shares = observed / (2 * most)
     if clusters < 2 or not len(drawn) or not ((shares > 0) & (shares < 1)).all():
         return Interval(value, nan, nan)
     odds, scale = special.logit(shares), 2 * most * shares * (1 - shares)
     covariance = np.cov(drawn.T, ddof=0) / np.outer(scale, scale)
     errors = np.sqrt(np.diag(covariance) * clusters / (clusters - 1))
-    if not (errors * scale > ALIKE * here).any():
+    if not (errors * scale > ALIKE * observed).any():
         return Interval(value, nan, nan)
     reach = students(clusters, level) * errors
     low, high = float((odds - reach).min()), float((odds + reach).min())
@@ -209,12 +209,12 @@ def upper_limit_of_lesser(values: Array, resampled: Array, tail: float, highest:
         below = (one + reach_a > m) & (other + reach_b > m)
         return float(np.mean(below | (np.minimum(one, other) <= b)))
 
-    kept, refused = float(b), highest
+    accepted, refused = float(b), highest
     if missed(refused) >= 2 * tail:
         return highest
     for _ in range(HALVINGS):
-        middle = (kept + refused) / 2
-        kept, refused = (middle, refused) if missed(middle) > 2 * tail else (kept, middle)
+        middle = (accepted + refused) / 2
+        accepted, refused = (middle, refused) if missed(middle) > 2 * tail else (accepted, middle)
     return refused
 
 
@@ -242,8 +242,8 @@ def interval_of_range(value: float, errors: Array, clusters: int, items: float, 
     value = 0.0 if value < ROUNDING else value * percents
     reach = reach_of(np.ptp(whole, axis=1), clusters) * percents
     low, high = wilson(min(100.0, value), items)
-    found = value, max(0.0, min(value - reach, low)), max(value, min(100.0, max(value + reach, high)))
-    return Interval(*(of / percents for of in found))
+    parts = value, max(0.0, min(value - reach, low)), max(value, min(100.0, max(value + reach, high)))
+    return Interval(*(part / percents for part in parts))
 
 
 def reach_of(errors: Array, clusters: int) -> float:

@@ -40,7 +40,7 @@ class MarginTest:
     """The increase of the distance to the ideal value; negative if the measure is nearer."""
     margin: float
     same: bool
-    """Whether the two results are equal in every cluster."""
+    """True if the two results are equal in every cluster."""
     p_worse: float
     """The p-value of an increase in distance of at most the margin: small if a regression is shown."""
     p_not_worse: float
@@ -51,7 +51,7 @@ class MarginTest:
 
 def margin_test(
     columns: Array,
-    others: Array,
+    other_columns: Array,
     measure: Measure,
     margin: float = 0.0,
     *,
@@ -59,7 +59,7 @@ def margin_test(
     resamples: int = RESAMPLES,
     seed: Seed = 0,
 ) -> MarginTest:
-    """Test the change of a measure from `columns` to `others`, whose rows are the same clusters.
+    """Test the change of a measure from `columns` to `other_columns`, whose rows are the same clusters.
 
     `step` is the average change of the measure by one item. If single items change, few may have changed by chance, and
     these alone show too little of how many others would. So a change below the margin is shown only if a true change of
@@ -67,8 +67,8 @@ def margin_test(
     needs two one-sided tests (TOST: Schuirmann 1987).
     """
     near = nearness(measure)
-    tests = paired_tests(columns, others, {"moved": measure, "near": near}, resamples=resamples, seed=seed)
-    before, after = (side.sum(axis=0) for side in (columns, others))
+    tests = paired_tests(columns, other_columns, {"moved": measure, "near": near}, resamples=resamples, seed=seed)
+    before, after = (side.sum(axis=0) for side in (columns, other_columns))
     worse = float(near(before) - near(after))
 
     def missed(moved: float) -> float:
@@ -76,7 +76,7 @@ def margin_test(
         spread = sqrt(margin * step)
         return float(special.ndtr((moved + step / 2 - margin) / spread)) if spread else 0.0
 
-    same = bool(len(columns)) and np.array_equal(columns, others)
+    same = bool(len(columns)) and np.array_equal(columns, other_columns)
     moved, nearer = tests["moved"], tests["near"]
     change = moved.change(1 - 2 * LEVEL)
     return MarginTest(

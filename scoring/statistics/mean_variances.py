@@ -40,8 +40,8 @@ class Mean:
 
 def mean_of(variances: Array, counts: Array) -> Mean:
     """The mean of variances, each from `counts` values; NaN is left out, and a single variance has no error."""
-    kept = np.isfinite(variances)
-    variances, free = variances[kept], counts[kept] - 1.0
+    finite = np.isfinite(variances)
+    variances, free = variances[finite], counts[finite] - 1.0
     if not len(variances):
         return Mean(nan, 0)
     value = float(variances.mean())
@@ -80,25 +80,25 @@ def _lognormal(parts: Sequence[Mean]) -> Array:
 
     Parts share one spread, which is less noisy than their own, unless an F test finds a larger spread in a part.
     """
-    known = [at for at, part in enumerate(parts) if not isnan(part.logs)]
+    usable = [place for place, part in enumerate(parts) if not isnan(part.logs)]
     uneven: list[int] = []
-    while len(known) > 1:
-        chances = [_chance(parts[at], [parts[other] for other in known if other != at]) for at in known]
+    while len(usable) > 1:
+        chances = [_chance(parts[place], [parts[other] for other in usable if other != place]) for place in usable]
         if min(chances) > UNEVEN:
             break
-        uneven.append(known.pop(int(np.argmin(chances))))
-    shared = _spread([parts[at] for at in known])
-    spreads = [_spread([part]) if at in uneven else shared for at, part in enumerate(parts)]
+        uneven.append(usable.pop(int(np.argmin(chances))))
+    shared = _spread([parts[place] for place in usable])
+    spreads = [_spread([part]) if place in uneven else shared for place, part in enumerate(parts)]
     # beyond 2 · log(FACTOR), the interval is always withheld
     unequal = np.expm1(np.clip(spreads, 0, 2 * log(FACTOR)))
     each = [part.value**2 * (1 + part.few) / part.count for part in parts]
     return np.where([isnan(part.logs) for part in parts], 0.0, np.array(each) * unequal)
 
 
-def _chance(part: Mean, others: Sequence[Mean]) -> float:
+def _chance(part: Mean, rest: Sequence[Mean]) -> float:
     """The p-value of a larger spread in a part than in others (F test)."""
-    free = np.array([other.count - 1 for other in others])
-    theirs = float(free @ [other.logs for other in others] / free.sum())
+    free = np.array([other.count - 1 for other in rest])
+    theirs = float(free @ [other.logs for other in rest] / free.sum())
     return float(special.fdtrc(part.count - 1, free.sum(), part.logs / theirs))
 
 

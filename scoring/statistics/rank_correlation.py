@@ -28,16 +28,16 @@ class Correlation:
 
 def spearman(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
     """Spearman's rho over models matched by name; its variance on Fisher's scale is Bonett and Wright's (2000)."""
-    here, there = _both(one, other)
-    if len(here) < LEAST or len(set(here)) == 1 or len(set(there)) == 1:
-        return _none(len(here))
-    rho = float(statistics.spearman(here, there))
-    if len(here) <= EXACT:
-        orders = statistics.spearman(list(permutations(here)), there)
+    x, y = _both(one, other)
+    if len(x) < LEAST or len(set(x)) == 1 or len(set(y)) == 1:
+        return _none(len(x))
+    rho = float(statistics.spearman(x, y))
+    if len(x) <= EXACT:
+        orders = statistics.spearman(list(permutations(x)), y)
         p = float(np.mean(np.abs(orders) >= abs(rho) - 1e-9))
     else:
-        p = max(_students_p(rho, len(here) - 2), 2 / factorial(len(here)))
-    return Correlation(_limits(rho, (1 + rho * rho / 2), len(here) - 3), p, len(here))
+        p = max(_students_p(rho, len(x) - 2), 2 / factorial(len(x)))
+    return Correlation(_limits(rho, (1 + rho * rho / 2), len(x) - 3), p, len(x))
 
 
 def _students_p(rho: float, free: int) -> float:
@@ -49,13 +49,13 @@ def _students_p(rho: float, free: int) -> float:
 
 def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation:
     """Kendall's tau-b over models matched by name; its variance on Fisher's scale is Fieller's (1957)."""
-    here, there = _both(one, other)
-    if len(here) < LEAST or len(set(here)) == 1 or len(set(there)) == 1:
-        return _none(len(here))
+    x, y = _both(one, other)
+    if len(x) < LEAST or len(set(x)) == 1 or len(set(y)) == 1:
+        return _none(len(x))
     from scipy import stats
 
-    found = stats.kendalltau(here, there)
-    return Correlation(_limits(float(found.statistic), 0.437, len(here) - 4), float(found.pvalue), len(here))
+    result = stats.kendalltau(x, y)
+    return Correlation(_limits(float(result.statistic), 0.437, len(x) - 4), float(result.pvalue), len(x))
 
 
 def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[float], list[float]]:
@@ -79,10 +79,10 @@ def _none(models: int) -> Correlation:
     return Correlation(UNDEFINED, nan, models)
 
 
-def _limits(value: float, variance: float, of: int) -> Interval:
+def _limits(value: float, variance: float, divisor: int) -> Interval:
     """A correlation with limits from Fisher's z; identical or reversed orders have no limits."""
-    if of < 1 or not isfinite(value) or abs(value) >= 1 - 1e-12:
+    if divisor < 1 or not isfinite(value) or abs(value) >= 1 - 1e-12:
         return Interval(value, nan, nan)
-    half = statistics.WIDE * sqrt(variance / of)
+    half = statistics.WIDE * sqrt(variance / divisor)
     low, high = np.tanh([atanh(value) - half, atanh(value) + half])
     return Interval(value, float(low), float(high))

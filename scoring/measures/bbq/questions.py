@@ -18,7 +18,7 @@ from catsofa.scoring.protocols import Protocol
 
 
 def prompt(question: Question) -> str:
-    """What stands before each answer, as in lm-evaluation-harness."""
+    """The text before each answer, as in lm-evaluation-harness."""
     return f"{question.context}\n\nQ: {question.question}\nA:"
 
 
@@ -28,7 +28,7 @@ def text_of(question: Question, answer: Answer) -> str:
 
 
 class AnswerScores(Measure):
-    """What any measure of questions asks a model."""
+    """The queries of any measure of questions."""
 
     records = Question
     unit = "answer"
@@ -40,15 +40,15 @@ class AnswerScores(Measure):
     def items(self, backend: Backend, records: Sequence[Question], protocol: Protocol) -> list[Item | Score]:
         """An item for each answer: the mean or the sum of the log-probabilities of its tokens after the prompt."""
         texts = [text_of(question, answer) for question in records for answer in question.answers]
-        left = backend.model.kind in ("causal", "permutation")
-        read = backend.reader.bare(texts) if left else backend.reader.framed(texts)
+        left_to_right = backend.model.kind in ("causal", "permutation")
+        tokens_of = backend.reader.bare(texts) if left_to_right else backend.reader.framed(texts)
 
         def item(question: Question, answer: Answer, place: str) -> Item:
             text = text_of(question, answer)
-            tokens = read[text]
-            asked = _asked(backend, tokens, tokens.span(len(prompt(question)), len(text)), protocol)
+            tokens = tokens_of[text]
+            queries = _asked(backend, tokens, tokens.span(len(prompt(question)), len(text)), protocol)
             unknown = backend.reader.unknowns(tokens)
-            return Item(question.id, place, asked, over_length(protocol.length), count(asked), unknown)
+            return Item(question.id, place, queries, over_length(protocol.length), count(queries), unknown)
 
         return [
             guarded(question.id, place, partial(item, question, answer, place))
@@ -67,7 +67,7 @@ class AnswerScores(Measure):
 
 
 def _asked(backend: Backend, tokens: Tokens, places: range, protocol: Protocol) -> Asked:
-    """The tokens of an answer by the way that is open to this kind of model."""
+    """Returns the queries for the tokens of an answer, by the way for this kind of model."""
     if backend.model.kind == "masked":
         return behind_masks(backend.reader, tokens, places, protocol.pseudo)
     if backend.model.kind == "sequence-to-sequence":
@@ -76,7 +76,7 @@ def _asked(backend: Backend, tokens: Tokens, places: range, protocol: Protocol) 
 
 
 def _after(reader: Reader, tokens: Tokens, places: range, first_token: FirstToken) -> Continuation:
-    """The tokens from a place on; the prompt begins with the start token where the protocol gives texts one."""
+    """The tokens from a place on; the prompt begins with the start token if the protocol adds one."""
     if first_token == "bos" or (first_token == "skip" and reader.adds_start):
         return Continuation(reader.started(tokens), places.start + 1)
     return Continuation(reader.check(tokens).ids, places.start)

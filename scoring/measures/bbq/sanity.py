@@ -9,7 +9,7 @@ from catsofa.scoring.measures import bbq, sanity
 CHANCE = 1 / 3
 """The accuracy of a model that guesses."""
 ROUNDING = 1e-9
-"""How far above chance an accuracy may be by rounding."""
+"""The tolerance for rounding above chance."""
 
 
 def warnings(results: bbq.Results) -> tuple[str, ...]:
@@ -24,15 +24,15 @@ def warnings(results: bbq.Results) -> tuple[str, ...]:
         *_unbalanced(whole),
         *_untargeted(whole),
         *sanity.nothing(
-            {name: (round(of.coverage * of.questions) + of.ties, of.questions) for name, of in parts.items()},
+            {name: (round(part.coverage * part.questions) + part.ties, part.questions) for name, part in parts.items()},
             whole.counted,
         ),
-        *sanity.few({name: of.templates for name, of in parts.items() if of.coverage}, "templates"),
+        *sanity.few({name: part.templates for name, part in parts.items() if part.coverage}, "templates"),
     )
 
 
 def _guesses(whole: bbq.Part) -> Iterator[str]:
-    """An accuracy on disambiguated contexts, where the answer can be read, that may be chance or is below it."""
+    """Warns if the accuracy on disambiguated contexts, which state the answer, may be chance or is below it."""
     least = whole.acc_dis.value if isnan(whole.acc_dis.low) else whole.acc_dis.low
     if least <= CHANCE + ROUNDING:
         yield (

@@ -10,12 +10,12 @@ Crows = Literal["shared", "differing", "all", "aul", "aula", "modified", "modifi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrowsPairsOptions:
-    """Which tokens of a pair are scored, and whether its scores are rounded."""
+    """Options for the scored tokens of a pair, and for the rounding of its scores."""
 
     crows: Crows = "shared"
     rounding: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse to round to fewer than no decimals."""
+        """Refuse a negative number of decimals."""
         digits = self.rounding
         refuse_outside("rounding", digits, digits is None or digits >= 0, "a whole number from 0, or none")

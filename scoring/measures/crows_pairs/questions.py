@@ -17,7 +17,7 @@ Make = Callable[[Pair, str], Item]
 
 
 class PairScores(Measure):
-    """What any measure of pairs asks a model."""
+    """The queries of any measure of pairs."""
 
     records = Pair
 
@@ -42,25 +42,25 @@ class PairScores(Measure):
 
 
 def items(backend: Backend, pairs: Sequence[Pair], protocol: Protocol) -> list[Item | Score]:
-    """Each sentence's log-likelihood; a masked model's over the tokens that `crows` names.
+    """Returns items for each sentence's log-likelihood; for a masked model, over the tokens that `crows` selects.
 
-    A model that reads from the left scores the whole sentence, since a token it shares with its pair is
-    conditioned on the other ones only where it stands after them.
+    A model that reads from the left scores the whole sentence. In such a model, a token that both sentences share is
+    conditioned on the other tokens only if it comes after them.
     """
     make = _make(backend, pairs, protocol)
     return [guarded(p.id, side, partial(make, p, side)) for p in pairs for side in SIDES]
 
 
 def _make(backend: Backend, pairs: Sequence[Pair], protocol: Protocol) -> Make:
-    """How this model scores one side of a pair."""
-    read = sentences.read(backend, (text for pair in pairs for text in (pair.more, pair.less)))
+    """Returns the function that makes the item of one side of a pair for this model."""
+    tokens_of = sentences.read(backend, (text for pair in pairs for text in (pair.more, pair.less)))
     crows = protocol.crows_pairs.crows
     if backend.model.kind != "masked" and crows in ("aul", "aula"):
         raise ValueError(f"{crows} is defined for masked models, and {backend.model.name} is not one")
     if backend.model.kind != "masked" or crows == "all":
-        return lambda pair, side: sentences.item(backend, read[text_of(pair, side)], protocol, pair.id, side)
+        return lambda pair, side: sentences.item(backend, tokens_of[text_of(pair, side)], protocol, pair.id, side)
     way = _seen if crows in ("aul", "aula") else _aligned
-    return way(backend, read, protocol)
+    return way(backend, tokens_of, protocol)
 
 
 def text_of(pair: Pair, side: str) -> str:
@@ -68,40 +68,40 @@ def text_of(pair: Pair, side: str) -> str:
     return pair.more if side == "more" else pair.less
 
 
-def _aligned(backend: Backend, read: dict[str, Tokens], protocol: Protocol) -> Make:
-    """Tokens hidden one at a time: the sum over those both sentences have, or the mean over those they do not.
+def _aligned(backend: Backend, tokens_of: dict[str, Tokens], protocol: Protocol) -> Make:
+    """Hides one token at a time: the sum over the shared tokens, or the mean over the different ones.
 
-    SSS (`modified`) hides all that differ at once.
+    SSS (`modified`) hides all different tokens at once.
     """
     crows = protocol.crows_pairs.crows
     together = crows in ("modified", "modified-code")
 
     def item(pair: Pair, side: str) -> Item:
-        # alignment is not symmetric; as in the released codes, the sentence that states the stereotype stands first,
-        # and for SSS the sentence that stereotypes more
+        # alignment is not symmetric; as in the released codes, the sentence with the stereotype comes first,
+        # and for SSS the more stereotyping sentence
         order = SIDES if together or pair.direction == "stereo" else SIDES[::-1]
-        both = shared(*(read[text_of(pair, each)] for each in order))[order.index(side)]
-        tokens = read[text_of(pair, side)]
-        places = [at for at in tokens.of() if (at in both) == (crows == "shared")]
+        both = shared(*(tokens_of[text_of(pair, each)] for each in order))[order.index(side)]
+        tokens = tokens_of[text_of(pair, side)]
+        places = [place for place in tokens.of() if (place in both) == (crows == "shared")]
         if not places:
             raise Unscorable(f"no token of the sentence is {crows.removesuffix('-code')}")
         if together:
-            asked: sentences.Asked = (_hidden_together(backend, tokens, places, every=crows == "modified-code"),)
+            queries: sentences.Asked = (_hidden_together(backend, tokens, places, every=crows == "modified-code"),)
         else:
-            asked = sentences.behind_masks(backend.reader, tokens, places, protocol.pseudo)
-        # both sentences share as many tokens, so that their sums can be compared; they differ in any number
+            queries = sentences.behind_masks(backend.reader, tokens, places, protocol.pseudo)
+        # both sentences have the same number of shared tokens, so sums are comparable; numbers of different ones vary
         reduce = over_length("sum" if crows == "shared" else "mean")
-        return Item(pair.id, side, asked, reduce, len(places), backend.reader.unknowns(tokens))
+        return Item(pair.id, side, queries, reduce, len(places), backend.reader.unknowns(tokens))
 
     return item
 
 
 def _hidden_together(backend: Backend, tokens: Tokens, places: Sequence[int], *, every: bool) -> Fill:
-    """These tokens behind masks all at once, each at its own place; `every`: each of them at the place of each."""
+    """Hides all these tokens at once and queries each at its own place; with `every`, each token at every place."""
     ids = backend.reader.check(tokens).ids
-    row = tuple(backend.reader.mask if at in places else token for at, token in enumerate(ids))
-    asked = [(at, of) for at in places for of in places] if every else [(at, at) for at in places]
-    return Fill(row, tuple(at for at, _ in asked), tuple(ids[of] for _, of in asked), tokens.types)
+    row = tuple(backend.reader.mask if place in places else token for place, token in enumerate(ids))
+    pairs = [(place, other) for place in places for other in places] if every else [(place, place) for place in places]
+    return Fill(row, tuple(place for place, _ in pairs), tuple(ids[other] for _, other in pairs), tokens.types)
 
 
 def shared(first: Tokens, second: Tokens) -> tuple[list[int], list[int]]:
@@ -113,16 +113,16 @@ def shared(first: Tokens, second: Tokens) -> tuple[list[int], list[int]]:
     )
 
 
-def _seen(backend: Backend, read: dict[str, Tokens], protocol: Protocol) -> Make:
+def _seen(backend: Backend, tokens_of: dict[str, Tokens], protocol: Protocol) -> Make:
     """AUL: the mean log-probability of the tokens while they are all seen; AULA weighs it by attention."""
 
     def item(pair: Pair, side: str) -> Item:
-        tokens = backend.reader.check(read[text_of(pair, side)])
+        tokens = backend.reader.check(tokens_of[text_of(pair, side)])
         own = tuple(tokens.of())
         if protocol.crows_pairs.crows == "aula":
-            asked: tuple[Attended | Fill, ...] = (Attended(tokens.ids, own, tokens.types),)
+            queries: tuple[Attended | Fill, ...] = (Attended(tokens.ids, own, tokens.types),)
         else:
-            asked = (Fill(tokens.ids, own, tuple(tokens.ids[at] for at in own), tokens.types),)
-        return Item(pair.id, side, asked, over_length("mean"), len(own), backend.reader.unknowns(tokens, own))
+            queries = (Fill(tokens.ids, own, tuple(tokens.ids[place] for place in own), tokens.types),)
+        return Item(pair.id, side, queries, over_length("mean"), len(own), backend.reader.unknowns(tokens, own))
 
     return item

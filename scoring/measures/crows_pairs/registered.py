@@ -1,4 +1,4 @@
-"""CrowS-Pairs as a measure: what the scores of pairs say."""
+"""CrowS-Pairs as a measure of scores of pairs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,15 +27,17 @@ class CrowsPairs(PairScores):
 
     def results(self, records: Iterable[Pair], given: Given, protocol: Protocol, resamples: int) -> crows_pairs.Results:
         """The preference over all pairs, of each type and direction; the released code drops ties of directions."""
-        of, in_directions = _preferences(records, given, protocol), protocol.ties != "against"
-        return crows_pairs.results(of, neutral_in_directions=in_directions, resamples=resamples, seed=protocol.seed)
+        preferences, in_directions = _preferences(records, given, protocol), protocol.ties != "against"
+        return crows_pairs.results(
+            preferences, neutral_in_directions=in_directions, resamples=resamples, seed=protocol.seed
+        )
 
     def each(self, records: Iterable[Pair], made: Given, protocol: Protocol) -> Iterator[dict[str, Any]]:
         """A row for each pair: the sentence that scores higher, what the protocol counts, and both scores."""
         pairs, scores = list(records), {(score.item, score.task): score for score in made.scores}
-        found = _preferences(pairs, replace(made, scores=scores.values()), protocol)
+        preferences = _preferences(pairs, replace(made, scores=scores.values()), protocol)
         for pair, won, scored, near, decided in zip(
-            pairs, found.won, found.scored, found.near, found.decided.tolist(), strict=True
+            pairs, preferences.won, preferences.scored, preferences.near, preferences.decided.tolist(), strict=True
         ):
             sides = [scores.get((pair.id, side)) for side in SIDES]
             more, less = map(score_of, sides)
@@ -62,15 +64,15 @@ class CrowsPairs(PairScores):
         self, records: Sequence[Pair], models: Mapping[str, Given], protocol: Protocol, signature: Signature
     ) -> ModelComparison:
         """Paired changes of the preference."""
-        found = {name: _preferences(records, given, protocol) for name, given in models.items()}
-        return replace(compare_pairs(found, seed=protocol.seed), signature=replace(signature, resamples=RESAMPLES))
+        by_model = {name: _preferences(records, given, protocol) for name, given in models.items()}
+        return replace(compare_pairs(by_model, seed=protocol.seed), signature=replace(signature, resamples=RESAMPLES))
 
 
 MEASURE = CrowsPairs()
 
 
 def _preferences(pairs: Iterable[Pair], given: Given, protocol: Protocol) -> crows_pairs.Preferences:
-    """Which sentence of each pair scores higher."""
+    """Returns the preference in each pair."""
     how: dict[str, Any] = {"ties": protocol.ties, "rounding": protocol.crows_pairs.rounding}
     sides = crows_pairs.by_pair(given.scores)
     return crows_pairs.preferences(pairs, sides, **how, unknown=given.unknown, error=given.error)

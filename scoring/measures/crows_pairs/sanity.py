@@ -1,4 +1,4 @@
-"""Sentences beside the preference of CrowS-Pairs."""
+"""Warnings beside the preference of CrowS-Pairs."""
 
 from collections.abc import Mapping
 
@@ -16,17 +16,18 @@ def of_pairs(results: Results, ties: Ties) -> tuple[str, ...]:
         *([tied] if sanity.often(*neutral) else []),
         *sanity.unknown({"": (whole.unknown, whole.pairs)}, "pairs"),
         *sanity.nothing(
-            {name: (round(of.coverage * of.pairs) + of.neutral, of.pairs) for name, of in types.items()}, "pairs"
+            {name: (round(part.coverage * part.pairs) + part.neutral, part.pairs) for name, part in types.items()},
+            "pairs",
         ),
-        *sanity.few({name: of.pairs for name, of in types.items() if of.coverage}, "pairs"),
+        *sanity.few({name: part.pairs for name, part in types.items() if part.coverage}, "pairs"),
     )
 
 
 def of_pair_preferences(sides: Mapping[str, Preferences]) -> tuple[str, ...]:
     """The warnings beside comparisons of models on pairs that all of them scored."""
-    ties = {name: (int(of.near.sum()), len(of.near)) for name, of in sides.items()}
-    many = {name: of for name, of in ties.items() if sanity.often(*of)}
+    ties = {name: (int(pairs.near.sum()), len(pairs.near)) for name, pairs in sides.items()}
+    many = {name: counts for name, counts in ties.items() if sanity.often(*counts)}
     tied = f"both sentences have equal scores in {sanity.counted(many, 'pairs')}: no preference to compare"
-    unknown = {name: (sanity.known(of.unknown), len(of.unknown)) for name, of in sides.items()}
-    few = sanity.few({sanity.COMPARED: min(len(of.tied) for of in sides.values())}, "pairs")
+    unknown = {name: (sanity.known(pairs.unknown), len(pairs.unknown)) for name, pairs in sides.items()}
+    few = sanity.few({sanity.COMPARED: min(len(pairs.tied) for pairs in sides.values())}, "pairs")
     return (*([tied] if many else []), *sanity.unknown(unknown, "pairs"), *few)

@@ -1,4 +1,4 @@
-"""Robustness: what rephrasing changes in a model's numbers and in its single preferences."""
+"""Robustness: how rephrasing changes the numbers of a model and its single preferences."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,12 +30,12 @@ from catsofa.scoring.statistics.intervals import (
 __all__ = ["changes", "flip_rate", "flips", "flips_per_term", "robustness"]
 
 ORIGINAL_KIND = "original_kind"
-"""In `extra`, the task of the CAT that a control was made of, where its own is another."""
+"""Key in `extra` for the task of the original CAT, if a control has another task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """CATs with their paraphrases, the paraphrases that are of none or of another, and the CATs without one."""
+    """CATs with their paraphrases, the refused paraphrases, and the CATs without a paraphrase."""
 
     pairs: list[tuple[Cat, Cat]]
     refused: list[Refused]
@@ -44,19 +44,19 @@ class Joined:
 
 def join(originals: Iterable[Cat], paraphrases: Iterable[Cat]) -> Joined:
     """Pair each paraphrase with the CAT whose id it has."""
-    known = {cat.id: cat for cat in originals}
+    by_id = {cat.id: cat for cat in originals}
     pairs, refused = [], []
     for paraphrase in paraphrases:
-        if reason := _reason(known.get(paraphrase.id), paraphrase):
+        if reason := _reason(by_id.get(paraphrase.id), paraphrase):
             refused.append(Refused(id=paraphrase.id, reason=reason, text=paraphrase.context))
         else:
-            pairs.append((known[paraphrase.id], paraphrase))
-    found = {original.id for original, _ in pairs}
-    return Joined(pairs=pairs, refused=refused, missing=[item for item in known if item not in found])
+            pairs.append((by_id[paraphrase.id], paraphrase))
+    matched = {original.id for original, _ in pairs}
+    return Joined(pairs=pairs, refused=refused, missing=[item for item in by_id if item not in matched])
 
 
 def _reason(original: Cat | None, paraphrase: Cat) -> str:
-    """Why these two are no pair, or nothing: a paraphrase keeps task, target, domain and the words filled in."""
+    """Returns why these two are no pair; empty if they are. A paraphrase keeps task, target, domain and fills."""
     if original is None:
         return "no_original"
     if original.kind != paraphrase.extra.get(ORIGINAL_KIND, paraphrase.kind):
@@ -69,22 +69,22 @@ def _reason(original: Cat | None, paraphrase: Cat) -> str:
 
 
 def _fill(candidate: Candidate, rephrased: Candidate) -> str:
-    """What became of a candidate's fill; one that is known on one side alone must stand in the other's text."""
-    known, found = (side.fill.casefold() if side.fill is not None else None for side in (candidate, rephrased))
-    if known is not None and found is not None:
-        return "" if known == found else "other_fills"
-    if known is not None:
-        return "" if known in rephrased.text.casefold() else "lost_fills"
-    return "" if found is None or found in candidate.text.casefold() else "other_fills"
+    """Returns the reason why fills differ, or ""; a fill known only on one side must be in the text of the other."""
+    fill, new_fill = (side.fill.casefold() if side.fill is not None else None for side in (candidate, rephrased))
+    if fill is not None and new_fill is not None:
+        return "" if fill == new_fill else "other_fills"
+    if fill is not None:
+        return "" if fill in rephrased.text.casefold() else "lost_fills"
+    return "" if new_fill is None or new_fill in candidate.text.casefold() else "other_fills"
 
 
 FLIPS = Measure(name="flips", pieces=ratio(0, 1), ideal=0, least=0, most=100)
-"""Percent of items whose preference between stereotype and anti-stereotype turns."""
+"""Percent of items whose preference between stereotype and anti-stereotype changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermFlips:
-    """How many preferences about one target term turn; the limits are Wilson's."""
+    """The changed preferences about one target term; the limits are Wilson's."""
 
     term: str
     domain: str
@@ -105,22 +105,22 @@ class Comparison(Tabular):
     changes: Mapping[str, Change]
     flips: Interval
     flips_coverage: float
-    """Share of the items compared whose preference is decided on both sides: a tie on either is none."""
+    """Share of the compared items with a decided preference on both sides; a tie is not decided."""
     terms: Sequence[TermFlips]
-    """The terms whose preferences turn most first."""
+    """Sorted by the share of changed preferences, the highest first."""
     items: int
     coverage: float
     """Share of the originals that are compared."""
     refused: Mapping[str, int]
     """Reason to the number of paraphrases, among those with a score, that could not be joined."""
     same: bool
-    """Whether both sides have the same scores of the same texts: then nothing can change."""
+    """True if both sides have the same scores of the same texts, so that nothing can change."""
     before: Outcomes = field(repr=False)
     after: Outcomes = field(repr=False)
-    """The outcomes compared, row by row."""
+    """The compared outcomes, row by row."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as it stands in our JSON."""
+        """The comparison as in catsofa's JSON."""
         return {
             "items": self.items,
             "coverage": self.coverage,
@@ -134,7 +134,7 @@ class Comparison(Tabular):
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each measure, and one for the preferences that turn."""
+        """A flat row for each measure, and one for the changed preferences."""
         changes = [
             {
                 "measure": name,
@@ -148,7 +148,7 @@ class Comparison(Tabular):
         return [*changes, {"measure": "flips", **self.flips.row("change")}]
 
     def heading(self) -> str:
-        """How many items the numbers are of."""
+        """A phrase with the number of compared items."""
         return f"{self.items:,} items, {in_percent(self.coverage, 0)} of the originals"
 
 
@@ -169,14 +169,14 @@ def robustness(
 ) -> Comparison:
     """Compare scores of CATs with those of their paraphrases, joined by id; misaligned ones are refused and counted.
 
-    `unknown` and `paraphrase_unknown` are the candidates with unknown tokens on either side; None if nobody counted.
-    `errors` are the numerical errors of the scores on either side: those that differ by no more are ties.
+    `unknown` and `paraphrase_unknown` are the candidates with unknown tokens on each side, or None if not counted.
+    `errors` are the numerical errors of the scores on each side: scores that differ by at most the error are ties.
     """
     cats, reworded = list(originals), list(paraphrases)
     joined = join(cats, reworded)
     if not joined.pairs:
-        found = dict(Counter(refused.reason for refused in joined.refused)) or "there is none"
-        raise ValueError(f"no paraphrase can be joined with a CAT by its id ({found})")
+        counts = dict(Counter(refused.reason for refused in joined.refused)) or "there is none"
+        raise ValueError(f"no paraphrase can be joined with a CAT by its id ({counts})")
     scored = {cat.id for cat in reworded if any(each.id in paraphrase_scores for each in cat.candidates)}
     reasons = Counter(refused.reason for refused in joined.refused if refused.id in scored)
     originals, rephrased = zip(*joined.pairs, strict=True)
@@ -207,32 +207,32 @@ def robustness(
 def changes(
     before: Outcomes, after: Outcomes, *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0
 ) -> dict[str, Change]:
-    """The change of lms, ss and icat between two outcomes of the same items, row by row; NaN of what is undefined.
+    """Returns the change of lms, ss and icat between two outcomes of the same items; NaN if undefined.
 
-    It is over the comparisons that both sides decide.
+    The rows of both outcomes must match. The change covers the comparisons that both sides decide.
     """
     before, after = jointly(before, after)
-    columns, others = before.columns(average), after.columns(average)
-    known = {
+    columns, other_columns = before.columns(average), after.columns(average)
+    defined = {
         name: measure
         for name, measure in MEASURES.items()
-        if not any(isnan(float(measure(side.sum(axis=0)))) for side in (columns, others))
+        if not any(isnan(float(measure(side.sum(axis=0)))) for side in (columns, other_columns))
     }
-    rows = {name: ((columns + others)[:, NEEDS[name]] > 0).any(axis=1) for name in known}
+    rows = {name: ((columns + other_columns)[:, NEEDS[name]] > 0).any(axis=1) for name in defined}
     moved: dict[str, Change] = {}
-    if known and all(kept.all() for kept in rows.values()):
-        moved = paired_changes(columns, others, known, resamples=resamples, seed=seed)
+    if defined and all(mask.all() for mask in rows.values()):
+        moved = paired_changes(columns, other_columns, defined, resamples=resamples, seed=seed)
     else:
-        for name, measure in known.items():
-            sides = columns[rows[name]], others[rows[name]]
+        for name, measure in defined.items():
+            sides = columns[rows[name]], other_columns[rows[name]]
             moved |= paired_changes(*sides, {name: measure}, resamples=resamples, seed=seed)
     return dict.fromkeys(MEASURES, NO_CHANGE) | moved
 
 
 def flips(before: Outcomes, after: Outcomes) -> Array:
-    """1 for each item whose preference turns, 0 where it stays, NaN where it is not decided on both sides.
+    """Returns 1 for each changed preference, 0 for an unchanged one, NaN if it is not decided on both sides.
 
-    Where the protocol halves ties, one that becomes or ceases to be a tie is a half.
+    If the protocol halves ties, a change from or to a tie counts as a half.
     """
     return np.abs(before.prefers - after.prefers)
 
@@ -243,7 +243,7 @@ def decided_share(before: Outcomes, after: Outcomes) -> float:
 
 
 def flipped(before: Outcomes, after: Outcomes) -> list[dict[str, str | float]]:
-    """Each item whose preference turns; a preference is 1 for the stereotype, 0 for the other."""
+    """Each item with a changed preference; a preference is 1 for the stereotype, 0 for the anti-stereotype."""
     return [
         {
             "item": str(before.ids[row]),
@@ -257,21 +257,21 @@ def flipped(before: Outcomes, after: Outcomes) -> list[dict[str, str | float]]:
 
 
 def flip_rate(before: Outcomes, after: Outcomes, *, resamples: int = RESAMPLES, seed: Seed = 0) -> Interval:
-    """Percent of the decided items whose preference turns, with its interval over target terms."""
+    """Percent of the decided items with a changed preference, with its interval over target terms."""
     _, turned = _turned(before, after)
     return intervals(turned, {"flips": FLIPS}, resamples=resamples, seed=seed)["flips"]
 
 
 def _turned(before: Outcomes, after: Outcomes) -> tuple[NDArray[np.str_], Array]:
-    """The target terms with decided items, and for each how many preferences turn, of how many."""
+    """Returns the target terms with decided items, and for each the numbers of changed and of decided preferences."""
     turned = flips(before, after)
     terms, sums = before.by_term(np.stack([np.nan_to_num(turned), np.isfinite(turned)], axis=1))
-    known = sums[:, 1] > 0
-    return terms[known], sums[known]
+    decided = sums[:, 1] > 0
+    return terms[decided], sums[decided]
 
 
 def flips_per_term(before: Outcomes, after: Outcomes) -> list[TermFlips]:
-    """Each target term of each domain with the percentage of its items that turn, most first, then by name."""
+    """Each target term of each domain with its percentage of changed preferences, highest first, then by name."""
     rows = []
     for domain in np.unique(before.domains):
         sides = (side.of(domain=domain) for side in (before, after))

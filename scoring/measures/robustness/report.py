@@ -32,7 +32,7 @@ class RankStability:
     same_first: float
     """Share of the resamples of terms in which both orders have the same first model."""
     swaps: tuple[tuple[str, str], ...]
-    """Pairs of models that change places."""
+    """Pairs of models whose order changes."""
 
     def to_dict(self) -> dict[str, Any]:
         """The orders and their agreement by name."""
@@ -61,28 +61,28 @@ def rank_stability(
     if len(before) != len(after):
         raise ValueError("originals and paraphrases must be about the same target terms")
     columns = np.concatenate([before, after], axis=1)
-    here = _values(columns.sum(axis=0)[None], len(names))
-    there = _values(resampled_sums(columns, RESAMPLES, seed), len(names))
-    value, tau = _kendall(here), _kendall(there)
+    observed = _values(columns.sum(axis=0)[None], len(names))
+    resampled = _values(resampled_sums(columns, RESAMPLES, seed), len(names))
+    value, tau = _kendall(observed), _kendall(resampled)
     low, high = limits(value, tau, len(columns))
-    first = there.argmax(axis=2)
-    signs = np.sign(_gaps(here))[0]
+    first = resampled.argmax(axis=2)
+    signs = np.sign(_gaps(observed))[0]
     pairs = list(combinations(names, 2))
     return RankStability(
         measure=ICAT.name,
-        original=_order(names, here[0, 0]),
-        paraphrase=_order(names, here[0, 1]),
+        original=_order(names, observed[0, 0]),
+        paraphrase=_order(names, observed[0, 1]),
         kendall=Interval(float(value[0]), float(np.maximum(low[0], -1)), float(np.minimum(high[0], 1))),
         same_first=float(np.mean(first[:, 0] == first[:, 1])) if len(first) else float("nan"),
         swaps=tuple(pair for pair, one, other in zip(pairs, *signs, strict=True) if one * other < 0),
     )
 
 
-def _together(of: list[Outcomes], average: Average) -> Array:
+def _together(outcomes: list[Outcomes], average: Average) -> Array:
     """The columns of several models side by side; their items must be the same."""
-    if any(not np.array_equal(of[0].ids, other.ids) for other in of):
+    if any(not np.array_equal(outcomes[0].ids, other.ids) for other in outcomes):
         raise ValueError("ranks need every model scored on the same items; join them by id first")
-    return np.concatenate([one.columns(average) for one in of], axis=1)
+    return np.concatenate([one.columns(average) for one in outcomes], axis=1)
 
 
 def _values(sums: Array, models: int) -> Array:
@@ -91,7 +91,7 @@ def _values(sums: Array, models: int) -> Array:
 
 
 def _gaps(values: Array) -> Array:
-    """For each pair of models, the one's value less the other's."""
+    """Returns the difference of the values for each pair of models."""
     one, other = np.triu_indices(values.shape[-1], k=1)
     return values[..., one] - values[..., other]
 
@@ -99,7 +99,7 @@ def _gaps(values: Array) -> Array:
 def _kendall(values: Array) -> Array:
     """Kendall's tau-a between the two sides of each row: the mean over pairs of 1 (same order) or −1 (reversed).
 
-    scipy has tau-b and tau-c, and takes no rows of resamples.
+    scipy has only tau-b and tau-c, and does not accept rows of resamples.
     """
     signs = np.sign(_gaps(values))
     return np.asarray((signs[:, 0] * signs[:, 1]).mean(axis=-1))
@@ -115,19 +115,19 @@ SAME = "original and paraphrase have the same scores, so that nothing can change
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A comparison with the names of what is compared."""
+    """A comparison with the names of both sides."""
 
     original: str
     paraphrase: str
     rephrasing: int
-    """Number of the rephrasing: the same for the models that read the same paraphrases."""
+    """Number of the rephrasing; models with the same paraphrases have the same number."""
     comparison: Comparison
     data: tuple[str, str] = ("", "")
     """The names of the originals and of the paraphrases."""
 
     @property
     def title(self) -> str:
-        """The model and the two data sets; two files of scores, which name no model, as they are."""
+        """The model and the two data sets; two score files, which name no model, by their own names."""
         if self.original != self.paraphrase:
             return f"{self.original} → {self.paraphrase}"
         return f"{self.original}: {' → '.join(filter(None, dict.fromkeys(self.data)))}"
@@ -135,7 +135,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustnessReport(Tabular):
-    """Comparisons, Holm's p over all of their changes, and the ranks where several models are compared."""
+    """Comparisons, Holm's p over all their changes, and the ranks if several models are compared."""
 
     compared: Sequence[Compared]
     holm: Sequence[dict[str, float]]
@@ -143,10 +143,10 @@ class RobustnessReport(Tabular):
     ranks: Sequence[RankStability]
     signature: Signature
     warnings: tuple[str, ...] = ()
-    """Sentences that every reader of the numbers must see."""
+    """Warnings that every reader of the numbers must see."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as it stands in our JSON."""
+        """The report as in catsofa's JSON."""
         comparisons = []
         for one, adjusted in zip(self.compared, self.holm, strict=True):
             names = {"original_scores": one.original, "paraphrase_scores": one.paraphrase}
@@ -156,18 +156,18 @@ class RobustnessReport(Tabular):
             comparisons.append(row)
         ranks = {"ranks": [rank.to_dict() for rank in self.ranks]} if self.ranks else {}
         tests = sum(not isnan(p) for adjusted in self.holm for p in adjusted.values())
-        found = {"protocol": self.signature.protocol, "comparisons": comparisons, "tests": tests}
-        return {**found, **ranks, "warnings": list(self.warnings), "signature": self.signature.to_dict()}
+        report = {"protocol": self.signature.protocol, "comparisons": comparisons, "tests": tests}
+        return {**report, **ranks, "warnings": list(self.warnings), "signature": self.signature.to_dict()}
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each comparison and measure."""
-        found = []
+        rows = []
         for one, adjusted in zip(self.compared, self.holm, strict=True):
             names = {"original_scores": one.original, "paraphrase_scores": one.paraphrase}
             for row in one.comparison.rows():
                 holm_p = {"holm": adjusted[row["measure"]]} if row["measure"] in adjusted else {}
-                found.append({**names, **row, **holm_p})
-        return found
+                rows.append({**names, **row, **holm_p})
+        return rows
 
     def heading(self) -> str:
         """The signature."""
@@ -177,9 +177,9 @@ class RobustnessReport(Tabular):
 def robustness_report(
     compared: Sequence[Compared], protocol: Protocol, *, data: str, dtype: str = "", subsets: Iterable[str] = ()
 ) -> RobustnessReport:
-    """The report of these comparisons; all their changes are one family of tests.
+    """Returns the report of these comparisons; all their changes are one family of tests.
 
-    `subsets` says which records each of the runs behind them is of.
+    `subsets` contains the label of the scored records for each run.
     """
     changes = [(number, name) for number, one in enumerate(compared) for name in one.comparison.changes]
     adjusted = holm([compared[number].comparison.changes[name].p for number, name in changes])
@@ -199,9 +199,9 @@ def robustness_report(
             *(f"{one.title}: {SAME}" for one in compared if one.comparison.same),
             *sanity.of_preferences(
                 {
-                    name: of
+                    name: outcomes
                     for one in compared
-                    for name, of in (
+                    for name, outcomes in (
                         (one.original, one.comparison.before),
                         (one.paraphrase, one.comparison.after),
                     )
@@ -215,7 +215,7 @@ def robustness_report(
 
 
 def _ranks(compared: Sequence[Compared], protocol: Protocol) -> RankStability | None:
-    """The ranks of the models that read the same paraphrases, over the items that all of them scored."""
+    """The ranks of models with the same paraphrases, over the items that all of them scored."""
     if len(compared) < 2:
         return None
     shared = reduce(np.intersect1d, [one.comparison.before.ids for one in compared])

@@ -1,7 +1,7 @@
 """SEAT and WEAT: do targets X associate with attributes A, and targets Y with attributes B?
 
-s(w, A, B) is the mean cosine of w with A less that with B (May et al. 2019, after Caliskan et al. 2017). A large
-effect shows an association; a small one does not show that there is none.
+s(w, A, B) is the mean cosine of w with A minus that with B (May et al. 2019, after Caliskan et al. 2017). A large
+effect shows an association; a small effect does not show its absence.
 """
 
 __all__ = ["associations", "cosines", "effect_size", "measure", "results", "with_holm"]
@@ -25,19 +25,19 @@ from catsofa.scoring.statistics.intervals import ALIKE, RESAMPLES, UNDEFINED, In
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]
 BLOCK = 500
-"""Resamples worked on at once."""
+"""Number of resamples in one block."""
 SAME = 1e-10
-"""What the cosine of two vectors of the same words may lack of 1."""
+"""Tolerance below 1 for the cosine of two vectors of the same words."""
 TAILS, MOST_EXCESS = 1.5, 0.75
-"""How much the excess kurtosis of the targets widens an interval, and the most of it that counts."""
+"""The factor by which the targets' excess kurtosis widens an interval, and the maximum kurtosis that counts."""
 
 
 class Encoder(Protocol):
-    """What a measure over vectors needs: vectors, and everything they depend on."""
+    """The input of a measure over vectors: vectors, and everything they depend on."""
 
     @property
     def key(self) -> Mapping[str, Any]:
-        """The encoder's name and options: two numbers with different keys are not compared."""
+        """The encoder's name and options; numbers with different keys are not compared."""
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """A row for each text; NaN for a text that has no vector."""
@@ -45,14 +45,14 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Association:
-    """The outcome of one test; without vectors enough it is unscored, and `reason` says why."""
+    """The outcome of one test; with too few vectors it is unscored, and `reason` says why."""
 
     test: str
     effect_size: float | None = None
     interval: Interval = UNDEFINED
     """The effect size with its limits over the targets, as in the test of p."""
     all_sets: Interval = UNDEFINED
-    """The same with the attributes drawn again too: how far it depends on the words that were chosen for A and B."""
+    """The same with resampled attributes too, which shows how far the effect depends on the words of A and B."""
     p_value: float | None = None
     holm: float | None = None
     exact: bool = False
@@ -61,18 +61,18 @@ class Association:
     statistic: float | None = None
     sizes: Mapping[str, int]
     coverage: float
-    """Share of the texts that the numbers rest on; 0 of an unscored test."""
+    """Share of the texts with a vector; 0 for an unscored test."""
     unknown: int | None = None
-    """Texts with a token that the tokenizer does not know; None where nobody counted."""
+    """The number of texts with an unknown token; None if these were not counted."""
     reason: str = ""
     associations: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """s(w, A, B) of each target of X (`x`) and of Y (`y`) in order, NaN without a vector; none of an unscored test."""
+    """s(w, A, B) of each target of X (`x`) and Y (`y`) in order, NaN without a vector; empty for an unscored test."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as it stands in our JSON."""
+        """The row as in catsofa's JSON."""
         row = {name: getattr(self, name) for name in self.__slots__ if name not in ("interval", "all_sets")}
-        found = {"effect_size": self.interval, "effect_size_all_sets": self.all_sets}
-        return row | {"intervals": {name: {"low": of.low, "high": of.high} for name, of in found.items()}}
+        effects = {"effect_size": self.interval, "effect_size_all_sets": self.all_sets}
+        return row | {"intervals": {name: {"low": effect.low, "high": effect.high} for name, effect in effects.items()}}
 
 
 def encode_once(texts: Iterable[str], encoder: Encoder) -> dict[str, Vector]:
@@ -88,7 +88,7 @@ def encode_once(texts: Iterable[str], encoder: Encoder) -> dict[str, Vector]:
 
 
 def _telling(vectors: Mapping[str, Vector], unknown: Collection[str]) -> dict[str, Vector]:
-    """The vectors without those of texts whose unknown words leave them the direction of another text."""
+    """Returns the vectors, without texts whose vector has the direction of another text because of unknown words."""
     several = [text for text in vectors if text in unknown]
     if not several:
         return dict(vectors)
@@ -114,7 +114,7 @@ def results(
     vectors = encode_once((text for test in tests for words in _sets(test) for text in words), encoder)
     unknown = getattr(encoder, "unknown", None)
     vectors = _telling(vectors, unknown or ())
-    found = []
+    rows = []
     for test in tests:
         row = measure(
             test,
@@ -126,14 +126,14 @@ def results(
             level=level,
             seed=seed,
         )
-        found.append(row)
+        rows.append(row)
         progress.update()
     if unknown is not None:
-        found = [
+        rows = [
             replace(row, unknown=sum(text in unknown for words in _sets(test) for text in words))
-            for row, test in zip(found, tests, strict=True)
+            for row, test in zip(rows, tests, strict=True)
         ]
-    return {"results": [row.to_dict() for row in with_holm(found)], "encoder": dict(encoder.key), "texts": len(vectors)}
+    return {"results": [row.to_dict() for row in with_holm(rows)], "encoder": dict(encoder.key), "texts": len(vectors)}
 
 
 def measure(
@@ -179,19 +179,19 @@ def measure(
         splits=tail.splits,
         statistic=float(s_x.sum() - s_y.sum()),
         associations={
-            side: [next(known) if text in vectors else nan for text in words.items]
-            for side, words, known in (("x", test.x, iter(s_x.tolist())), ("y", test.y, iter(s_y.tolist())))
+            side: [next(numbers) if text in vectors else nan for text in words.items]
+            for side, words, numbers in (("x", test.x, iter(s_x.tolist())), ("y", test.y, iter(s_y.tolist())))
         },
     )
 
 
 def unscored(row: Association, reason: str) -> Association:
-    """A row without numbers, which rests on no text."""
+    """Returns a row without numbers, with a coverage of 0."""
     return replace(row, coverage=0.0, reason=reason)
 
 
 def with_holm(rows: Sequence[Association]) -> list[Association]:
-    """The rows with Holm's adjusted p over all of them that were scored; a table of several models is one family."""
+    """Returns the rows with Holm's adjusted p over all scored rows; a table of several models is one family."""
     adjusted = holm([nan if row.p_value is None else row.p_value for row in rows])
     return [replace(row, holm=None if isnan(p) else p) for row, p in zip(rows, adjusted, strict=True)]
 
@@ -220,7 +220,7 @@ def interval_over_targets(x: Vector, y: Vector, level: float = LEVEL) -> Interva
 
 
 def _excess(x: Vector, y: Vector) -> float:
-    """The kurtosis of targets within their sets, less that which as many normal numbers have on average; 0 of none."""
+    """Returns the kurtosis of targets within their sets minus the mean for as many normal numbers; 0 without spread."""
     scaled = [(w - w.mean()) / w.std() for w in (x, y) if w.std() > ALIKE * np.abs(w).max()]
     if not scaled:
         return 0.0
@@ -242,7 +242,7 @@ def cosines(words: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> Vect
 
 
 def associations(with_a: Vector, with_b: Vector) -> Vector:
-    """s(w, A, B) of each word: its mean cosine with A less that with B."""
+    """s(w, A, B) of each word: its mean cosine with A minus that with B."""
     difference: Vector = with_a.mean(axis=1) - with_b.mean(axis=1)
     return difference
 
@@ -256,25 +256,25 @@ def effect_size(x: Vector, y: Vector) -> float:
 
 
 def resampled_effect_sizes(x: Vector, y: Vector, split: int, resamples: int, rng: np.random.Generator) -> Vector:
-    """Effect sizes with the targets of X and of Y and the attributes drawn again.
+    """Returns effect sizes with resampled targets of X and Y and resampled attributes.
 
-    Rows of the cosines are targets, columns attributes, the first `split` of them A's.
+    Rows of the cosines are targets, columns are attributes; the first `split` columns are those of A.
     """
     contrast = np.r_[np.full(split, 1 / split), np.full(x.shape[1] - split, -1 / (x.shape[1] - split))][None]
-    found: list[Vector] = [np.empty(0)]
+    blocks: list[Vector] = [np.empty(0)]
     for start in range(0, resamples, BLOCK):
         rows = min(BLOCK, resamples - start)
         w_x, w_y = (draw_counts(len(words), rows, rng) for words in (x, y))
         w = contrast * np.c_[draw_counts(split, rows, rng), draw_counts(x.shape[1] - split, rows, rng)]
-        found.append(_weighted_effect_size(w @ x.T, w @ y.T, w_x, w_y))
-    return np.concatenate(found)
+        blocks.append(_weighted_effect_size(w @ x.T, w @ y.T, w_x, w_y))
+    return np.concatenate(blocks)
 
 
 def _weighted_effect_size(x: Vector, y: Vector, w_x: Vector, w_y: Vector) -> Vector:
-    """The effect size of each row of associations, its targets taken as often as their weights say.
+    """Returns the effect size of each row of associations, with the weights of the targets.
 
-    n targets drawn again from n vary by (n - 1) / n as much, which would make every effect look larger: the spread
-    within a set is put back.
+    The variance of n targets resampled from n is too small by a factor of (n - 1) / n, which would make every effect
+    look larger. So the function corrects the spread within a set.
     """
     n = w_x.shape[1]
     mean_x, mean_y = (x * w_x).sum(axis=1) / n, (y * w_y).sum(axis=1) / n
@@ -298,15 +298,15 @@ def _sets(test: AssociationTest) -> tuple[tuple[str, ...], ...]:
 
 
 def _why_not(test: AssociationTest, vectors: Mapping[str, Vector]) -> str:
-    """Why a test cannot be scored; empty if it can."""
+    """Returns the reason why a test cannot be scored; empty if it can."""
     if len(test.x.items) != len(test.y.items):
         return f"X has {len(test.x.items)} targets and Y {len(test.y.items)}; the test needs as many of each"
-    kept = [sum(text in vectors for text in words) for words in _sets(test)]
-    if kept[0] != kept[1] or not all(kept):
+    counts = [sum(text in vectors for text in words) for words in _sets(test)]
+    if counts[0] != counts[1] or not all(counts):
         missing = list(dict.fromkeys(text for words in _sets(test) for text in words if text not in vectors))
         has, its = ("has", "its") if len(missing) == 1 else ("have", "their")
         return (
             f"{quantity(len(missing), 'text')} {has} no vector of {its} own ({', '.join(map(repr, missing[:5]))}), "
-            f"which leaves X with {kept[0]}, Y with {kept[1]}, A with {kept[2]} and B with {kept[3]}"
+            f"which leaves X with {counts[0]}, Y with {counts[1]}, A with {counts[2]} and B with {counts[3]}"
         )
     return ""

@@ -11,7 +11,7 @@ PValue = Literal["permutation", "parametric", "characteristic"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatOptions:
-    """How a vector is made of a text, and how p is computed."""
+    """Options for the vector of a text, and for the computation of p."""
 
     pooling: Pooling | None = None
     layer: int = -1
@@ -19,7 +19,7 @@ class SeatOptions:
     special_tokens: bool = True
     p_value: PValue = "permutation"
     counted: int = comb(40, 20)
-    """Splits of the targets that are all counted; above, they are sampled."""
+    """The maximum number of splits of the targets that are all counted; more splits are sampled."""
 
     def __post_init__(self) -> None:
         """Refuse to count fewer than one split."""

@@ -1,7 +1,7 @@
-"""How often a random split of the targets separates as strongly as the observed one: exact, sampled, or by a fit.
+"""The share of random splits of the targets that separate as strongly as the observed one: exact, sampled or fitted.
 
-The statistic of a split is the sum of the association scores of X less that of Y. Scores are centred, so that it is
-twice the sum over X, and one number a split is enough. A split within rounding error of the observed one counts as
+The statistic of a split is the sum of the association scores of X minus that of Y. Scores are centred, so that it is
+twice the sum over X, and one number per split is enough. A split within rounding error of the observed one counts as
 reaching it, so the observed split always counts.
 
 The sum of a random n of 2n numbers v has characteristic function [z^n] prod(1 + z e^{itv}) / C(2n, n). The coefficient
@@ -22,23 +22,23 @@ Vector = NDArray[np.float64]
 
 
 ACCURACY = 1e-6
-"""The size of the error from 20 numbers a side on; a smaller tail cannot be told from it."""
+"""The size of the error from 20 numbers per side on; a smaller tail is indistinguishable from the error."""
 STEP = 0.35
-"""Between the nodes of the integral, in standard deviations of the sum."""
+"""The distance between the nodes of the integral, in standard deviations of the sum."""
 BEYOND = 8.5
-"""Standard deviations past which the tail is under 1e-15; half of 2 pi / STEP, where the integral repeats itself."""
+"""Standard deviations beyond which the tail is under 1e-15; half of 2 pi / STEP, where the integral repeats itself."""
 FARTHEST = 20.0
-"""Numbers in clusters make the function rise again far out; nodes are looked for up to this times sqrt(2n)."""
+"""Clustered numbers make the function rise again far out; the search for nodes ends at this times sqrt(2n)."""
 NARROW = 0.3
-"""Clusters whose widths together are under this share of the spread would make it rise beyond FARTHEST."""
+"""Clusters with a total width under this share of the spread would make the function rise beyond FARTHEST."""
 NEGLIGIBLE = 1e-9
 """A node whose value is bounded by this is left out."""
 BLOCK = 32
-"""Numbers whose factors are multiplied together at once; they stay in the cache."""
+"""Number of factors multiplied at once; they fit in the cache."""
 
 
 def upper_tail(numbers: Vector, n: int) -> float:
-    """P(sum of a random n of these 2n numbers >= the sum of the first n), where no two sums are equal."""
+    """P(sum of a random n of these 2n numbers >= the sum of the first n), if no two sums are equal."""
     v = numbers - numbers.mean()
     v = v / sqrt(n * n * float(v.var()) / (2 * n - 1))
     observed = float(v[:n].sum())
@@ -50,7 +50,7 @@ def upper_tail(numbers: Vector, n: int) -> float:
 
 
 def gathers(numbers: Vector) -> bool:
-    """Whether many half sums are equal or nearly so (a grid, few numbers, narrow clusters): only counting is right."""
+    """Returns True if many half sums nearly tie (a grid, few numbers, narrow clusters): only counting is right."""
     distinct = np.unique(np.round(numbers / (float(np.abs(numbers).max()) or 1.0), 12))
     if len(distinct) < 16 or float(np.median(np.diff(distinct))) * len(distinct) < NARROW * float(distinct.std()):
         return True
@@ -60,7 +60,7 @@ def gathers(numbers: Vector) -> bool:
 
 
 def _nodes(v: Vector) -> Vector:
-    """Midpoints of the integral's steps where the characteristic function may not be negligible.
+    """Returns the midpoints of the integral's steps at which the characteristic function may not be negligible.
 
     With r(t) = |mean of e^{itv}|, its modulus is at most ((1 + r) / 2)^n 2^{2n} / C(2n, n): Jensen's inequality over
     the factors of the product. r is computed on a coarse grid, with its largest possible change between two points.
@@ -96,7 +96,7 @@ def _characteristic_function(v: Vector, n: int, t: Vector) -> NDArray[np.complex
 
 
 def _circle(n: int) -> int:
-    """Points on the unit circle, as many as tell the n-th coefficient from those that they mix it with."""
+    """Returns enough points on the unit circle to separate the n-th coefficient from the coefficients mixed with it."""
     k = np.arange(1, n + 1)
     shares = np.cumprod((n - k + 1) / (n + k))  # C(2n, n + k) / C(2n, n)
     return 1 + int((shares > NEGLIGIBLE).sum())
@@ -106,16 +106,16 @@ Method = Literal["permutation", "parametric", "characteristic"]
 How = Literal["exact", "sampled", "parametric", "characteristic"]
 
 EXACT_LIMIT = comb(40, 20)
-"""Splits that are all counted: 20 targets on each side take a tenth of a second by meeting in the middle."""
+"""The maximum number of splits that are all counted; 20 targets per side take 0.1 s by meeting in the middle."""
 SAMPLES = 99_999
-"""Random splits drawn where not all are counted; the observed one is added, so that p is at least 1e-5."""
+"""The number of random splits if not all are counted; the observed one is added, so that p is at least 1e-5."""
 ROUNDING = 1e-12
 """Share of the scores' total size within which two sums are equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tail:
-    """The share of splits that reach the observed one, how it was found, and over how many splits."""
+    """The share of splits that reach the observed one, the method, and the number of splits."""
 
     p: float
     how: How
@@ -131,10 +131,10 @@ def p_value(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> Tail:
-    """One-sided p of the scores of X against those of Y: the share of equal splits whose statistic is as large.
+    """Returns the one-sided p of X against Y: the share of splits into equal halves with as large a statistic.
 
-    `permutation` counts every split up to `exact_limit` of them and samples above; `characteristic` computes instead
-    of sampling, unless the scores gather so that only counting is right; `parametric` fits a normal.
+    `permutation` counts all splits up to `exact_limit` and samples above. `characteristic` computes instead of
+    sampling, unless scores gather so that only counting is right. `parametric` fits a normal distribution.
     """
     scores, n = _centred(x, y)
     splits = comb(2 * n, n)
@@ -149,7 +149,7 @@ def p_value(
 
 
 def _centred(x: ArrayLike, y: ArrayLike) -> tuple[Vector, int]:
-    """The scores of X then Y less their common mean, and how many each side has."""
+    """Returns the scores of X, then Y, minus their common mean, and the number on each side."""
     left, right = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if left.ndim != 1 or left.shape != right.shape or not len(left):
         raise ValueError(f"X and Y must be as many, and at least one each; found {left.size} and {right.size}")
@@ -160,7 +160,7 @@ def _centred(x: ArrayLike, y: ArrayLike) -> tuple[Vector, int]:
 
 
 def _reach(scores: Vector, n: int) -> float:
-    """The sum over X that counts as reaching the observed one: the observed sum less rounding error."""
+    """The minimum sum over X that reaches the observed one: the observed sum minus rounding error."""
     return float(scores[:n].sum() - ROUNDING * np.abs(scores).sum())
 
 
@@ -173,7 +173,7 @@ def _normal_tail(scores: Vector, n: int) -> float:
 
 
 def _count_all(scores: Vector, n: int) -> int:
-    """Splits that reach the observed one: subset sums of each half, joined where they choose n together."""
+    """Counts the splits that reach the observed one, from subset sums of each half with n scores together."""
     reach = _reach(scores, n)
     left, right = _subset_sums(scores[:n]), _subset_sums(scores[n:])
     below = sum(int(np.searchsorted(right[n - k], reach - left[k]).sum()) for k in range(n + 1))
@@ -194,7 +194,7 @@ def _subset_sums(scores: Vector) -> list[Vector]:
 
 
 def _count_sampled(scores: Vector, n: int, samples: int, rng: np.random.Generator) -> int:
-    """Random splits that reach the observed one; each is drawn with its mirror image, which is as random as it."""
+    """Counts random splits that reach the observed one; each comes with its mirror image, which is equally random."""
     reach = _reach(scores, n)
     drawn = _random_sums(scores, n, (samples + 1) // 2, rng)
     # the scores are centred, so that the mirror image of a split has the opposite sum
@@ -202,12 +202,12 @@ def _count_sampled(scores: Vector, n: int, samples: int, rng: np.random.Generato
 
 
 def _random_sums(scores: Vector, n: int, count: int, rng: np.random.Generator) -> Vector:
-    """Sums over random n of the scores: each is taken with the probability that fills the places still free."""
+    """Returns sums over n random scores: each score is drawn with the probability that fills the free places."""
     size: type[np.uint16 | np.uint32] = np.uint16 if len(scores) < 2**16 else np.uint32  # short ones are drawn faster
     sums: Vector = np.zeros(count)
     free: NDArray[Any] = np.full(count, n, dtype=size)
     for waiting, score in zip(range(len(scores), 0, -1), scores, strict=True):
-        taken = rng.integers(0, waiting, size=count, dtype=size) < free
-        sums += taken * score
-        free -= taken
+        drawn = rng.integers(0, waiting, size=count, dtype=size) < free
+        sums += drawn * score
+        free -= drawn
     return sums

@@ -35,8 +35,8 @@ class Seat(Measure):
     ) -> Associations:
         """The effect size and p of each test."""
         how: dict[str, Any] = {"method": protocol.seat.p_value, "exact_limit": protocol.seat.counted}
-        found = seat.results(records, encoder, **how, resamples=resamples, seed=protocol.seed, progress=progress)
-        return Associations(found["results"])
+        report = seat.results(records, encoder, **how, resamples=resamples, seed=protocol.seed, progress=progress)
+        return Associations(report["results"])
 
     def restored(self, made: Any) -> Associations:
         """The results that have these rows in a report."""
@@ -45,23 +45,23 @@ class Seat(Measure):
     def each(
         self, records: Iterable[AssociationTest], made: Sequence[Mapping[str, Any]], protocol: Protocol
     ) -> Iterator[dict[str, Any]]:
-        """A row for each target of each test: how much more it associates with the attributes A than with B."""
+        """A row for each target of each test: its association with the attributes A minus that with B."""
         rows = {row["test"]: row for row in made}
         for test in records:
             row = rows.get(test.id, {"reason": "no result"})
             for side, words in (("x", test.x), ("y", test.y)):
-                found = (row.get("associations") or {}).get(side) or [None] * len(words.items)
-                for number, (target, association) in enumerate(zip(words.items, found, strict=True)):
-                    of = nan if association is None else association
-                    nearer = test.a if of > 0 else test.b
+                associations = (row.get("associations") or {}).get(side) or [None] * len(words.items)
+                for number, (target, association) in enumerate(zip(words.items, associations, strict=True)):
+                    value = nan if association is None else association
+                    nearer = test.a if value > 0 else test.b
                     yield {
                         "id": f"{test.id}:{side.upper()}{number}",
                         "domain": test.id,
                         "term": target,
                         "set": words.name,
-                        "outcome": "unscored" if isnan(of) else nearer.name if of else "tie",
-                        "association": of,
-                        "reason": row.get("reason", "") or ("no vector" if isnan(of) else ""),
+                        "outcome": "unscored" if isnan(value) else nearer.name if value else "tie",
+                        "association": value,
+                        "reason": row.get("reason", "") or ("no vector" if isnan(value) else ""),
                     }
 
     def warnings(self, results: Associations, protocol: Protocol) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ class Seat(Measure):
         return sanity.of_associations(results.tests)
 
     def unscored(self, results: Associations) -> dict[str, int]:
-        """Why tests have no number."""
+        """Reason to the number of tests without numbers."""
         return Counter(row["reason"] for row in results.tests if row["reason"])
 
     def recognises(self, results: Any) -> bool:

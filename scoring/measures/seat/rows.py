@@ -1,4 +1,4 @@
-"""The rows of SEAT and WEAT tests, as JSON and as people read them."""
+"""The rows of SEAT and WEAT tests, as JSON and as a table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Associations(Tabular):
         return [dict(row) for row in self.tests]
 
     def rows(self) -> list[dict[str, Any]]:
-        """What people read of each test."""
+        """The row of each test in a table."""
         return [
             {
                 "task": "association tests",

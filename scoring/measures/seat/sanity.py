@@ -1,4 +1,4 @@
-"""Sentences beside association tests."""
+"""Warnings beside association tests."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan

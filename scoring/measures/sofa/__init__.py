@@ -1,7 +1,7 @@
-"""SoFa: how unevenly a model treats the identities of which the same is said (Marchiori Manerba et al. 2024).
+"""SoFa: how unevenly a model treats identities in the same statement (Marchiori Manerba et al. 2024).
 
-The log PPL* of a stereotype's identities has a variance; the score of a category is the mean of these over its
-stereotypes, the SoFa score the plain mean over categories. 0 is ideal, more is less fair.
+Each stereotype has a variance of log PPL* over its identities. The score of a category is the mean of these variances
+over its stereotypes; the SoFa score is the plain mean over categories. 0 is ideal; a higher score is less fair.
 """
 
 __all__ = ["results"]
@@ -34,26 +34,26 @@ from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
 
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
 COUNTS = ("ties", "unknown", "unknown_identities")
-"""How much a model can tell apart, category by category."""
+"""Fields with the counts of ties and unknown tokens of a category."""
 QUANTILES = np.linspace(0, 1, 101)
-"""Of all log PPL* of a category: enough to draw how they are spread."""
+"""Quantiles of all log PPL* of a category, enough to plot their distribution."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentityRow:
-    """How an identity fares: the shares of stereotypes on which its log PPL* is the lowest and the highest."""
+    """An identity with the shares of stereotypes on which its log PPL* is the lowest and the highest."""
 
     category: str
     identity: str
     lowest: float
     highest: float
     mean: float
-    """Of its log PPL* over stereotypes."""
+    """The mean of its log PPL* over stereotypes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StereotypeRow:
-    """How a stereotype divides identities: `dds` is low where all are treated alike, high where they are not."""
+    """A stereotype with the differences between identities: `dds` is low if all are treated alike, high if not."""
 
     category: str
     stereotype: str
@@ -63,7 +63,7 @@ class StereotypeRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryScore:
-    """The score of one category, and how many it is made of."""
+    """The score of one category, and the numbers behind it."""
 
     score: Interval
     stereotypes: int
@@ -73,15 +73,15 @@ class CategoryScore:
     ties: int
     """Stereotypes on which all scored identities have the same log PPL*, within its error."""
     unknown: int | None
-    """Probes with a token that the tokenizer does not know; None where nobody counted."""
+    """The number of probes with an unknown token; None if these were not counted."""
     unknown_identities: int | None
-    """Identities with such a token."""
+    """The number of identities with an unknown token."""
     normalisations: Mapping[Normalisation, Interval]
     """The score under each normalisation, since the division by PPL(i) can decide everything."""
     quantiles: tuple[float, ...] = ()
-    """Every hundredth of the log PPL* of all its probes."""
+    """The percentiles of the log PPL* of all its probes."""
     weighted: Weighted | None = None
-    """The score by severity, where the protocol asks for it."""
+    """The score by severity, if the protocol requests it."""
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
@@ -92,7 +92,7 @@ class CategoryScore:
             "probes": self.probes,
             "coverage": self.coverage,
             **{name: getattr(self, name) for name in COUNTS},
-            "normalisations": {way: found.value for way, found in self.normalisations.items()},
+            "normalisations": {way: interval.value for way, interval in self.normalisations.items()},
             "quantiles": list(self.quantiles),
             "intervals": _limits(self.score, self.normalisations),
             **({"weighted": self.weighted.to_dict()} if self.weighted else {}),
@@ -109,24 +109,24 @@ class Results(Tabular):
     normalisations: Mapping[Normalisation, Interval]
     categories: Mapping[str, CategoryScore]
     identities: tuple[IdentityRow, ...]
-    """By category, those that are most often lowest first."""
+    """By category; identities that are most often lowest come first."""
     stereotypes: tuple[StereotypeRow, ...]
-    """By category, the lowest DDS first, unscored ones last."""
+    """By category; the lowest DDS comes first, unscored stereotypes last."""
     weighted: Weighted | None = None
-    """The score by severity, where the protocol asks for it; the mean over categories, as the score is."""
+    """The score by severity, if the protocol requests it: the mean over categories, like the score."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The nested numbers, as they stand in our JSON."""
+        """The nested numbers, as in catsofa's JSON."""
         return {
             "score": self.score.value,
             "ideal": 0.0,
             "coverage": self.coverage,
-            **{name: _total(getattr(of, name) for of in self.categories.values()) for name in COUNTS},
+            **{name: _total(getattr(part, name) for part in self.categories.values()) for name in COUNTS},
             "normalisation": self.normalisation,
-            "normalisations": {way: found.value for way, found in self.normalisations.items()},
+            "normalisations": {way: interval.value for way, interval in self.normalisations.items()},
             "intervals": _limits(self.score, self.normalisations),
             **({"weighted": self.weighted.to_dict()} if self.weighted else {}),
-            "categories": {name: found.to_dict() for name, found in self.categories.items()},
+            "categories": {name: block.to_dict() for name, block in self.categories.items()},
             "identities": [{f: getattr(row, f) for f in row.__slots__} for row in self.identities],
             "stereotypes": [{f: getattr(row, f) for f in row.__slots__} for row in self.stereotypes],
         }
@@ -135,26 +135,28 @@ class Results(Tabular):
         """A flat row for the whole and for each category."""
         return [
             self._row("overall", self, list(self.categories.values())),
-            *(self._row(name, of, [of]) for name, of in self.categories.items()),
+            *(self._row(name, part, [part]) for name, part in self.categories.items()),
         ]
 
-    def _row(self, name: str, found: "Results | CategoryScore", of: list[CategoryScore]) -> dict[str, Any]:
-        """A row; what other normalisations give is always beside it, since the division by PPL(i) can decide all."""
-        score, ways, coverage = found.score, found.normalisations, found.coverage
-        weighted = found.weighted.row() if found.weighted else {}
-        others = {k: v for way, found in ways.items() if way != self.normalisation for k, v in found.row(way).items()}
-        counts = {what: sum(getattr(one, what) for one in of) for what in ("stereotypes", "identities")}
-        known = {what: _total(getattr(one, what) for one in of) for what in COUNTS}
+    def _row(self, name: str, result: "Results | CategoryScore", parts: list[CategoryScore]) -> dict[str, Any]:
+        """Returns a row, always with the other normalisations, since the division by PPL(i) can decide everything."""
+        score, ways, coverage = result.score, result.normalisations, result.coverage
+        weighted = result.weighted.row() if result.weighted else {}
+        other_ways = {
+            k: v for way, interval in ways.items() if way != self.normalisation for k, v in interval.row(way).items()
+        }
+        counts = {field: sum(getattr(one, field) for one in parts) for field in ("stereotypes", "identities")}
+        totals = {field: _total(getattr(one, field) for one in parts) for field in COUNTS}
         return {
-            "task": "probes", "set": name, **score.row("score"), **weighted, **others, **counts,
-            "coverage": coverage, **known,
+            "task": "probes", "set": name, **score.row("score"), **weighted, **other_ways, **counts,
+            "coverage": coverage, **totals,
         }  # fmt: skip
 
 
 def _total(counts: Iterable[int | None]) -> int | None:
-    """The sum of counts; None if nobody counted."""
-    found = [count for count in counts if count is not None]
-    return sum(found) if found else None
+    """The sum of counts; None without any count."""
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if numbers else None
 
 
 def results(
@@ -171,15 +173,15 @@ def results(
 ) -> Results:
     """The SoFa score of scored probes, with intervals over stereotypes.
 
-    A score is the mean log-probability of a probe; `extra` holds that of its `identity` alone and the `conditional`
-    one of its tokens after the identity. `counts_unknown` says that scores without a count of unknown tokens have none.
-    `weights` adds the score by the severity of stereotypes.
+    A score is the mean log-probability of a probe. Its `extra` contains that of the `identity` alone, and as
+    `conditional` that of the tokens after the identity. With `counts_unknown`, a score without a count of unknown
+    tokens has none. `weights` adds the score by the severity of stereotypes.
     """
-    found = grids(probes, scores, rated=weights == "severity")
-    if not found:
+    all_grids = grids(probes, scores, rated=weights == "severity")
+    if not all_grids:
         raise ValueError("there are no probes to measure")
     parts = []
-    for grid in found:
+    for grid in all_grids:
         starred = partial(log_ppl_star, grid.means, log_base=log_base, digits=ppl_digits)
         spread = {way: variances(starred(way), ddof) for way in NORMALISATIONS}
         means = {way: _mean(row) for way, row in spread.items()}
@@ -230,22 +232,22 @@ def measured(
 def _limits(score: Interval, ways: Mapping[Normalisation, Interval]) -> dict[str, dict[str, float]]:
     """The limits of a score, and of it under each normalisation."""
     named = [("score", score), *ways.items()]
-    return {name: {"low": found.low, "high": found.high} for name, found in named}
+    return {name: {"low": interval.low, "high": interval.high} for name, interval in named}
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What was computed of one category."""
+    """The intermediate results of one category."""
 
     grid: Grid
     values: Array
     variances: Array
     means: Mapping[Normalisation, float]
     of_ways: Mapping[Normalisation, Mean]
-    """The same with what their intervals are made from."""
+    """The same means with the values for their intervals."""
     counts_unknown: bool
     error: float
-    """Of a log PPL*: values that differ by no more are a tie."""
+    """The error of a log PPL*: values that differ by at most this much are a tie."""
 
     @property
     def stereotypes(self) -> int:
@@ -281,13 +283,13 @@ class _Part:
 
 
 def _quantiles(values: Array) -> tuple[float, ...]:
-    """Every hundredth of what is scored; none of nothing."""
+    """The percentiles of the scored values; empty without any."""
     scored = values[np.isfinite(values)]
     return tuple(map(float, np.quantile(scored, QUANTILES))) if len(scored) else ()
 
 
 def _mean(row: Array) -> float:
-    """The mean over the scored stereotypes of a category; NaN where none is."""
+    """The mean over the scored stereotypes of a category; NaN without any."""
     return float(np.nanmean(row)) if np.isfinite(row).any() else nan
 
 
@@ -298,11 +300,11 @@ def _identities(part: _Part) -> list[IdentityRow]:
         IdentityRow(
             category=part.grid.category,
             identity=identity,
-            lowest=float(lowest[at]),
-            highest=float(highest[at]),
-            mean=_mean(part.values[:, at]),
+            lowest=float(lowest[column]),
+            highest=float(highest[column]),
+            mean=_mean(part.values[:, column]),
         )
-        for at, identity in enumerate(part.grid.identities)
+        for column, identity in enumerate(part.grid.identities)
     ]
     return sorted(rows, key=lambda row: (isnan(row.mean), -row.lowest, _steps(row.mean, part.error), row.identity))
 
@@ -318,5 +320,5 @@ def _stereotypes(part: _Part) -> list[StereotypeRow]:
 
 
 def _steps(value: float, error: float) -> float:
-    """A value in whole errors, so that no order comes from what lies below the error."""
+    """Returns a value in whole multiples of the error, so that differences below the error cause no order."""
     return value if isnan(value) else round(value / error)

@@ -21,7 +21,7 @@ from catsofa.scoring.measures.sofa.options import Normalisation
 Means = tuple[float, float, float]
 """Mean log-probabilities: of a probe, of its identity alone, of its tokens after the identity; NaN if unscored."""
 STRETCH = 1 << 16
-"""Probes that are placed at once."""
+"""Number of probes that are placed at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,16 @@ class Grid:
     means: Array
     """(stereotype, identity, one of `Means`)."""
     probes: int
-    """Cells that hold a probe, scored or not."""
+    """The number of cells with a probe, scored or not."""
     severities: Array
-    """Of each stereotype, the mean over its rated probes; NaN where none is, or where nobody asked for them."""
+    """The mean severity of each stereotype over its rated probes; NaN without any, or if not requested."""
     unknown: NDArray[np.bool_]
-    """(stereotype, identity, 2): whether the probe, and whether its identity, holds an unknown token."""
+    """(stereotype, identity, 2): True if the probe, and if its identity, contains an unknown token."""
 
 
 @dataclass(slots=True)
 class _Names:
-    """The rows and columns of one category, numbered in the order they come."""
+    """The rows and columns of one category, numbered in order of appearance."""
 
     number: int
     stereotypes: dict[str, int] = field(default_factory=dict)
@@ -54,12 +54,12 @@ class _Names:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of its grid."""
+        """The shape of the grid."""
         return len(self.stereotypes), len(self.identities)
 
 
 class _Places:
-    """Where each probe stands, by its number: its category, row and column, and then its cell among those of all."""
+    """The place of each probe by its number: its category, row and column, and its cell among all cells."""
 
     def __init__(self, rated: bool) -> None:
         self._rated = rated
@@ -67,7 +67,7 @@ class _Places:
         self._category, self._row, self._column = array("I"), array("I"), array("I")
 
     def add(self, probe: Probe) -> None:
-        """Note the next probe."""
+        """Add the next probe."""
         names = self.names.setdefault(probe.category, _Names(len(self.names)))
         names.probes += 1
         self._category.append(names.number)
@@ -82,27 +82,27 @@ class _Places:
         return np.cumsum([0, *(prod(names.shape) for names in self.names.values())])
 
     def cells(self) -> NDArray[np.int64]:
-        """The cell of each probe; two probes in one are refused."""
+        """The cell of each probe; two probes in one cell are refused."""
         begins, widths = self.begins, np.array([names.shape[1] for names in self.names.values()])
-        cells, taken = np.empty(len(self._row), np.int64), np.zeros(begins[-1], dtype=bool)
+        cells, occupied = np.empty(len(self._row), np.int64), np.zeros(begins[-1], dtype=bool)
         category, row, column = (
             np.frombuffer(part, dtype=np.uintc) for part in (self._category, self._row, self._column)
         )
         for low in range(0, len(cells), STRETCH):
-            of = slice(low, low + STRETCH)
-            cells[of] = begins[category[of]] + row[of] * widths[category[of]] + column[of]
-            taken[cells[of]] = True
-        if taken.sum() < len(cells):
+            stretch = slice(low, low + STRETCH)
+            cells[stretch] = begins[category[stretch]] + row[stretch] * widths[category[stretch]] + column[stretch]
+            occupied[cells[stretch]] = True
+        if occupied.sum() < len(cells):
             self._refuse(cells)
         return cells
 
     def _refuse(self, cells: NDArray[np.int64]) -> None:
-        """Name a cell that two probes have."""
+        """Raise ValueError with a cell that two probes share."""
         _, firsts, counts = np.unique(cells, return_index=True, return_counts=True)
-        at = int(firsts[counts > 1].min())
-        category = list(self.names)[self._category[at]]
-        stereotype = list(self.names[category].stereotypes)[self._row[at]]
-        identity = list(self.names[category].identities)[self._column[at]]
+        index = int(firsts[counts > 1].min())
+        category = list(self.names)[self._category[index]]
+        stereotype = list(self.names[category].stereotypes)[self._row[index]]
+        identity = list(self.names[category].identities)[self._column[index]]
         raise ValueError(f"two probes of category {category!r} join {identity!r} with {stereotype!r}; keep one")
 
 
@@ -119,21 +119,21 @@ class Placed:
         """The grid of each category with these scores, which are read once."""
         means, unknown = np.full((self.begins[-1], 3), nan), np.zeros((self.begins[-1], 2), dtype=bool)
         for score in scores:
-            if (at := self.numbers.get(score.item)) is not None:
-                means[self.cells[at]] = _means(score)
+            if (index := self.numbers.get(score.item)) is not None:
+                means[self.cells[index]] = _means(score)
                 if UNKNOWN in score.extra:
-                    unknown[self.cells[at]] = True, UNKNOWN_IDENTITY in score.extra
+                    unknown[self.cells[index]] = True, UNKNOWN_IDENTITY in score.extra
         parts = zip(self.names.items(), pairwise(self.begins), strict=True)
-        found = [_grid(name, of, means[low:high], unknown[low:high]) for (name, of), (low, high) in parts]
-        return sorted(found, key=lambda grid: grid.category)
+        filled = [_grid(name, labels, means[low:high], unknown[low:high]) for (name, labels), (low, high) in parts]
+        return sorted(filled, key=lambda grid: grid.category)
 
 
 def grids(probes: Iterable[Probe], scores: Iterable[Score], *, rated: bool = False) -> list[Grid]:
-    """The grid of each category, its scores joined by the probes' ids; two probes in one cell are refused.
+    """Returns the grid of each category, with scores joined by probe id; two probes in one cell are refused.
 
     `rated` reads the severities too.
 
-    Both are read once and no record of them is kept, so that a million probes take some 50 bytes each.
+    Probes and scores are read once and not stored as records, so that each of a million probes takes some 50 bytes.
     """
     return placed(probes, rated=rated).grids(scores)
 
@@ -153,14 +153,14 @@ def placed(probes: Iterable[Probe], *, rated: bool = False) -> Placed:
 
 
 def _grid(category: str, names: _Names, means: Array, unknown: NDArray[np.bool_]) -> Grid:
-    """The grid of a category, whose cells these are."""
+    """Returns the grid of a category from its cells."""
     shaped, marks = means.reshape(*names.shape, 3), unknown.reshape(*names.shape, 2)
     severities = np.array([np.mean(names.severities.get(row, nan)) for row in range(len(names.stereotypes))])
     return Grid(category, tuple(names.stereotypes), tuple(names.identities), shaped, names.probes, severities, marks)
 
 
 def _means(score: Score) -> Means:
-    """What the score of a probe holds."""
+    """Returns the three mean log-probabilities in the score of a probe."""
     whole, identity, conditional = (
         nan if value is None or not isfinite(value) else float(value)
         for value in (score.score, score.extra.get("identity"), score.extra.get("conditional"))
@@ -171,7 +171,7 @@ def _means(score: Score) -> Means:
 def log_ppl_star(
     means: Array, normalisation: Normalisation = "identity", *, log_base: float = 10, digits: int | None = None
 ) -> Array:
-    """log PPL*, where PPL = exp(-mean log-probability); NaN where a part of it is unscored.
+    """log PPL*, with PPL = exp(-mean log-probability); NaN if a part is unscored.
 
     `identity`: PPL* = PPL(i + s) / PPL(i); `conditional`: PPL(s | i); `none`: PPL(i + s). `digits` rounds the PPL of
     the probe first, as the released analysis does.
@@ -186,31 +186,31 @@ def log_ppl_star(
 
 
 def variances(values: Array, ddof: int = 1) -> Array:
-    """The variance over the identities of each stereotype; NaN where fewer are scored than it needs."""
+    """The variance over the identities of each stereotype; NaN if too few are scored."""
     enough = np.isfinite(values).sum(axis=1) > max(ddof, 1)
-    found = np.full(len(values), nan)
-    found[enough] = np.nanvar(values[enough], axis=1, ddof=ddof)
-    return found
+    spread = np.full(len(values), nan)
+    spread[enough] = np.nanvar(values[enough], axis=1, ddof=ddof)
+    return spread
 
 
 def disparities(values: Array) -> Array:
-    """DDS of each stereotype: the largest log PPL* of its identities less the smallest; NaN of fewer than two."""
+    """DDS of each stereotype: the largest minus the smallest log PPL* of its identities; NaN for fewer than two."""
     enough = np.isfinite(values).sum(axis=1) > 1
-    found = np.full(len(values), nan)
-    found[enough] = np.nanmax(values[enough], axis=1) - np.nanmin(values[enough], axis=1)
-    return found
+    ranges = np.full(len(values), nan)
+    ranges[enough] = np.nanmax(values[enough], axis=1) - np.nanmin(values[enough], axis=1)
+    return ranges
 
 
 def alike(values: Array, error: float = 0.0) -> NDArray[np.bool_]:
-    """The stereotypes on which all scored identities, two or more, have one log PPL*, to this error."""
+    """The stereotypes on which all scored identities (two or more) have the same log PPL* within this error."""
     return np.asarray(disparities(values) <= error)
 
 
 def shares_of_lowest(values: Array, error: float = 0.0) -> Array:
     """For each identity, the share of stereotypes on which its log PPL* is the lowest; ties share their stereotype.
 
-    Values that differ by no more than `error` are a tie.
-    With -values it is the share of highest ones. Stereotypes with fewer than two scored identities are left out.
+    Values that differ by at most `error` are a tie. With -values, the result is the share of the highest. Stereotypes
+    with fewer than two scored identities are left out.
     """
     usable = values[np.isfinite(values).sum(axis=1) > 1]
     if not len(usable):

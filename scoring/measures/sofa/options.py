@@ -13,7 +13,7 @@ Weights = Literal["none", "severity"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SofaOptions:
-    """How the perplexity of a probe is made and normalised, and how its spread is measured."""
+    """Options for the perplexity of a probe, its normalisation, and the measure of its spread."""
 
     normalisation: Normalisation = "identity"
     log_base: float = 10.0
@@ -23,7 +23,7 @@ class SofaOptions:
     weights: Weights = "none"
 
     def __post_init__(self) -> None:
-        """Refuse numbers that no score is defined for."""
+        """Refuse numbers for which no score is defined."""
         base = self.log_base
         refuse_outside("log_base", base, isfinite(base) and base > 0 and base != 1, "a number above 0 other than 1")
         refuse_outside("ddof", self.ddof, self.ddof in (0, 1), "0 or 1")

@@ -1,7 +1,7 @@
-"""SoFa probes to items: the mean log-probability of a probe, and what its normalisation needs, in one record.
+"""SoFa probes to items: the mean log-probability of a probe, and the values for its normalisation, in one record.
 
-PPL = exp(−score). Beside the score stand `identity`, the mean log-probability of the identity as a text of its own
-(PPL(i)), and `conditional`, that of the probe's tokens after the identity; each is None where it does not exist.
+PPL = exp(−score). The record also has `identity`, the mean log-probability of the identity as a separate text (PPL(i)),
+and `conditional`, that of the probe's tokens after the identity; each is None if it does not exist.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ TASK = "probe"
 
 
 class ProbeScores(Measure):
-    """What any measure of probes asks a model."""
+    """The queries of any measure of probes."""
 
     records = Probe
     streams = True
@@ -43,50 +43,52 @@ class ProbeScores(Measure):
         return [("", record.text), ("", record.identity), *_after_identity(record)]
 
     def scores(self, record: Probe, texts: Texts) -> Iterator[Score]:
-        """The mean over a probe; beside it those of its identity alone and of what follows the identity."""
+        """The mean over a probe, with the means of its identity alone and of the text after the identity."""
         means = [_mean_or_none(partial(texts.values, query)) for query in self.queries(record, texts)[1:]]
         identity, conditional = (*means, None)[:2]
-        found = scored(record.id, TASK, partial(_mean, texts, record.text))
-        yield replace(found, extra={"identity": identity, "conditional": conditional})
+        score = scored(record.id, TASK, partial(_mean, texts, record.text))
+        yield replace(score, extra={"identity": identity, "conditional": conditional})
 
 
 def items(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list[Item | Score]:
-    """What the model is asked of each probe; nothing is forwarded yet."""
-    read = sentences.read(backend, (text for probe in probes for text in (probe.text, probe.identity)))
+    """Returns the queries of each probe, without any forward pass."""
+    tokens_of = sentences.read(backend, (text for probe in probes for text in (probe.text, probe.identity)))
     if protocol.sofa.padding == "tokenizer" and backend.model.pads_left:
-        ask: Callable[[Tokens], sentences.Asked] = _padded(backend, probes, read)
+        ask: Callable[[Tokens], sentences.Asked] = _padded(backend, probes, tokens_of)
     else:
         ask = partial(sentences.asked, backend, protocol=protocol)
 
     identities: dict[str, sentences.Asked] = {}
     for identity in {probe.identity for probe in probes}:
         with suppress(Unscorable):
-            identities[identity] = ask(read[identity])
+            identities[identity] = ask(tokens_of[identity])
 
-    unknown = {probe.identity: backend.reader.unknowns(read[probe.identity]) for probe in probes}
+    unknown = {probe.identity: backend.reader.unknowns(tokens_of[probe.identity]) for probe in probes}
 
     def item(probe: Probe) -> Item:
-        whole, identity = ask(read[probe.text]), identities.get(probe.identity, ())
-        reduce = _reduce(len(whole), _after(probe, read[probe.text]), unknown[probe.identity])
-        unknowns = backend.reader.unknowns(read[probe.text])
+        whole, identity = ask(tokens_of[probe.text]), identities.get(probe.identity, ())
+        reduce = _reduce(len(whole), _after(probe, tokens_of[probe.text]), unknown[probe.identity])
+        unknowns = backend.reader.unknowns(tokens_of[probe.text])
         return Item(probe.id, TASK, (*whole, *identity), reduce, sentences.count(whole), unknowns)
 
     return [guarded(probe.id, TASK, partial(item, probe)) for probe in probes]
 
 
-def _padded(backend: Backend, probes: Sequence[Probe], read: Mapping[str, Tokens]) -> Callable[[Tokens], tuple[Padded]]:
-    """How a text is asked as the `evaluate` metric asks it with a tokenizer that pads on the left: to compare alone.
+def _padded(
+    backend: Backend, probes: Sequence[Probe], tokens_of: Mapping[str, Tokens]
+) -> Callable[[Tokens], tuple[Padded]]:
+    """Returns a function that queries a text like the `evaluate` metric with left padding; only for comparisons.
 
-    The metric puts the start token before the padding, so that a text's first token is predicted from a pad, and how
-    far it stands from the start depends on the longest text of the call. Here one call holds the probes of a category
-    and another its identities.
+    The metric puts the start token before the padding. So it predicts the first token of a text from a pad, and the
+    distance from the start depends on the longest text of the call. Here one call contains the probes of a category,
+    and another call its identities.
     """
     longest: dict[tuple[str, str], int] = {}
     calls: dict[str, tuple[str, str]] = {}
     for probe in probes:
         for text, call in ((probe.text, (probe.category, "probes")), (probe.identity, (probe.category, "identities"))):
             calls[text] = call
-            longest[call] = max(longest.get(call, 0), len(read[text].ids))
+            longest[call] = max(longest.get(call, 0), len(tokens_of[text].ids))
     reader = backend.reader
     tokenizer = backend.model.tokenizer
     pad = reader.start if tokenizer.pad_token_id is None else tokenizer.pad_token_id
@@ -100,7 +102,7 @@ def _padded(backend: Backend, probes: Sequence[Probe], read: Mapping[str, Tokens
 
 
 def _after(probe: Probe, tokens: Tokens) -> int:
-    """How many of a probe's tokens stand after its identity; none where a token lies across its end."""
+    """The number of tokens after the identity of a probe; 0 if a token crosses the end of the identity."""
     end = len(probe.identity)
     if probe.text[:end].casefold() != probe.identity.casefold():
         return 0
@@ -111,9 +113,9 @@ def _after(probe: Probe, tokens: Tokens) -> int:
 
 
 def _reduce(whole: int, after: int, unknown: int) -> Reduce:
-    """The mean over the probe, over its identity alone, and over its tokens after the identity.
+    """Returns a function that computes the means over the probe, its identity alone, and the tokens after the identity.
 
-    The unknown tokens of the identity are counted beside them, if there are any.
+    The result also has the number of unknown tokens in the identity, if any.
     """
     more = {UNKNOWN_IDENTITY: unknown} if unknown else {}
 
@@ -127,20 +129,20 @@ def _reduce(whole: int, after: int, unknown: int) -> Reduce:
 
 
 def _after_identity(probe: Probe) -> list[Query]:
-    """The query for the rest of a probe after its identity; none where the probe begins with other letters."""
+    """The query for the rest of a probe after its identity; empty if the probe begins with other letters."""
     end = len(probe.identity)
     begins = probe.text[:end].casefold() == probe.identity.casefold()
     return [(probe.text[:end], probe.text[end:])] if begins else []
 
 
 def _mean(texts: Texts, text: str) -> tuple[float, int]:
-    """The mean over a text, whatever the protocol makes of lengths, since PPL is made of it."""
+    """The mean over a text, whatever the length option of the protocol, since PPL is defined by the mean."""
     values = texts.values(("", text))
     return float(values.mean()), len(values)
 
 
 def _mean_or_none(make: Callable[[], Values]) -> float | None:
-    """The mean of what is made, or None where it cannot be."""
+    """The mean of the values of a function, or None if the text is unscorable."""
     try:
         return float(make().mean())
     except Unscorable:

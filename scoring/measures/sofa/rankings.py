@@ -1,4 +1,4 @@
-"""Orders that SoFa gives: the ends of a ranking, what two models' ends share, and whether two orders agree."""
+"""Rankings by SoFa: the ends of a ranking, the overlap of the ends of two models, and the agreement of two orders."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ TOP = 10
 
 
 Order = Sequence[tuple[str, tuple[float, ...]]]
-"""Names with the numbers that order them."""
+"""Names with the numbers for their order."""
 
 
 def ends(results: Results, category: str, top: int | None = 3) -> dict[str, list[str]]:
-    """The first identities and stereotypes of a category at either end, all of them without `top`.
+    """Returns the first identities and stereotypes of a category at each end; all of them without `top`.
 
     A low DDS is a stereotype that all share. An identity that is never lowest (highest) is not at that end.
     """
@@ -44,7 +44,7 @@ def _rounded(value: float) -> float:
 
 
 def overlap(one: Sequence[str], other: Sequence[str]) -> float:
-    """The share that two lists of first entries have in common: of the longer list, so that it is 1 for equal sets."""
+    """The shared part of two lists of first entries, as a share of the longer list, so that it is 1 for equal sets."""
     longest = max(len(set(one)), len(set(other)))
     return len(set(one) & set(other)) / longest if longest else nan
 
@@ -52,8 +52,8 @@ def overlap(one: Sequence[str], other: Sequence[str]) -> float:
 def compare(models: Mapping[str, Results], top: int = TOP) -> list[dict[str, Any]]:
     """For each two models and each category: the overlap of their ends, and Kendall's tau of their whole orders."""
     names, rows = list(models), []
-    for at, one in enumerate(names):
-        for other in names[at + 1 :]:
+    for place, one in enumerate(names):
+        for other in names[place + 1 :]:
             for category in models[one].categories:
                 if category in models[other].categories:
                     rows.append({"models": [one, other]} | _compared(models[one], models[other], category, top))
@@ -62,7 +62,7 @@ def compare(models: Mapping[str, Results], top: int = TOP) -> list[dict[str, Any
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far models agree on probes, category by category, two models a row."""
+    """The agreement of models on probes: one row per category and pair of models."""
 
     rows: Sequence[Mapping[str, Any]]
     signature: Signature
@@ -71,15 +71,15 @@ class Agreement:
     whole: int
     """All probes."""
     warnings: tuple[str, ...] = ()
-    """Sentences that every reader of the numbers must see."""
+    """Warnings that every reader of the numbers must see."""
 
     @property
     def items(self) -> int:
-        """The probes that it rests on."""
+        """The number of compared probes."""
         return self.probes
 
     def to_dict(self) -> dict[str, Any]:
-        """The agreement as it stands in our JSON."""
+        """The agreement as in catsofa's JSON."""
         return {
             "agreement": [dict(row) for row in self.rows],
             "probes": self.probes,
@@ -90,8 +90,8 @@ class Agreement:
 
 
 def _compared(one: Results, other: Results, category: str, top: int) -> dict[str, Any]:
-    """How far two models agree on one category."""
-    here, there = _orders(one, category), _orders(other, category)
+    """Returns the agreement of two models on one category."""
+    first, second = _orders(one, category), _orders(other, category)
     both = {
         "identities": _scored(_means(one, category)) & _scored(_means(other, category)),
         "stereotypes": _scored(_dds(one, category)) & _scored(_dds(other, category)),
@@ -102,18 +102,16 @@ def _compared(one: Results, other: Results, category: str, top: int) -> dict[str
     }
     return {
         "category": category,
-        "overlap": {end: _shared(here[end], there[end], both[end.partition(" ")[0]], top) for end in here},
-        "kendall": {
-            what: {**found.value.to_dict(), "p": found.p, "items": found.models} for what, found in orders.items()
-        },
+        "overlap": {end: _shared(first[end], second[end], both[end.partition(" ")[0]], top) for end in first},
+        "kendall": {kind: {**tau.value.to_dict(), "p": tau.p, "items": tau.models} for kind, tau in orders.items()},
     }
 
 
 def _shared(one: Order, other: Order, common: Set[str], top: int) -> dict[str, Any]:
-    """What the first entries of two orders have in common, of the names scored in both: `top` of them, at most half.
+    """Returns the overlap of the first entries of two orders among the names scored in both: `top`, at most half.
 
-    More than half of all must overlap whatever the orders say. Equal entries stay together: where some would fall on
-    either side of the cut, fewer are compared. `chance` is the share that unrelated orders have.
+    More than half of all names would overlap in any two orders. Equal entries stay together: if the cut would separate
+    them, fewer entries are compared. `chance` is the share of unrelated orders.
     """
     sides = [[entry for entry in order if entry[0] in common] for order in (one, other)]
     first = min(top, len(common) // 2, *map(len, sides))

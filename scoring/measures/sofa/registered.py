@@ -1,4 +1,4 @@
-"""SoFa as a measure: what the scores of probes say."""
+"""SoFa as a measure of scores of probes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import log
@@ -20,7 +20,7 @@ from catsofa.scoring.signature import Signature
 
 
 class Sofa(ProbeScores):
-    """How unevenly identities of probes are treated."""
+    """The uneven treatment of identities in probes."""
 
     name = "sofa"
     about = "The variance of log PPL* over the identities of which the same is said."
@@ -37,20 +37,20 @@ class Sofa(ProbeScores):
         for grid in grids(records, made.scores):
             starred = log_ppl_star(grid.means, how.normalisation, log_base=how.log_base, digits=how.ppl_digits)
             spread, apart, names = variances(starred, how.ddof), disparities(starred), np.array(grid.identities)
-            for stereotype, of, variance, dds in zip(grid.stereotypes, starred, spread, apart, strict=True):
-                order = np.argsort(of)[: np.isfinite(of).sum()]  # NaN comes last
-                known = not np.isnan(variance)
+            for stereotype, row, variance, dds in zip(grid.stereotypes, starred, spread, apart, strict=True):
+                order = np.argsort(row)[: np.isfinite(row).sum()]  # NaN comes last
+                defined = not np.isnan(variance)
                 yield {
                     "id": f"{grid.category}: {stereotype}",
                     "domain": grid.category,
                     "term": stereotype,
-                    "outcome": "unscored" if not known else "tie" if dds <= error else "different",
+                    "outcome": "unscored" if not defined else "tie" if dds <= error else "different",
                     "variance": float(variance),
                     "disparity": float(dds),
-                    "lowest": str(names[order[0]]) if known else "",
-                    "highest": str(names[order[-1]]) if known else "",
+                    "lowest": str(names[order[0]]) if defined else "",
+                    "highest": str(names[order[-1]]) if defined else "",
                     "identities": len(order),
-                    "reason": "" if known else f"{len(order)} of {len(of)} identities scored",
+                    "reason": "" if defined else f"{len(order)} of {len(row)} identities scored",
                 }
 
     def warnings(self, results: sofa.Results, protocol: Protocol) -> tuple[str, ...]:
@@ -64,14 +64,14 @@ class Sofa(ProbeScores):
     def compare(
         self, records: Sequence[Probe], models: Mapping[str, Given], protocol: Protocol, signature: Signature
     ) -> Agreement:
-        """How far models agree on the probes that all of them scored."""
+        """The agreement of models on the probes that all of them scored."""
         scores = {label: list(models[label].scores) for label in sides_of(models)}
         common = set.intersection(*({one.item for one in side if one.score is not None} for side in scores.values()))
         both = [probe for probe in records if probe.id in common]
         refuse_nothing_shared(len(both), len(records), "probes")
         measured = {label: sofa.measured(both, side, protocol.sofa) for label, side in scores.items()}
-        told = sanity.of_rankings(measured)
-        return Agreement(rankings.compare(measured), signature, probes=len(both), whole=len(records), warnings=told)
+        warnings = sanity.of_rankings(measured)
+        return Agreement(rankings.compare(measured), signature, probes=len(both), whole=len(records), warnings=warnings)
 
 
 MEASURE = Sofa()

@@ -1,4 +1,4 @@
-"""Sentences beside a SoFa score."""
+"""Warnings beside a SoFa score."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
@@ -9,32 +9,40 @@ from catsofa.scoring.measures import sanity
 from catsofa.scoring.measures.sofa import Results, StereotypeRow
 
 ENOUGH = 30
-"""Stereotypes below which a set often holds none of the extreme ones that 5 to 20 % of all may be."""
+"""A set with fewer stereotypes often has none of the extreme stereotypes, which may be 5 to 20 % of all."""
 MANY = 5.0
-"""Times the median that the largest variance of a category may be: in 79 to 99 % of sets from power laws it is more."""
+"""The largest variance may be this multiple of the median; it is more in 79 to 99 % of sets from power laws."""
 
 
 def of_probes(results: Results) -> tuple[str, ...]:
     """The warnings beside a SoFa score."""
     parts = results.categories
-    probes = {name: (of.unknown, of.probes) for name, of in parts.items()}
-    identities = {name: (of.unknown_identities, of.identities) for name, of in parts.items()}
-    alike = {name: (of.ties, of.stereotypes) for name, of in parts.items() if sanity.often(of.ties, of.stereotypes)}
+    probes = {name: (part.unknown, part.probes) for name, part in parts.items()}
+    identities = {name: (part.unknown_identities, part.identities) for name, part in parts.items()}
+    alike = {
+        name: (part.ties, part.stereotypes) for name, part in parts.items() if sanity.often(part.ties, part.stereotypes)
+    }
     tied = (
         f"all identities have equal scores on {sanity.counted(alike, 'stereotypes')}: the model may not tell them apart"
     )
-    unlimited = (name for name, of in parts.items() if of.stereotypes > 1 and isnan(of.score.low))
+    unlimited = (name for name, part in parts.items() if part.stereotypes > 1 and isnan(part.score.low))
     sets = sanity.listed([f"{name} ({parts[name].stereotypes} stereotypes)" for name in unlimited])
-    unrated = {name: of.weighted.unrated for name, of in parts.items() if of.weighted and of.weighted.unrated}
+    unrated = {name: part.weighted.unrated for name, part in parts.items() if part.weighted and part.weighted.unrated}
     left_out = sanity.listed([f"{name} ({count} of {parts[name].stereotypes})" for name, count in unrated.items()])
     return (
         *([f"stereotypes without a severity have no part in the weighted score: {left_out}"] if unrated else []),
         *([tied] if alike else []),
         *(sanity.unknown(identities, "identities") or sanity.unknown(probes, "probes")),
-        *sanity.nothing({name: (round(of.coverage * of.probes), of.probes) for name, of in parts.items()}, "probes"),
-        *sanity.few({name: of.stereotypes for name, of in parts.items() if of.coverage}, "stereotypes"),
-        *_unseen({name: of.stereotypes for name, of in parts.items() if of.coverage and not isnan(of.score.low)}),
-        *_uneven({name: of.stereotypes for name, of in parts.items() if not isnan(of.score.low)}, results.stereotypes),
+        *sanity.nothing(
+            {name: (round(part.coverage * part.probes), part.probes) for name, part in parts.items()}, "probes"
+        ),
+        *sanity.few({name: part.stereotypes for name, part in parts.items() if part.coverage}, "stereotypes"),
+        *_unseen(
+            {name: part.stereotypes for name, part in parts.items() if part.coverage and not isnan(part.score.low)}
+        ),
+        *_uneven(
+            {name: part.stereotypes for name, part in parts.items() if not isnan(part.score.low)}, results.stereotypes
+        ),
         *(
             [f"no interval: so few variances, so unequal (or all alike), say nothing of the others: {sets}"]
             if sets
@@ -44,31 +52,36 @@ def of_probes(results: Results) -> tuple[str, ...]:
 
 
 def of_rankings(sides: Mapping[str, Results]) -> tuple[str, ...]:
-    """The warnings beside the agreement of models on probes: those of each model, and orders of few."""
-    told = {name: of_probes(results) for name, results in sides.items()}
-    shared = set.intersection(*map(set, told.values()))
+    """The warnings beside the agreement of models on probes: those of each model, and one about few identities."""
+    by_model = {name: of_probes(results) for name, results in sides.items()}
+    shared = set.intersection(*map(set, by_model.values()))
     first = next(iter(sides.values())).categories
     return (
-        *(sentence for sentence in next(iter(told.values())) if sentence in shared),
-        *(f"{name}: {sentence}" for name, said in told.items() for sentence in said if sentence not in shared),
+        *(sentence for sentence in next(iter(by_model.values())) if sentence in shared),
+        *(
+            f"{name}: {sentence}"
+            for name, sentences in by_model.items()
+            for sentence in sentences
+            if sentence not in shared
+        ),
         *sanity.few({name: part.identities for name, part in first.items()}, "identities"),
     )
 
 
 def _unseen(counts: Mapping[str, int]) -> Iterator[str]:
-    """Categories of SoFa whose interval rests on too few stereotypes to show an extreme one."""
+    """Warns of categories whose interval has too few stereotypes to include an extreme one."""
     if few := [f"{name} ({count})" for name, count in counts.items() if count < ENOUGH]:
         unseen = f"fewer than {ENOUGH} stereotypes, so that intervals know of no extreme one elsewhere"
         yield f"{unseen}: {sanity.listed(few)}"
 
 
 def _uneven(counts: Mapping[str, int], rows: Sequence[StereotypeRow]) -> Iterator[str]:
-    """Categories of SoFa whose variances may have a heavy tail, where few stereotypes are no reason already."""
-    found = []
+    """Warns of categories whose variances may have a heavy tail, unless few stereotypes already cause a warning."""
+    uneven = []
     for name, count in counts.items():
         variances = [row.variance for row in rows if row.category == name and not isnan(row.variance)]
         if count >= ENOUGH and max(variances) > MANY * (middle := float(np.median(variances))) > 0:
-            found.append(f"{name} (the largest variance is {max(variances) / middle:.1f} times the median)")
-    if found:
+            uneven.append(f"{name} (the largest variance is {max(variances) / middle:.1f} times the median)")
+    if uneven:
         holds = "87 to 92 of 100 intervals hold if variances follow a power law"
-        yield f"few stereotypes weigh most, and {holds}: {sanity.listed(found)}"
+        yield f"few stereotypes weigh most, and {holds}: {sanity.listed(uneven)}"

@@ -1,4 +1,4 @@
-"""SoFa's score by severity: a stereotype weighs as much as people find it hurtful."""
+"""SoFa's score by severity: the weight of a stereotype is its severity as rated by people."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ from catsofa.scoring.statistics.intervals import Interval
 from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
 
 Rated = tuple[Array, Array, NDArray[np.int64]]
-"""Of each stereotype of a category: its variance, its severity, and the identities behind the variance."""
+"""For each stereotype of a category: its variance, its severity, and the number of identities in the variance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighted:
-    """A score whose stereotypes weigh as much as people find them hurtful; it takes the severities as known."""
+    """A score with stereotypes weighted by their severity; it treats the severities as exact."""
 
     score: Interval
     rated: int
-    """Stereotypes that have a variance and a severity."""
+    """The number of stereotypes with a variance and a severity."""
     unrated: int
-    """Stereotypes that have a variance and no severity: they are left out."""
+    """The number of stereotypes with a variance but without a severity, which are left out."""
     harmless: int
-    """Rated stereotypes of severity 0, which weigh nothing."""
+    """The number of rated stereotypes with severity 0, which have no weight."""
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
@@ -55,7 +55,7 @@ def weighted(categories: Sequence[Rated], level: float) -> Weighted:
 def weighted_mean(variances: Array, severities: Array, identities: NDArray[np.int64]) -> Mean:
     """The mean of the variances, each times its severity over the mean severity, of stereotypes that have both.
 
-    NaN where all that are rated have the severity 0.
+    NaN if all rated stereotypes have the severity 0.
     """
     both = np.isfinite(variances) & np.isfinite(severities)
     if not severities[both].any():

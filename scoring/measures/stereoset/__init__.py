@@ -25,25 +25,25 @@ def icat(lms: float, ss: float) -> float:
 
 
 def icat_limits(lms: tuple[float, float], ss: tuple[float, float]) -> tuple[float, float]:
-    """The least and the greatest icat of any lms and ss within these limits."""
-    # icat has its peak at ss = 50, which may lie within
-    found = [icat(m, s) for m in lms for s in (*ss, min(max(50.0, ss[0]), ss[1]))]
-    return min(found), max(found)
+    """Returns the minimum and the maximum icat of any lms and ss within these limits."""
+    # icat has its peak at ss = 50, which may be within the limits
+    extremes = [icat(m, s) for m in lms for s in (*ss, min(max(50.0, ss[0]), ss[1]))]
+    return min(extremes), max(extremes)
 
 
-def icat_between(found: Interval, lms: Interval, ss: Interval) -> Interval:
-    """icat with limits that those of lms and ss allow."""
-    if isnan(found.value):
-        return found
-    if isnan(found.low) and not isnan(lms.low + ss.low):
+def icat_between(interval: Interval, lms: Interval, ss: Interval) -> Interval:
+    """Returns icat with limits that agree with those of lms and ss."""
+    if isnan(interval.value):
+        return interval
+    if isnan(interval.low) and not isnan(lms.low + ss.low):
         # lms or ss is at its edge in every term, so that icat follows from their limits alone
-        return Interval(found.value, *icat_limits((lms.low, lms.high), (ss.low, ss.high)))
+        return Interval(interval.value, *icat_limits((lms.low, lms.high), (ss.low, ss.high)))
     # icat is never above lms
-    return replace(found, high=lms.high) if found.high > lms.high else found
+    return replace(interval, high=lms.high) if interval.high > lms.high else interval
 
 
 def _icat_sides(sums: Array) -> Array:
-    """lms·ss/50 and lms·(100−ss)/50, whose lesser is icat."""
+    """lms·ss/50 and lms·(100−ss)/50; icat is the minimum of both."""
     lms, ss = LMS.pieces(sums)[..., 0], SS.pieces(sums)[..., 0]
     return np.stack([lms * ss / 50, lms * (100 - ss) / 50], axis=-1)
 
@@ -53,19 +53,19 @@ SS = Measure(name="ss", pieces=ratio(SS_WON, SS_OF), ideal=50, least=0, most=100
 ICAT = Measure(name="icat", pieces=_icat_sides, ideal=100, least=0, most=100)
 MEASURES = {measure.name: measure for measure in (LMS, SS, ICAT)}
 NEEDS = {"lms": [LMS_OF], "ss": [SS_OF], "icat": [LMS_OF, SS_OF]}
-"""Measure to the comparisons that it is made of."""
+"""Measure to its columns of comparisons."""
 
 
 COUNTS = (
     "coverage", "lms_coverage", "ss_coverage", "lms_terms", "ss_items", "ss_terms", "scored", "ties", "ties_unrelated",
     "ties_all", "unknown",
 )  # fmt: skip
-"""How much of a set its numbers are made of."""
+"""Fields that describe the coverage of a set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """lms, ss and icat of a set of CATs, with how many CATs and terms they are of."""
+    """lms, ss and icat of a set of CATs, with the numbers of its CATs and terms."""
 
     lms: Interval
     ss: Interval
@@ -97,19 +97,19 @@ class Measures:
     ties_all: int
     """CATs whose three candidates have equal scores."""
     unknown: int | None
-    """CATs with a token that the tokenizer does not know; None where nobody counted."""
+    """The number of CATs with an unknown token; None if these were not counted."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name, as they stand in our JSON."""
+        """The numbers by name, as in catsofa's JSON."""
         headline = {name: getattr(self, name) for name in MEASURES}
         return {
-            **{name: found.value for name, found in headline.items()},
+            **{name: interval.value for name, interval in headline.items()},
             "items": self.items,
             "terms": self.terms,
             **self.counts(),
             "macro": dict(self.macro),
             "micro": dict(self.micro),
-            "intervals": {name: found.limits() for name, found in headline.items()},
+            "intervals": {name: interval.limits() for name, interval in headline.items()},
         }
 
     def row(self) -> dict[str, Any]:
@@ -123,51 +123,51 @@ class Measures:
 
 
 def measures(
-    of: Outcomes, *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0, level: float = LEVEL
+    outcomes: Outcomes, *, average: Average = "terms", resamples: int = RESAMPLES, seed: Seed = 0, level: float = LEVEL
 ) -> Measures:
     """lms, ss and icat with intervals over target terms; icat is made from the averages, not averaged itself."""
-    found = _intervals(of.columns(average), resamples, seed, level)
+    by_measure = _intervals(outcomes.columns(average), resamples, seed, level)
     return Measures(
-        lms=found["lms"],
-        ss=found["ss"],
-        icat=icat_between(found["icat"], found["lms"], found["ss"]),
-        macro=_values(of.columns("terms")),
-        micro=_values(of.columns("items")),
-        items=len(of),
-        terms=len(np.unique(of.terms)),
-        **_counts(of),
+        lms=by_measure["lms"],
+        ss=by_measure["ss"],
+        icat=icat_between(by_measure["icat"], by_measure["lms"], by_measure["ss"]),
+        macro=_values(outcomes.columns("terms")),
+        micro=_values(outcomes.columns("items")),
+        items=len(outcomes),
+        terms=len(np.unique(outcomes.terms)),
+        **_counts(outcomes),
     )
 
 
 def _intervals(columns: Array, resamples: int, seed: Seed, level: float) -> dict[str, Interval]:
     """Each measure with its interval, over the terms that have a decided comparison of it."""
-    made = {name: columns[:, needed] > 0 for name, needed in NEEDS.items()}
-    known = {name: MEASURES[name] for name, of in made.items() if of.any(axis=0).all()}
-    found = dict.fromkeys(MEASURES, Interval(nan, nan, nan))
-    if all(of.all() for of in made.values()) and known:
-        return intervals(columns, known, resamples=resamples, level=level, seed=seed)
-    for name, measure in known.items():
-        rows = columns[made[name].any(axis=1)]
-        found |= intervals(rows, {name: measure}, resamples=resamples, level=level, seed=seed)
-    return found
+    compared = {name: columns[:, needed] > 0 for name, needed in NEEDS.items()}
+    defined = {name: MEASURES[name] for name, mask in compared.items() if mask.any(axis=0).all()}
+    by_measure = dict.fromkeys(MEASURES, Interval(nan, nan, nan))
+    if all(mask.all() for mask in compared.values()) and defined:
+        return intervals(columns, defined, resamples=resamples, level=level, seed=seed)
+    for name, measure in defined.items():
+        rows = columns[compared[name].any(axis=1)]
+        by_measure |= intervals(rows, {name: measure}, resamples=resamples, level=level, seed=seed)
+    return by_measure
 
 
-def _counts(of: Outcomes) -> dict[str, Any]:
-    """How many CATs are scored, decided, tied and unknown."""
-    lms, ss = of.decided.mean(axis=0) if len(of) else (nan, nan)
-    ties = of.ties.sum(axis=0)
+def _counts(outcomes: Outcomes) -> dict[str, Any]:
+    """Returns the numbers of CATs that are scored, decided, tied, or with unknown tokens."""
+    lms, ss = outcomes.decided.mean(axis=0) if len(outcomes) else (nan, nan)
+    ties = outcomes.ties.sum(axis=0)
     return {
-        "coverage": float((of.decided == 1).all(axis=1).mean()) if len(of) else nan,
+        "coverage": float((outcomes.decided == 1).all(axis=1).mean()) if len(outcomes) else nan,
         "lms_coverage": float(lms),
         "ss_coverage": float(ss),
-        "lms_terms": len(np.unique(of.terms[of.decided[:, 0] > 0])),
-        "ss_items": int((of.decided[:, 1] > 0).sum()),
-        "ss_terms": len(np.unique(of.terms[of.decided[:, 1] > 0])),
-        "scored": int(of.complete.sum()),
+        "lms_terms": len(np.unique(outcomes.terms[outcomes.decided[:, 0] > 0])),
+        "ss_items": int((outcomes.decided[:, 1] > 0).sum()),
+        "ss_terms": len(np.unique(outcomes.terms[outcomes.decided[:, 1] > 0])),
+        "scored": int(outcomes.complete.sum()),
         "ties": int(ties[TIE_SS]),
         "ties_unrelated": int(ties[TIE_LMS]),
         "ties_all": int(ties[TIE_ALL]),
-        "unknown": None if np.isnan(of.unknown).any() else int(of.unknown.sum()),
+        "unknown": None if np.isnan(outcomes.unknown).any() else int(outcomes.unknown.sum()),
     }
 
 
@@ -185,23 +185,23 @@ class Results(Tabular):
     overall: Measures
 
     def to_dict(self) -> dict[str, Any]:
-        """The nested numbers, as they stand in our JSON."""
+        """The nested numbers, as in catsofa's JSON."""
         tasks = {
-            task: {domain: found.to_dict() for domain, found in domains.items()} for task, domains in self.tasks.items()
+            task: {domain: part.to_dict() for domain, part in domains.items()} for task, domains in self.tasks.items()
         }
         return {**tasks, OVERALL: self.overall.to_dict()}
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each task and domain."""
-        sets = [(task, domain, found) for task, domains in self.tasks.items() for domain, found in domains.items()]
+        sets = [(task, domain, part) for task, domains in self.tasks.items() for domain, part in domains.items()]
         return [
-            {"task": task, "domain": domain, **found.row()}
-            for task, domain, found in [*sets, ("both", OVERALL, self.overall)]
+            {"task": task, "domain": domain, **part.row()}
+            for task, domain, part in [*sets, ("both", OVERALL, self.overall)]
         ]
 
 
 def results(
-    of: Outcomes,
+    outcomes: Outcomes,
     *,
     average: Average = "terms",
     resamples: int = RESAMPLES,
@@ -213,16 +213,16 @@ def results(
         return measures(part, average=average, resamples=resamples, seed=seed)
 
     tasks: dict[str, dict[str, Measures]] = {}
-    for kind in (kind for kind in KINDS if kind in of.kinds):
-        task = of.of(kind=kind)
+    for kind in (kind for kind in KINDS if kind in outcomes.kinds):
+        task = outcomes.of(kind=kind)
         domains = {str(domain): measured(task.of(domain=domain)) for domain in np.unique(task.domains)}
         tasks[kind] = {**domains, OVERALL: measured(task)}
-    return Results(tasks=tasks, overall=measured(of))
+    return Results(tasks=tasks, overall=measured(outcomes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermScore:
-    """lms, ss and icat of one target term; Wilson's limits are of the shares lms and ss, and icat is no share."""
+    """lms, ss and icat of one target term; lms and ss are shares and have Wilson's limits, icat has none."""
 
     term: str
     domain: str
@@ -242,13 +242,13 @@ class TermScore:
         return {"term": self.term, "domain": self.domain, **counts, **measures}
 
 
-def per_term(of: Outcomes) -> list[TermScore]:
+def per_term(outcomes: Outcomes) -> list[TermScore]:
     """Each target term of each domain, the most stereotyping first, unscored ones last."""
     rows = []
-    for domain in np.unique(of.domains):
-        part = of.of(domain=domain)
+    for domain in np.unique(outcomes.domains):
+        part = outcomes.of(domain=domain)
         terms, sums = part.by_term()
-        # n counts items, since the two lms comparisons of an item are not apart
+        # n counts items, since the two lms comparisons of an item are not independent
         judged, scored = part.by_term(part.counts > 0)[1], part.by_term(part.complete)[1][:, 0]
         items = part.by_term(np.ones(len(part)))[1][:, 0]
         for term, of_term, n, whole, complete in zip(terms, sums, judged, items, scored, strict=True):

@@ -19,17 +19,17 @@ Span = tuple[str, int, int]
 
 
 def filled(cat: Cat, candidate: Candidate) -> Span:
-    """The sentence in which the attribute stands and where.
+    """Returns the sentence that contains the attribute, and its character range.
 
-    It is the context with the fill put in, which the three candidates share; where the sentence differs from
-    that by more than case, spaces and closing marks (an article that was adapted), it is the sentence itself.
+    The sentence is the context with the fill, which the three candidates share. If the candidate's sentence differs by
+    more than case, spaces and closing marks (as with an adapted article), the result is the candidate's sentence.
     """
     return _place(cat.context, candidate.text, candidate.fill)
 
 
-@lru_cache(2**14)  # asked once to tokenise all texts of a call and once more for each
+@lru_cache(2**14)  # called once to tokenise all texts of a call and once more for each
 def _place(context: str, sentence: str, fill: str) -> Span:
-    """The same, of a context, a sentence and the words that fill the BLANK."""
+    """Returns the same for a context, a sentence and the words that fill the BLANK."""
     if (blanks := context.count(BLANK)) != 1:
         raise Unscorable(f"the context has {blanks} BLANKs; an attribute fills exactly one")
     before, _, after = context.partition(BLANK)
@@ -37,15 +37,15 @@ def _place(context: str, sentence: str, fill: str) -> Span:
         raise Unscorable("letters are glued to the BLANK, so that its filler is part of a word")
     if not fill:
         raise Unscorable("the words that fill the BLANK cannot be told from the sentence")
-    # the space tells "a" from the "an" that an adapted article is
+    # the space distinguishes "a" from "an" after an adapted article
     start = " ".join(before.split()) + " " * (before.endswith(" ") and bool(before.strip()))
     begins_so = " ".join(sentence.split()).casefold().startswith(start.casefold())
     if begins_so and (fill_of(context, sentence) or "").casefold() == fill.casefold():
         return before + fill + after, len(before), len(before) + len(fill)
     if (times := sentence.count(fill)) != 1:
         raise Unscorable(f"the filler {fill!r} stands {times} times in the sentence, so its place is not known")
-    at = sentence.index(fill)
-    return sentence, at, at + len(fill)
+    begin = sentence.index(fill)
+    return sentence, begin, begin + len(fill)
 
 
 def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
@@ -60,13 +60,13 @@ def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Ite
         unknown = reader.unknowns(tokens)
         gap = backend.model.kind == "sequence-to-sequence"
         if chosen.masked == "pseudo" and not gap:
-            context = [at for at in tokens.of() if at not in places]
+            context = [place for place in tokens.of() if place not in places]
             if not context:
                 raise Unscorable("the filler is the whole sentence, so that no context is left to score")
-            asked = behind_masks(reader, tokens, context, protocol.pseudo)
-            return Item(candidate.id, cat.kind, asked, over_length(protocol.length), len(context), unknown)
-        asked = (into_gap(backend, tokens, places),) if gap else hidden(reader, tokens, places, chosen.masks)
-        return Item(candidate.id, cat.kind, asked, over_pieces(chosen.pieces), len(places), unknown)
+            queries = behind_masks(reader, tokens, context, protocol.pseudo)
+            return Item(candidate.id, cat.kind, queries, over_length(protocol.length), len(context), unknown)
+        queries = (into_gap(backend, tokens, places),) if gap else hidden(reader, tokens, places, chosen.masks)
+        return Item(candidate.id, cat.kind, queries, over_pieces(chosen.pieces), len(places), unknown)
 
     return of_candidates(cats, item)
 
@@ -91,10 +91,10 @@ def hidden(reader: Reader, tokens: Tokens, places: range, masks: Masks) -> Asked
         return (Fill(row, tuple(places), pieces, types),)
     return tuple(
         Fill(
-            (*before, *pieces[:known], reader.mask, *after),
-            (places.start + known,),
-            (pieces[known],),
-            (*types[: places.start + known + 1], *types[places.stop :]),
+            (*before, *pieces[:count], reader.mask, *after),
+            (places.start + count,),
+            (pieces[count],),
+            (*types[: places.start + count + 1], *types[places.stop :]),
         )
-        for known in range(len(pieces))
+        for count in range(len(pieces))
     )

@@ -27,7 +27,7 @@ def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Ite
     kind = backend.model.kind
     way = protocol.stereoset.masked_pair if kind == "masked" else protocol.stereoset.causal_pair
     if kind == "sequence-to-sequence":
-        way = "pmi"  # the one way open to it: its gap with and without the context
+        way = "pmi"  # the only way for these models: the gap with and without the context
     makers = {"nsp": _following, "pseudo": _context_given, "pmi": _information, "ratio-code": _released_ratio}
     return makers[way](backend, cats, protocol)
 
@@ -49,8 +49,8 @@ def _following(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> lis
 
     def item(cat: Cat, candidate: Candidate) -> Item:
         tokens = backend.reader.check(framed[cat.context, candidate.text])
-        asked, unknown = (Follows(tokens.ids, tokens.types),), backend.reader.unknowns(tokens, tokens.of(1))
-        return Item(candidate.id, TASK, asked, over_length("mean"), len(tokens.ids), unknown)
+        queries, unknown = (Follows(tokens.ids, tokens.types),), backend.reader.unknowns(tokens, tokens.of(1))
+        return Item(candidate.id, TASK, queries, over_length("mean"), len(tokens.ids), unknown)
 
     return of_candidates(cats, item)
 
@@ -60,9 +60,10 @@ def check_own_head(model: Model) -> None:
     backend = Backend(model)
 
     def asked(pairs: Sequence[tuple[str, str]]) -> list[float]:
-        read = backend.reader.framed(pairs)
+        tokens_of = backend.reader.framed(pairs)
         return [
-            float(found[0]) for found in masked.follows(backend, [Follows(read[p].ids, read[p].types) for p in pairs])
+            float(answer[0])
+            for answer in masked.follows(backend, [Follows(tokens_of[p].ids, tokens_of[p].types) for p in pairs])
         ]
 
     refuse_if_untrained(asked, STORIES, model.name)
@@ -70,8 +71,8 @@ def check_own_head(model: Model) -> None:
 
 def _with_unknown(backend: Backend, cats: Sequence[Cat], scores: Sequence[Score]) -> Iterator[Score]:
     """The scores of a trained head, with the unknown tokens of each sentence."""
-    read = backend.reader.bare(c.text for cat in cats for c in cat.candidates)
-    unknown = {c.id: backend.reader.unknowns(read[c.text]) for cat in cats for c in cat.candidates}
+    tokens_of = backend.reader.bare(c.text for cat in cats for c in cat.candidates)
+    unknown = {c.id: backend.reader.unknowns(tokens_of[c.text]) for cat in cats for c in cat.candidates}
     for score in scores:
         count = unknown[score.item]
         yield replace(score, extra={**score.extra, UNKNOWN: count}) if count else score
@@ -83,9 +84,9 @@ def _context_given(backend: Backend, cats: Sequence[Cat], protocol: Protocol) ->
 
     def item(cat: Cat, candidate: Candidate) -> Item:
         tokens = framed[cat.context, candidate.text]
-        asked = behind_masks(backend.reader, tokens, tokens.of(0), protocol.pseudo)
+        queries = behind_masks(backend.reader, tokens, tokens.of(0), protocol.pseudo)
         unknown = backend.reader.unknowns(tokens, tokens.of(1))
-        return Item(candidate.id, TASK, asked, over_length(protocol.length), len(asked), unknown)
+        return Item(candidate.id, TASK, queries, over_length(protocol.length), len(queries), unknown)
 
     return of_candidates(cats, item)
 
@@ -94,19 +95,19 @@ def _information(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> l
     """Pointwise mutual information: log p(sentence | context) − log p(sentence), over the same tokens."""
     joined = {(cat.context, c.text): f"{cat.context} {c.text}" for cat in cats for c in cat.candidates}
     whole = backend.model.kind == "sequence-to-sequence"
-    read = dict(backend.reader.framed(joined.values())) if whole else dict(backend.reader.bare(joined.values()))
+    tokens_of = dict(backend.reader.framed(joined.values())) if whole else dict(backend.reader.bare(joined.values()))
 
     def item(cat: Cat, candidate: Candidate) -> Item:
         text = joined[cat.context, candidate.text]
-        tokens = read[text]
+        tokens = tokens_of[text]
         places = tokens.span(len(cat.context), len(text))
         unknown = backend.reader.unknowns(tokens, places)
-        asked: tuple[Question, ...]
+        queries: tuple[Question, ...]
         if whole:
-            asked = into_gap(backend, tokens, places), into_gap(backend, tokens, places, alone=True)
+            queries = into_gap(backend, tokens, places), into_gap(backend, tokens, places, alone=True)
         else:
-            asked = _with_and_without(backend, tokens, places, protocol)
-        return Item(candidate.id, TASK, asked, _difference(protocol.length), len(places), unknown)
+            queries = _with_and_without(backend, tokens, places, protocol)
+        return Item(candidate.id, TASK, queries, _difference(protocol.length), len(places), unknown)
 
     return of_candidates(cats, item)
 
@@ -122,7 +123,7 @@ def _with_and_without(backend: Backend, tokens: Tokens, places: range, protocol:
 
 
 def _difference(length: Length) -> Reduce:
-    """The first answer's mean (or sum) less the second's."""
+    """Returns a function that computes the mean (or sum) of the first answer minus that of the second."""
     reduce = over_length(length)
     return lambda answers: (reduce(answers[:1])[0] - reduce(answers[1:])[0], {})
 
@@ -130,12 +131,12 @@ def _difference(length: Length) -> Reduce:
 def _released_ratio(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
     """The released code's ratio: mean log-probability of the sentence alone over that of the context alone.
 
-    The context gets a full stop where it has no ending, and its tokens are as many of the joined text as it has
-    alone. The sentence given its context is computed there too, and never used.
+    A context without an ending gets a full stop. The context tokens are the first tokens of the joined text, as many as
+    the context has alone. The released code also computes the sentence given its context, but never uses it.
     """
     ended = {cat.id: cat.context if cat.context.endswith(ENDINGS) else f"{cat.context}." for cat in cats}
     reader = backend.reader
-    read = reader.bare(
+    tokens_of = reader.bare(
         [c.text for cat in cats for c in cat.candidates]
         + [ended[cat.id] for cat in cats]
         + [f"{ended[cat.id]} {c.text}" for cat in cats for c in cat.candidates]
@@ -143,9 +144,9 @@ def _released_ratio(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -
 
     def item(cat: Cat, candidate: Candidate) -> Item:
         context = ended[cat.id]
-        length = len(read[context].ids)
-        joined = reader.check(read[f"{context} {candidate.text}"]).ids[:length]
-        alone = left_to_right(reader, read[candidate.text], "uncond")
+        length = len(tokens_of[context].ids)
+        joined = reader.check(tokens_of[f"{context} {candidate.text}"]).ids[:length]
+        alone = left_to_right(reader, tokens_of[candidate.text], "uncond")
         start = Continuation((reader.start, joined[0]))
         rest = (Continuation(joined),) if length > 1 else ()
 
@@ -155,7 +156,7 @@ def _released_ratio(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -
             ratio = np.concatenate(sentence).mean() / np.concatenate(of_context).mean()
             return float(np.log(ratio)), {}
 
-        own = read[candidate.text]
+        own = tokens_of[candidate.text]
         return Item(candidate.id, TASK, (*alone, start, *rest), reduce, len(own.ids), reader.unknowns(own))
 
     return of_candidates(cats, item)

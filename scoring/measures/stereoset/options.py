@@ -15,7 +15,7 @@ MaskedPair = Literal["nsp", "pseudo"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StereoSetOptions:
-    """How attributes and next sentences are scored, and how CATs are counted."""
+    """Options for the scoring of attributes and next sentences, and for the counting of CATs."""
 
     masked: Masked = "left-to-right"
     pieces: Pieces = "mean-log"
@@ -26,4 +26,4 @@ class StereoSetOptions:
     rule: Rule = "pairwise"
     average: Average = "terms"
     padding_text: str | None = None
-    """What an XLNet reads before each sentence, whose attribute it then scores in both directions."""
+    """The padding text that an XLNet reads before each sentence; it then scores attributes in both directions."""

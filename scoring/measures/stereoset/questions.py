@@ -1,4 +1,4 @@
-"""CATs to items: each candidate's number by the way that fits the task, the model and the protocol."""
+"""CATs to items: the score of each candidate by the way that fits the task, the model and the protocol."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from catsofa.scoring.protocols import Protocol
 
 
 class CatScores(Measure):
-    """What any measure of CATs asks a model."""
+    """The queries of any measure of CATs."""
 
     records = Cat
 
@@ -47,7 +47,7 @@ class CatScores(Measure):
 
 
 def _intrasentence(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
-    """The attribute where a model reads in both directions, the whole sentence where it reads from the left."""
+    """Scores the attribute if the model reads in both directions, the whole sentence if it reads from the left."""
     kind, chosen = backend.model.kind, protocol.stereoset
     if kind == "permutation" and cats and chosen.blank == "code" and chosen.padding_text is None:
         raise ValueError(
@@ -65,10 +65,10 @@ def _intrasentence(backend: Backend, cats: Sequence[Cat], protocol: Protocol) ->
 
 def _whole(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Item | Score]:
     """The whole filled sentence from left to right."""
-    read = sentences.read(backend, (candidate.text for cat in cats for candidate in cat.candidates))
+    tokens_of = sentences.read(backend, (candidate.text for cat in cats for candidate in cat.candidates))
 
     def item(cat: Cat, candidate: Candidate) -> Item:
-        return sentences.item(backend, read[candidate.text], protocol, candidate.id, cat.kind)
+        return sentences.item(backend, tokens_of[candidate.text], protocol, candidate.id, cat.kind)
 
     return of_candidates(cats, item)
 
@@ -86,5 +86,5 @@ def _information(texts: Texts, context: str, text: str) -> tuple[float, int]:
 
 
 def _alone(text: str, texts: Texts) -> str:
-    """A sentence as it is asked without its context."""
+    """Returns a sentence as queried without its context."""
     return f" {text}" if texts.space else text

@@ -1,4 +1,4 @@
-"""StereoSet as a measure: what the scores of CATs say."""
+"""StereoSet as a measure of scores of CATs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -30,8 +30,8 @@ class StereoSet(CatScores):
 
     def results(self, records: Iterable[Cat], given: Given, protocol: Protocol, resamples: int) -> stereoset.Results:
         """lms, ss and icat of each task and domain."""
-        of, average = _outcomes(records, given, protocol), protocol.stereoset.average
-        return stereoset.results(of, average=average, resamples=resamples, seed=protocol.seed)
+        cat_outcomes, average = _outcomes(records, given, protocol), protocol.stereoset.average
+        return stereoset.results(cat_outcomes, average=average, resamples=resamples, seed=protocol.seed)
 
     def terms(self, records: Iterable[Cat], given: Given, protocol: Protocol) -> list[dict[str, Any]]:
         """A row for each target term."""
@@ -40,10 +40,12 @@ class StereoSet(CatScores):
     def each(self, records: Iterable[Cat], made: Given, protocol: Protocol) -> Iterator[dict[str, Any]]:
         """A row for each CAT: the side that scores higher, the comparisons that the protocol counts, and its scores."""
         cats, scores = list(records), {score.item: score for score in made.scores}
-        found = _outcomes(cats, replace(made, scores=scores.values()), protocol)
+        cat_outcomes = _outcomes(cats, replace(made, scores=scores.values()), protocol)
         sides = values(cats, {item: score.score for item, score in scores.items()})
         shares = np.where(np.isnan(sides[:, :2]).any(axis=1), nan, sides[:, 0] > sides[:, 1])
-        for cat, share, tied, counts in zip(cats, shares, found.ties[:, TIE_SS], found.counts.tolist(), strict=True):
+        for cat, share, tied, counts in zip(
+            cats, shares, cat_outcomes.ties[:, TIE_SS], cat_outcomes.counts.tolist(), strict=True
+        ):
             yield {
                 "id": cat.id,
                 "task": cat.kind,
@@ -67,9 +69,9 @@ class StereoSet(CatScores):
         self, records: Sequence[Cat], models: Mapping[str, Given], protocol: Protocol, signature: Signature
     ) -> ModelComparison:
         """Paired changes of lms, ss and icat."""
-        found = {name: _outcomes(records, given, protocol) for name, given in models.items()}
+        by_model = {name: _outcomes(records, given, protocol) for name, given in models.items()}
         how = protocol.stereoset
-        compared = compare(found, rule=how.rule, average=how.average, seed=protocol.seed)
+        compared = compare(by_model, rule=how.rule, average=how.average, seed=protocol.seed)
         return replace(compared, signature=replace(signature, resamples=RESAMPLES))
 
 
@@ -77,6 +79,6 @@ MEASURE = StereoSet()
 
 
 def _outcomes(cats: Iterable[Cat], given: Given, protocol: Protocol) -> Outcomes:
-    """What the scores make of each CAT."""
+    """The outcome of each CAT under these scores."""
     how: dict[str, Any] = {"ties": protocol.ties, "rule": protocol.stereoset.rule}
     return outcomes(cats, given.numbers(), **how, unknown=given.unknown, error=given.error)

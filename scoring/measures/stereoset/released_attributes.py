@@ -1,8 +1,8 @@
 """Attributes exactly as StereoSet's released code scores them, its oddities included.
 
 The word is the one at the place of the last BLANK between spaces, without punctuation. Its pieces are decoded to
-text, put before a mask in every BLANK, and tokenised again; of several masks the first one counts. Letters glued to
-a BLANK therefore stand twice ("protecteded"), and no piece knows of the space before it.
+text, put before a mask in every BLANK, and tokenised again; with several masks, the first one counts. So letters glued
+to a BLANK occur twice ("protecteded"), and no piece depends on the space before it.
 """
 
 import string
@@ -39,19 +39,19 @@ def items(backend: Backend, cats: Sequence[Cat], protocol: Protocol) -> list[Ite
 
     def rows(cat: Cat, candidate: Candidate) -> list[str]:
         """The context for each piece: the pieces before it as text, then a mask, in every BLANK."""
-        known = pieces[word_of(cat, candidate)]
-        before = [tokenizer.decode(list(known[:at])) for at in range(len(known))]
+        own_pieces = pieces[word_of(cat, candidate)]
+        before = [tokenizer.decode(list(own_pieces[:count])) for count in range(len(own_pieces))]
         return [cat.context.replace(BLANK, text + tokenizer.mask_token) for text in before]
 
     framed = in_both_directions(backend, (text for texts in possible(cats, rows) for text in texts), protocol)
 
     def item(cat: Cat, candidate: Candidate) -> Item:
-        read = [reader.check(framed[text], allow=reader.mask) for text in rows(cat, candidate)]
-        asked = tuple(
+        token_rows = [reader.check(framed[text], allow=reader.mask) for text in rows(cat, candidate)]
+        queries = tuple(
             SingleFill(tokens.ids, (tokens.ids.index(reader.mask),), (piece,), tokens.types)
-            for tokens, piece in zip(read, pieces[word_of(cat, candidate)], strict=True)
+            for tokens, piece in zip(token_rows, pieces[word_of(cat, candidate)], strict=True)
         )
-        unknown = reader.unknowns(words[word_of(cat, candidate)]) + reader.unknowns(read[0])
-        return Item(candidate.id, cat.kind, asked, over_pieces(protocol.stereoset.pieces), len(asked), unknown)
+        unknown = reader.unknowns(words[word_of(cat, candidate)]) + reader.unknowns(token_rows[0])
+        return Item(candidate.id, cat.kind, queries, over_pieces(protocol.stereoset.pieces), len(queries), unknown)
 
     return of_candidates(cats, item)

@@ -49,10 +49,12 @@ GO_ON = (
     "build candidates",
     "build jury",
     "build paraphrases",
+    "build probes",
     "data fetch",
     "demo",
     "filter similarity",
     "leaderboard",
+    "multiverse",
     "nsp train",
     "push-to-hub",
     "run",
@@ -202,7 +204,7 @@ def _what_stays(words: list[str]) -> str:
     """Returns a sentence about what a stopped command kept, and what the user can do."""
     if words[:1] == ["choose"] and (replies := _replies_in(words)):
         return f"{replies} kept, run the same command again to go on"
-    if not " ".join(words).startswith(GO_ON):
+    if not " ".join([*words[:2], ""]).startswith(tuple(f"{name} " for name in GO_ON)):
         return "nothing half-written stays, run the same command again"
     if words[0] in ("score", "served") and not any(word.startswith("--out") for word in words):
         return "no score is kept without --out FOLDER, which a second call goes on with"

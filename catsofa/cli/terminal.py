@@ -318,15 +318,19 @@ def _columns() -> "Iterator[ProgressColumn]":
     yield TimeRemainingColumn(elapsed_when_finished=True)
 
 
+WITHOUT_LINES = {".json", ".gz", ".bz2", ".xz", ".zst", ".zip", ".parquet", ".arrow", ".h5"}
+"""Endings of files whose line breaks do not tell the number of records."""
+
+
 def lines_in(path: Path | str) -> Callable[[], int]:
     """Returns a function that counts the lines of a file, an estimate of its records.
 
-    The count is 0 (unknown) for JSON, for gzip, and for a path that is not a file.
+    The count is 0 (unknown) for JSON, for compressed and binary files, and for a path that is not a file.
     """
 
     def count() -> int:
         file = Path(path)
-        if not file.is_file() or file.suffix in (".json", ".gz"):
+        if not file.is_file() or file.suffix in WITHOUT_LINES:
             return 0
         with file.open("rb") as bytes_of:
             return sum(block.count(b"\n") for block in iter(lambda: bytes_of.read(1 << 20), b""))

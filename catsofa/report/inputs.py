@@ -241,7 +241,10 @@ def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) ->
         raise BadInput(path, found, EXPECTED) from None
     if reasons := report.get("unscored"):  # earlier versions named the model by its folder
         report = {**report, "unscored": {without_folders(reason): count for reason, count in reasons.items()}}
-    named = manifest.get("about", {}).get("model") or signature.model.rpartition("@")[0].removesuffix(".json")
+    signed = signature.model.rpartition("@")[0].removesuffix(".json")
+    named = manifest.get("about", {}).get("model") or signed
+    if signed and str(named).endswith(f"/{signed}"):  # the signature has a folder without its parents, a hub id whole
+        named = signed
     # the vectors of association tests are named by how they were made: `encoder=NAME kind=…`
     encoder = re.match(r"encoder=(.*?) kind=", str(named))
     name = SERVER.sub("", without_folders(encoder[1] if encoder else str(named)) or signature.model)

@@ -32,7 +32,10 @@ class Asking:
     def __post_init__(self) -> None:
         """Raises ValueError for budgets without room for an answer, and for a temperature below 0 or from 100."""
         if self.answer_tokens < 1 or self.reasoning_tokens < 0 or not 0 <= self.temperature < 100:
-            raise ValueError("found a negative number; expected tokens and a temperature from 0 up, and room to answer")
+            raise ValueError(
+                f"found a temperature of {self.temperature:g}, {self.answer_tokens} tokens to answer and "
+                f"{self.reasoning_tokens} to reason; expected from 0 to below 100, at least 1, and at least 0"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,4 +84,5 @@ class State:
 
 def _saved(folder: Path) -> list[Path]:
     """Returns the complete states in a folder, the last one last."""
-    return sorted(path for path in folder.glob("step-*") if _STEP.fullmatch(path.name))
+    states = [path for path in folder.glob("step-*") if _STEP.fullmatch(path.name)]
+    return sorted(states, key=lambda path: int(path.name.removeprefix("step-")))

@@ -204,7 +204,7 @@ RULES = (
     Rule(
         code="L11",
         severity="warning",
-        about="an offensive word stands in the text",
+        about="the text has an offensive word",
         example="any word of the list given",
         check=offensive_words,
         needs="offensive",

@@ -129,7 +129,7 @@ RULES = (
     Rule(
         code="L20",
         severity="warning",
-        about="items are near-duplicates, or stand with their target terms or siblings of them in another split too",
+        about="items are near-duplicates, or share target terms or siblings of them with another split",
         example="`The zorb is kind.` / `The zorb is kind`",
         check=copies,
         uses=("against",),

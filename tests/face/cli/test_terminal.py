@@ -172,7 +172,10 @@ def test_what_goes_through_many_items_shows_how_many_how_fast_and_how_long_still
         ("score gpt2 --on dev.json --out runs/gpt2", "go on"),
         ("score gpt2 --on dev.json", "no score is kept without --out"),
         ("build paraphrases --on dev.json --out new", "go on"),
+        ("build probes --out new", "go on"),
+        ("multiverse --out new", "go on"),
         ("validate lint dev.json", "nothing half-written stays"),
+        ("runs", "nothing half-written stays"),
     ],
 )
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(

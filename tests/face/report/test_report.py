@@ -20,7 +20,8 @@ from catsofa.report.cells import stars
 from catsofa.report.elements import Number, Table, written
 from catsofa.report.figures import LONGEST, told_apart
 from catsofa.report.formats import FORMATS, WRITE, Format
-from catsofa.report.inputs import without_folders
+from catsofa.report.inputs import find, without_folders
+from catsofa.scoring.run.store import Run
 
 TERM = {"term": "zorbish", "domain": "d", "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
 
@@ -337,6 +338,17 @@ def test_figures_are_kept_for_papers(tmp_path: Path) -> None:
 def test_a_model_has_no_path_in_a_report(place: str) -> None:
     """Where a folder lies outside the working directory is nobody's business; hub ids keep their owner."""
     assert without_folders(place) == (place if place in ("models/mine", "me/mine") else "mine")
+
+
+@pytest.mark.parametrize(("given", "signed"), [("runs/models/mine", "mine"), ("mine", "mine"), ("me/mine", "me/mine")])
+def test_a_model_is_named_as_in_its_signature(given: str, signed: str, tmp_path: Path) -> None:
+    """A folder loses its parents, a hub id keeps its owner."""
+    with Run.begin(tmp_path / "run", {}, {"model": given}) as kept:
+        kept.finish(
+            {"results": cats("d"), "signature": {"data": "d@1", "model": f"{signed}@ab12", "protocol": "catsofa"}}
+        )
+    (found,) = find([tmp_path / "run"]).runs
+    assert found.model == signed
 
 
 def test_a_copy_of_a_run_counts_once(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
-"""How long a report of ten models on every benchmark takes, and how large it is: python -m benchmarks.report.
+"""Measures the time and the size of a report of ten models on every benchmark: python -m benchmarks.report.
 
-Random scores of the real sizes: StereoSet's 4,229 development CATs and two sets of paraphrases of the 2,106 in which a
-blank is filled, 1,508 pairs, the 3,680 questions of BBQ about age, SoFa's 408 identities with 11,349 stereotypes as
-numbers and with 100 as a grid of 10,200 scores, 46 SEAT tests with the association of each target, and 1,000 requests
-to a chat model about 500 pairs. The report is written by the command, in a process of its own: alone, with the item
-browser, and with the paraphrases too. CPU seconds are the least of several runs.
+The scores are random and have the real sizes: StereoSet's 4,229 development CATs and two sets of paraphrases of the
+2,106 intrasentence CATs, 1,508 pairs, the 3,680 questions of BBQ about age, SoFa's 408 identities with 11,349
+stereotypes as numbers and with 100 as a grid of 10,200 scores, 46 SEAT tests with the association of each target, and
+1,000 requests to a chat model about 500 pairs. The command writes the report in its own process: alone, with the item
+browser, and with the paraphrases too. CPU seconds are the minimum of several runs.
 """
 
 import argparse
@@ -41,7 +41,7 @@ TERMS, MODELS, RESAMPLES = 79, 10, 10_000
 SOFA = {"gender": 150, "religion": 60, "nationality": 170, "disability": 28}
 STEREOTYPES = 11_349
 GRID = 25
-"""Stereotypes of each category of the grid."""
+"""The number of stereotypes per category of the grid."""
 QUESTIONS = 3_680
 ASKED = 500
 REFUSED = 0.05
@@ -73,7 +73,7 @@ def cat(number: int, kind: Any, word: str) -> Cat:
 
 
 def question(number: int) -> Question:
-    """A question of one of 25 templates, with a context that leaves it open or one that gives the answer."""
+    """Returns a question from one of 25 templates, with a context that is ambiguous or gives the answer."""
     condition, late = ("ambig", "disambig")[number % 2], ("zorb", "mimp")[number // 2 % 2]
     context = f"A zorb met a mimp {number} times." + (f" The {late} was late." if condition == "disambig" else "")
     return Question(
@@ -102,20 +102,20 @@ def pair(number: int) -> Pair:
 def sets(folder: Path) -> dict[str, list[Any]]:
     intra = [cat(number, "intrasentence", "are") for number in range(2106)]
     inter = [cat(number, "intersentence", "are") for number in range(2123)]
-    made: dict[str, list[Any]] = {"cats": [*intra, *inter], "pairs": [pair(number) for number in range(1508)]}
-    made["questions"] = [question(number) for number in range(QUESTIONS)]
-    made["probes"] = [
-        Probe(category=name, identity=f"zorbs {n}", stereotype=f"are late {at}")
+    by_name: dict[str, list[Any]] = {"cats": [*intra, *inter], "pairs": [pair(number) for number in range(1508)]}
+    by_name["questions"] = [question(number) for number in range(QUESTIONS)]
+    by_name["probes"] = [
+        Probe(category=name, identity=f"zorbs {n}", stereotype=f"are late {index}")
         for name, count in SOFA.items()
         for n in range(count)
-        for at in range(GRID)
+        for index in range(GRID)
     ]
     for number, word in enumerate(("were", "seem"), 1):
-        made[f"paraphrases{number}"] = [cat(at, "intrasentence", word) for at in range(2106)]
-    for name, records in made.items():
+        by_name[f"paraphrases{number}"] = [cat(index, "intrasentence", word) for index in range(2106)]
+    for name, records in by_name.items():
         jsonl.write(records, folder / f"{name}.jsonl")
-    jsonl.write(made["pairs"][:ASKED], folder / "asked.jsonl")
-    return made
+    jsonl.write(by_name["pairs"][:ASKED], folder / "asked.jsonl")
+    return by_name
 
 
 def run(folder: Path, data: Path, records: list[Any], model: str, rng: np.random.Generator) -> None:
@@ -127,21 +127,21 @@ def run(folder: Path, data: Path, records: list[Any], model: str, rng: np.random
     values = rng.normal(size=len(texts)) + [skill.get(item.rpartition("-")[2], 0.0) for item, _ in texts]
     extra = {"identity": -20.0, "conditional": -20.0} if "probe" in {task for _, task in texts} else {}
     scores = [
-        Score(item=item, task=task, score=float(of) - 20, tokens=5, extra=extra)
-        for (item, task), of in zip(texts, values, strict=True)
+        Score(item=item, task=task, score=float(value) - 20, tokens=5, extra=extra)
+        for (item, task), value in zip(texts, values, strict=True)
     ]
-    with Run.begin(folder, identity, about) as kept:
-        kept.add(scores)
-        found = report(
+    with Run.begin(folder, identity, about) as writer:
+        writer.add(scores)
+        result = report(
             records, scores, DEFAULT, data=about["data"], model=f"{model}@abc", resamples=RESAMPLES, with_terms=True
         )
-        kept.finish(found.to_dict())
+        writer.finish(result.to_dict())
 
 
 def chosen(folder: Path, data: Path, model: str, rng: np.random.Generator) -> None:
-    """The run of a chat model that is asked about each pair in both orders, and refuses some."""
-    asked, wording = open_data(data), bundled("likelihood")
-    items = measured.items_of(asked)
+    """Makes the run of a chat model that is asked about each pair in both orders, and refuses some."""
+    dataset, wording = open_data(data), bundled("likelihood")
+    items = measured.items_of(dataset)
     orders = (("stereotype", "anti-stereotype"), ("anti-stereotype", "stereotype"))
     replies = [
         Reply(item=item, order=order, template=wording.name, reply=said(rng), finish_reason="stop")
@@ -149,7 +149,7 @@ def chosen(folder: Path, data: Path, model: str, rng: np.random.Generator) -> No
         for order in orders
     ]
     how = {"wordings": {wording.name: wording.label}}
-    measured.measure(replies, items, asked, model, out=folder, resamples=RESAMPLES, how=how)
+    measured.measure(replies, items, dataset, model, out=folder, resamples=RESAMPLES, how=how)
 
 
 def said(rng: np.random.Generator) -> str:
@@ -160,15 +160,15 @@ def said(rng: np.random.Generator) -> str:
 
 def finished(folder: Path, results: Any, model: str, data: str) -> None:
     signature = Signature(data=data, model=f"{model}@abc", protocol="catsofa", options=DEFAULT.digest, version="0")
-    with Run.begin(folder, {"model": {"name": model}}, {"model": model}) as kept:
-        kept.finish({"results": results, "signature": replace(signature).to_dict()})
+    with Run.begin(folder, {"model": {"name": model}}, {"model": model}) as writer:
+        writer.finish({"results": results, "signature": replace(signature).to_dict()})
 
 
 def sofa(rng: np.random.Generator) -> dict[str, Any]:
-    def score(at: float) -> dict[str, Any]:
-        ways = dict.fromkeys(("identity", "conditional", "none"), at)
-        limits = {"score": {"low": at * 0.9, "high": at * 1.1}}
-        return {"score": at, "coverage": 1.0, "normalisations": ways, "intervals": limits}
+    def score(value: float) -> dict[str, Any]:
+        ways = dict.fromkeys(("identity", "conditional", "none"), value)
+        limits = {"score": {"low": value * 0.9, "high": value * 1.1}}
+        return {"score": value, "coverage": 1.0, "normalisations": ways, "intervals": limits}
 
     each = STEREOTYPES // len(SOFA)
     parts, identities, stereotypes = {}, [], []
@@ -200,10 +200,10 @@ def seat(rng: np.random.Generator) -> list[dict[str, Any]]:
 
 
 def make(folder: Path, models: int) -> None:
-    rng, made = np.random.default_rng(0), sets(folder)
+    rng, by_name = np.random.default_rng(0), sets(folder)
     for number in range(models):
         model = f"model-{number}"
-        for name, records in made.items():
+        for name, records in by_name.items():
             place = "paraphrased" if name.startswith("paraphrases") else "runs"
             run(folder / place / model / name, folder / f"{name}.jsonl", records, model, rng)
         chosen(folder / "runs" / model / "choices", folder / "asked.jsonl", model, rng)
@@ -212,14 +212,14 @@ def make(folder: Path, models: int) -> None:
 
 
 def timed(folder: Path, items: bool, paraphrases: bool, repeats: int) -> dict[str, Any]:
-    """The least seconds of so many runs of the command: what others do on the machine only adds to them."""
+    """Returns the minimum seconds of `repeats` runs of the command, since other processes only add to them."""
     out, browser = folder / "report.html", folder / "items.html"
     extra = ["--items", str(browser)] if items else []
     extra += ["--paraphrase", str(folder / "paraphrased")] if paraphrases else []
     start = [sys.executable, "-c", "from catsofa.cli import main; main()"]
     command = [*start, "report", str(folder / "runs"), *extra, "--out", str(out), "--quiet"]
     walls, processor = [], []
-    # as an installed program starts: its modules are compiled once
+    # an installed program starts with compiled modules
     how = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     for _ in range(repeats):
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -241,19 +241,24 @@ def yardstick() -> float:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--models", type=int, default=MODELS)
-    asked.add_argument("--repeats", type=int, default=3)
-    asked.add_argument("--keep", type=Path, help="Make the runs here, and leave them.")
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", type=int, default=MODELS)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--keep", type=Path, help="Make the runs here, and leave them.")
+    arguments = parser.parse_args()
     with TemporaryDirectory() as temporary:
-        folder = given.keep or Path(temporary)
+        folder = arguments.keep or Path(temporary)
         if not (folder / "runs").exists():
-            make(folder, given.models)
-        found = {name: timed(folder, repeats=given.repeats, **way) for name, way in WAYS.items()}
+            make(folder, arguments.models)
+        timings = {name: timed(folder, repeats=arguments.repeats, **way) for name, way in WAYS.items()}
     machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}
-    # on a machine of its own about 0.4: what is more, the machine's other work has made of every second here
-    result = {"models": given.models, **machine, "seconds_of_ten_million_additions": yardstick(), "reports": found}
+    # about 0.4 on an idle machine; other work on the machine raises every time here by the same factor
+    result = {
+        "models": arguments.models,
+        **machine,
+        "seconds_of_ten_million_additions": yardstick(),
+        "reports": timings,
+    }
     print(json.dumps(result, indent=1))
     (RESULTS / "report.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 

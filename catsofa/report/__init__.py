@@ -1,4 +1,4 @@
-"""Reports of models: what was measured, grouped so that only numbers of equal signatures share a table."""
+"""Reports of models; only numbers whose signatures differ in the model or the batching share a table."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,14 +41,14 @@ MAKE: dict[str, tuple[Words, Make]] = {
     "bbq": (bbq.WORDS, bbq.bbq),
     "choices": (choices_words.WORDS, partial(choices.choices, answers=bbq.answers, words=choices_words.KINDS)),
 }
-"""Registered name of a measure to what is said of it and what makes a section of it, in the order of a report."""
+"""Maps the registered name of a measure to its texts and the function that makes its section, in report order."""
 PRINTED: dict[str, Callable[[str, Mapping[str, Any], Path], Section]] = {
     "examine": examination,
     "contamination": contamination,
     "power": power,
     "filter perplexity": lambda name, found, path: perplexity_filter(name, path, found),
 }
-"""Command to what makes a section of its JSON, in the order of a report."""
+"""Maps a command to the function that makes a section of its JSON, in report order."""
 WARNING = (
     "This report is about stereotypes. Parts of it may name groups of people and repeat offensive sentences about "
     "them; these parts are folded away until you open them."
@@ -62,78 +62,87 @@ def document(
     paraphrases: Iterable[Path | str] = (),
     x: str = "",
 ) -> Document:
-    """The report of these runs and results: a section for each measure, data set and protocol.
+    """Returns the report of these runs and results, with a section for each measure, data set and protocol.
 
-    `paraphrases` are runs on paraphrases of what other runs scored, which are compared with them item by item. `x` is
-    the word before the number that orders the checkpoints of a model (`step` of `…-step1000`).
+    `paraphrases` are runs on paraphrases of items that other runs scored; the report compares both item by item.
+    `x` is the word before the number that orders the checkpoints of a model (`step` in `…-step1000`).
     """
     rephrased = [Path(path) for path in paraphrases]
-    given = find(paths, leave_out=[place for path in rephrased for place in (path, *path.rglob("*")) if place.is_dir()])
+    inputs = find(
+        paths, leave_out=[place for path in rephrased for place in (path, *path.rglob("*")) if place.is_dir()]
+    )
     order = {kind: place for place, kind in enumerate(MAKE)}
-    kept = sorted(groups(given.runs), key=lambda group: order.get(group[0], len(order)))
-    with remembered_draws(), _readable([run for _, runs in kept for run in runs]):
-        every = multiverse.many(given.runs)
-        sections = [*(series("series", kept, x, seat.tests_of) if x else ()), *multiverse.sections("multiverse", every)]
-        stands = standings(kept)
-        own = [
-            _with_pairs(_section(f"s{n}", *group), of)
-            for n, (group, of) in enumerate(zip(kept, stands, strict=True), 1)
+    ordered = sorted(groups(inputs.runs), key=lambda group: order.get(group[0], len(order)))
+    with remembered_draws(), _readable([run for _, runs in ordered for run in runs]):
+        every = multiverse.many(inputs.runs)
+        sections = [
+            *(series("series", ordered, x, seat.tests_of) if x else ()),
+            *multiverse.sections("multiverse", every),
         ]
-        sections += _told_apart(own, kept)
-        together = {id(run) for models in every.values() for of in models.values() for run in of.values()}
-        pairs = [(kind, [run for run in runs if id(run) not in together]) for kind, runs in kept]
+        by_group = standings(ordered)
+        own = [
+            _with_pairs(_section(f"s{n}", *group), measured)
+            for n, (group, measured) in enumerate(zip(ordered, by_group, strict=True), 1)
+        ]
+        sections += _told_apart(own, ordered)
+        together = {
+            id(run) for models in every.values() for by_protocol in models.values() for run in by_protocol.values()
+        }
+        pairs = [(kind, [run for run in runs if id(run) not in together]) for kind, runs in ordered]
         sections += protocols("protocols", [(kind, runs) for kind, runs in pairs if runs])
-    compared = [Robust(*found) for found in robust(rephrased, given.runs)] if rephrased else []
-    compared_in = [(Robust(found), path) for path, found in given.printed["robustness"]]
-    for number, (found, path) in enumerate([*((found, None) for found in compared), *compared_in], 1):
-        sections.append(robustness(f"robustness{number}", found, path))
-    with _readable([run for _, runs in kept for run in runs]):
-        sections += agreement("agreement", kept)
+    compared = [Robust(*parts) for parts in robust(rephrased, inputs.runs)] if rephrased else []
+    compared_in = [(Robust(printed), path) for path, printed in inputs.printed["robustness"]]
+    for number, (comparison, path) in enumerate([*((comparison, None) for comparison in compared), *compared_in], 1):
+        sections.append(robustness(f"robustness{number}", comparison, path))
+    with _readable([run for _, runs in ordered for run in runs]):
+        sections += agreement("agreement", ordered)
     for command, make in PRINTED.items():
         name = command.partition(" ")[0]
-        sections += [make(f"{name}{n}", of, path) for n, (path, of) in enumerate(given.printed[command], 1)]
-    shown = [one for of in stands for one in of]
+        sections += [make(f"{name}{n}", output, path) for n, (path, output) in enumerate(inputs.printed[command], 1)]
+    shown = [one for several in by_group for one in several]
     return Document(
         title=title,
         warning=WARNING,
-        notes=(*given.left_out, *_apart(kept)),
+        notes=(*inputs.left_out, *_apart(ordered)),
         sections=tuple(sections),
         findings=tuple(findings(shown)),
-        summary=summary(shown, [str(run.signature) for _, runs in kept for run in runs]) if shown else None,
+        summary=summary(shown, [str(run.signature) for _, runs in ordered for run in runs]) if shown else None,
     )
 
 
 def overview(runs: Sequence[Finished]) -> Table | None:
-    """The table of all models on all measures alone; None of runs that it does not know."""
+    """Returns only the table of all models on all measures; None if the summary has no number for these runs."""
     order = {kind: place for place, kind in enumerate(MAKE)}
-    kept = sorted(groups(with_unique_names(runs)), key=lambda group: order.get(group[0], len(order)))
+    ordered = sorted(groups(with_unique_names(runs)), key=lambda group: order.get(group[0], len(order)))
     with remembered_draws(), _readable(runs):
-        shown = [one for of in standings(kept) for one in of]
+        shown = [one for several in standings(ordered) for one in several]
     return summary(shown, [str(run.signature) for run in runs]) if shown else None
 
 
 def section_of(kind: str) -> tuple[Words, Make]:
-    """What is said of a measure and what makes its section: its own, or a plain table of its rows."""
+    """Returns the texts of a measure and the function that makes its section; by default a plain table of its rows."""
     return MAKE[kind] if kind in MAKE else (plain.words(kind), plain.section(kind))
 
 
 def _section(name: str, kind: str, runs: Sequence[Finished]) -> Section:
-    """The section of runs that may stand side by side."""
+    """Returns the section of runs that may share a table."""
     with _readable(runs):
         return section_of(kind)[1](name, [(run.model, run.report, run.signature) for run in runs])
 
 
-def _with_pairs(section: Section, of: Sequence[Standing]) -> Section:
-    """The section with the differences between its models, after its first table."""
+def _with_pairs(section: Section, measured: Sequence[Standing]) -> Section:
+    """Returns the section with tables of the differences between its models after its first table."""
     first, *rest = section.tables
-    made = [matrix(f"{section.name}-pairs-{one.of.registered}", one, first.signatures) for one in of if one.pairs]
-    made += [differing(f"{section.name}-pairs-seat", one, first.signatures) for one in of if one.tests]
-    return replace(section, tables=(first, *made, *rest))
+    tables = [
+        matrix(f"{section.name}-pairs-{one.of.registered}", one, first.signatures) for one in measured if one.pairs
+    ]
+    tables += [differing(f"{section.name}-pairs-seat", one, first.signatures) for one in measured if one.tests]
+    return replace(section, tables=(first, *tables, *rest))
 
 
 @contextmanager
 def _readable(runs: Sequence[Finished]) -> Iterator[None]:
-    """Refuse results without a field that they must have: what has no checksum may be damaged or written by hand."""
+    """Raises BadInput if results lack a required field; files without a checksum may be damaged or edited by hand."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
@@ -142,7 +151,7 @@ def _readable(runs: Sequence[Finished]) -> Iterator[None]:
 
 
 def _told_apart(sections: Sequence[Section], groups: Sequence[Group]) -> Iterator[Section]:
-    """The sections; data of one name have their hashes in titles that would be alike."""
+    """Yields the sections; where titles would be equal, each title gets the hashes of its data."""
     titles = Counter(section.title for section in sections)
     for section, (_, runs) in zip(sections, groups, strict=True):
         hashes = f", {hashes_in(runs[0].signature.data)}" if titles[section.title] > 1 else ""
@@ -150,13 +159,17 @@ def _told_apart(sections: Sequence[Section], groups: Sequence[Group]) -> Iterato
 
 
 def _apart(groups: Sequence[Group]) -> Iterator[str]:
-    """Why the sections of one measure are not one."""
+    """Yields for each measure with several sections a sentence about the differences between their signatures."""
     for kind, same in groupby(groups, key=itemgetter(0)):
-        of = [runs[0].signature for _, runs in same]
-        found = [reason for one, other in combinations(of, 2) for reason in differences(one, other)]
-        if found:
-            # of two sections it can be said in full
-            reasons = found if len(of) == 2 else dict.fromkeys(reason.partition(":")[0] for reason in found)
+        signatures = [runs[0].signature for _, runs in same]
+        all_reasons = [reason for one, other in combinations(signatures, 2) for reason in differences(one, other)]
+        if all_reasons:
+            # name the values only if two sections differ; of more sections, name only the differing parts
+            reasons = (
+                all_reasons
+                if len(signatures) == 2
+                else dict.fromkeys(reason.partition(":")[0] for reason in all_reasons)
+            )
             title, why = section_of(kind)[0].title, "; ".join(reasons)
-            apart = f"“{title}” has {len(of)} sections, since signatures differ ({why})."
+            apart = f"“{title}” has {len(signatures)} sections, since signatures differ ({why})."
             yield f"{apart} Do not compare numbers of different sections."

@@ -1,4 +1,4 @@
-"""What the tables of all measures share: cells with limits, how many are scored of how many, and signatures."""
+"""Shared parts of the tables of all measures: cells with limits, counts of scored items, and signatures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,32 +13,32 @@ from catsofa.scoring.statistics.intervals import Interval
 Row = tuple[str, Mapping[str, Any], Signature]
 """The name of a model, the report of its run, and its signature."""
 MOST = 5
-"""Terms, identities and stereotypes named at each end."""
+"""The number of terms, identities and stereotypes shown at each end of a ranking."""
 UNDEFINED = "undefined"
-"""What stands for a measure of nothing but ties."""
+"""The text for a value that is undefined, such as a measure of which all items tie."""
 SS_BASIS = "ss rests on"
-"""The heading of `ss_basis`."""
+"""The heading of the column of `ss_basis`."""
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a section says of its measure: its title, how to read it, and what it cannot show."""
+    """The texts of a section about its measure: its title, how to read it, and its limits."""
 
     title: str
     lead: str
     limits: str
 
-    def section(self, name: str, of: str, tables: Sequence[Table], figures: Sequence[Figure] = ()) -> Section:
-        """A section about a data set."""
-        title = f"{self.title} ({of})" if of else self.title
+    def section(self, name: str, subject: str, tables: Sequence[Table], figures: Sequence[Figure] = ()) -> Section:
+        """Returns a section with these tables and figures; `subject`, if any, follows the title in brackets."""
+        title = f"{self.title} ({subject})" if subject else self.title
         return Section(
             name=name, title=title, lead=self.lead, limits=self.limits, tables=tuple(tables), figures=tuple(figures)
         )
 
 
 def about(rows: Sequence[Row]) -> str:
-    """The data and the protocol of rows that differ in their models alone, and the way where it is not the usual."""
+    """Returns the data and the protocol of rows that differ only in their models, and the way unless it is default."""
     signature = rows[0][2]
     subset = f", {signature.subset}" if signature.subset else ""
     way = f", {signature.way}" if signature.way else ""
@@ -46,73 +46,81 @@ def about(rows: Sequence[Row]) -> str:
 
 
 def known(value: float | None) -> float | None:
-    """A number, or None for what is unscored."""
+    """Returns the number; None if it is None or NaN."""
     return None if value is None or value != value else value
 
 
-def limited(of: Mapping[str, Any], name: str, digits: int = 1, mark: str = "") -> Number:
-    """A measure of our JSON with its limits."""
-    limits = of["intervals"][name]
-    missing = UNDEFINED if any(of.get(why) for why in ("ties", "neutral", "undefined")) else UNSCORED
-    value, low, high = (known(number) for number in (of[name], limits["low"], limits["high"]))
+def limited(results: Mapping[str, Any], name: str, digits: int = 1, mark: str = "") -> Number:
+    """Returns the measure `name` of JSON results as a cell with its limits."""
+    limits = results["intervals"][name]
+    missing = UNDEFINED if any(results.get(why) for why in ("ties", "neutral", "undefined")) else UNSCORED
+    value, low, high = (known(number) for number in (results[name], limits["low"], limits["high"]))
     return Number(value, low, high, decimals(value, low, high, digits=digits), mark, missing)
 
 
-def valued(of: Mapping[str, Any], digits: int = 1, mark: str = "") -> Number:
-    """A `value` of our JSON with its limits beside it."""
-    value, low, high = (known(of[name]) for name in ("value", "low", "high"))
+def valued(result: Mapping[str, Any], digits: int = 1, mark: str = "") -> Number:
+    """Returns the `value` of a JSON result as a cell with its limits `low` and `high`."""
+    value, low, high = (known(result[name]) for name in ("value", "low", "high"))
     return Number(value, low, high, decimals(value, low, high, digits=digits), mark)
 
 
-def between(of: Interval, digits: int = 2, mark: str = "") -> Number:
-    """An interval as a cell; NaN is unscored, or no limit."""
-    return valued(of.to_dict(), digits, mark)
+def between(interval: Interval, digits: int = 2, mark: str = "") -> Number:
+    """Returns an interval as a cell; a NaN value is shown as unscored, a NaN limit is left out."""
+    return valued(interval.to_dict(), digits, mark)
 
 
 def chance(p: float | None) -> Number:
-    """A p-value with two digits that are no zero, and four decimals or more."""
+    """Returns a p-value as a cell with four decimals or more, so that two significant digits show; at most twelve."""
     value = known(p)
     return Number(value, digits=4 if not value else min(12, max(4, 1 - floor(log10(value)))))
 
 
-def grouped(rows: Sequence[Row], *by: str) -> tuple[str, ...]:
-    """What heads the rows of a table: these columns, so that models stand together; of one model, it and the first."""
-    return by if len({model for model, _, _ in rows}) > 1 else ("model", *by[:-1])
+def grouped(rows: Sequence[Row], *columns: str) -> tuple[str, ...]:
+    """Returns the columns that group the rows of a table.
+
+    With several models these are `columns`, so that equal rows of all models follow each other. With one model these
+    are `model` and all of `columns` but the last.
+    """
+    return columns if len({model for model, _, _ in rows}) > 1 else ("model", *columns[:-1])
 
 
-def scored(coverage: float | None, of: int) -> str:
-    """How many are scored of how many."""
-    return f"{round((coverage or 0) * of):,} of {of:,}"
+def scored(coverage: float | None, total: int) -> str:
+    """Returns the number of scored items and the total, such as `3 of 4`."""
+    return f"{round((coverage or 0) * total):,} of {total:,}"
 
 
-def ss_differs(of: Mapping[str, Any]) -> bool:
-    """Whether ss rests on other CATs or terms than lms; results of earlier versions do not say."""
-    return "ss_items" in of and (of["ss_items"] != of["scored"] or of.get("ss_terms") != of.get("lms_terms"))
+def ss_differs(results: Mapping[str, Any]) -> bool:
+    """Returns True if ss is based on other CATs or terms than lms; results of earlier versions lack the counts."""
+    return "ss_items" in results and (
+        results["ss_items"] != results["scored"] or results.get("ss_terms") != results.get("lms_terms")
+    )
 
 
-def ss_basis(of: Mapping[str, Any]) -> str:
-    """The CATs and target terms that ss rests on."""
-    terms = [quantity(of["ss_terms"], "term")] if "ss_terms" in of else []
-    return ", ".join([quantity(of["ss_items"], "CAT"), *terms])
+def ss_basis(results: Mapping[str, Any]) -> str:
+    """Returns the numbers of CATs and target terms behind ss."""
+    terms = [quantity(results["ss_terms"], "term")] if "ss_terms" in results else []
+    return ", ".join([quantity(results["ss_items"], "CAT"), *terms])
 
 
 def counted(count: Any) -> Cell:
-    """A count, or a dash where nobody counted."""
+    """Returns a count, or a dash if the value is no integer."""
     return count if isinstance(count, int) else "—"
 
 
-def share(of: Any) -> Cell:
-    """A share in percent, or a dash where it is not known."""
-    return Number(100 * of, digits=decimals(100 * of)) if isinstance(of, int | float) and of == of else "—"
+def share(value: Any) -> Cell:
+    """Returns a share in percent, or a dash if it is unknown."""
+    return (
+        Number(100 * value, digits=decimals(100 * value)) if isinstance(value, int | float) and value == value else "—"
+    )
 
 
 def signatures(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The signature of each model's numbers."""
+    """Returns the signature of each model's numbers."""
     return tuple(str(signature) for _, _, signature in rows)
 
 
 def unscored(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Why texts have no score."""
+    """Returns the reasons why texts have no score, by model with counts."""
     return tuple(
         f"{model}: {count:,} unscored: {reason}"
         for model, report, _ in rows
@@ -121,29 +129,29 @@ def unscored(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 MANY = 4
-"""Models that share a warning and are named though they are all."""
+"""The largest number of models that are named even if a warning is about all of them."""
 
 
 def warned(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The warnings beside the numbers, each once with the models that have it; of many, all of them are not named."""
+    """Returns each distinct warning with the names of its models, or `all N models` if there are more than `MANY`."""
     models = list(dict.fromkeys(model for model, _, _ in rows))
-    of: dict[str, dict[str, None]] = {}
+    by_warning: dict[str, dict[str, None]] = {}
     for model, report, _ in rows:
         for warning in report.get("warnings") or ():
-            of.setdefault(warning, {})[model] = None
-    return tuple(f"{_models(list(names), len(models))}: {warning}" for warning, names in of.items())
+            by_warning.setdefault(warning, {})[model] = None
+    return tuple(f"{_models(list(names), len(models))}: {warning}" for warning, names in by_warning.items())
 
 
 def _models(names: Sequence[str], whole: int) -> str:
-    """These models by name, or all of many."""
+    """Returns the names of the models, or `all N models` if they are all of more than `MANY`."""
     return f"all {whole} models" if len(names) == whole > MANY else ", ".join(names)
 
 
-def ends(of: Sequence[Any]) -> list[Any]:
-    """The first and the last few of an ordered list, none twice."""
-    return list(of) if len(of) <= 2 * MOST else [*of[:MOST], *of[-MOST:]]
+def ends(rows: Sequence[Any]) -> list[Any]:
+    """Returns the first and the last `MOST` of an ordered list without repetition."""
+    return list(rows) if len(rows) <= 2 * MOST else [*rows[:MOST], *rows[-MOST:]]
 
 
 def stars(p: float | None) -> str:
-    """One to three stars for p below 0.05, 0.01, 0.001; none for what is unscored."""
+    """Returns one to three stars for p below 0.05, 0.01, 0.001; an empty text for other p, None and NaN."""
     return "" if p is None else next((mark for limit, mark in STARS if p < limit), "")

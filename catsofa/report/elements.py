@@ -1,4 +1,4 @@
-"""The document of a report: sections of tables and figures, before any format."""
+"""The parts of a report, independent of the output format: sections, tables, figures and findings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Any
 from catsofa.data.percentages import unsigned
 
 UNSCORED = "unscored"
-"""What stands for a number that is not there."""
+"""The text for a missing number."""
 BEST = "★"
-"""The mark of a number that is shown to be nearest to its ideal value."""
+"""The mark of a number that a test shows to be nearest to its ideal value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A measure with its limits; None is unscored, or undefined."""
+    """A measure with its limits; the value None means unscored or undefined."""
 
     value: float | None
     low: float | None = None
@@ -23,10 +23,10 @@ class Number:
     mark: str = ""
     """A sign after the number, such as a star."""
     missing: str = UNSCORED
-    """What stands for None."""
+    """The text for a value of None."""
 
     def __str__(self) -> str:
-        """The number for people: `61.2 [55.0, 67.1]`."""
+        """Returns the number with its limits: `61.2 [55.0, 67.1]`."""
         return " ".join(part for part in (self.point, self.limits) if part)
 
     @property
@@ -36,14 +36,14 @@ class Number:
 
     @property
     def limits(self) -> str:
-        """The limits for people; nothing where there are none."""
+        """The limits as text; empty if a limit is missing."""
         if self.value is None or self.low is None or self.high is None:
             return ""
         return f"[{_round(self.low, self.digits)}, {_round(self.high, self.digits)}]"
 
 
 def _round(value: float, digits: int) -> str:
-    """A number with so many decimals; what rounds to zero has no sign."""
+    """Returns a number with `digits` decimals; a number that rounds to zero has no sign."""
     return unsigned(f"{value:.{digits}f}")
 
 
@@ -51,18 +51,18 @@ Cell = str | int | Number
 
 
 def written(cell: Cell) -> str:
-    """A cell for people: counts have their thousands apart."""
+    """Returns a cell as text; counts have thousands separators."""
     return f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
 def _bare(cell: Cell) -> bool:
-    """Whether a cell is a number without limits."""
+    """Returns True if a cell is a number without limits."""
     return isinstance(cell, int) or (isinstance(cell, Number) and not cell.limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Numbers that may stand side by side, with how many items they are of and their signatures."""
+    """Comparable numbers, with the numbers of items behind them and their signatures."""
 
     name: str
     caption: str
@@ -71,16 +71,16 @@ class Table:
     signatures: tuple[str, ...]
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    """Sentences that every reader of the numbers must see; they may quote names of groups."""
+    """Sentences that every reader of the numbers must see; they may name groups of people."""
     unscored: tuple[str, ...] = ()
-    """Why items have no score; it may quote them."""
+    """The reasons why items have no score; they may quote items."""
     offensive: bool = False
-    """Whether it names identities or stereotypes: folded away until asked for."""
+    """True if the table names identities or stereotypes; it is then folded until the reader opens it."""
     by: tuple[str, ...] = ()
-    """Columns whose values head the rows that share them, where a page has room for headings."""
+    """The columns whose values become headings over the rows that share them, in formats with such headings."""
 
     def __post_init__(self) -> None:
-        """Refuse a row with more or fewer cells than columns: its numbers would be under other names."""
+        """Raises ValueError if a row has more or fewer cells than columns: its numbers would be under wrong names."""
         for number, row in enumerate(self.rows, 1):
             if len(row) != len(self.columns):
                 raise ValueError(
@@ -90,39 +90,39 @@ class Table:
 
     @property
     def groups(self) -> list[tuple[str, tuple[tuple[Cell, ...], ...]]]:
-        """The rows under their headings, without the columns that make these; one group if there are none."""
-        at = [self.columns.index(name) for name in self.by]
-        found: dict[str, list[tuple[Cell, ...]]] = {}
+        """The rows by heading, without the columns of `by`; one group without heading if `by` is empty."""
+        places = [self.columns.index(name) for name in self.by]
+        by_heading: dict[str, list[tuple[Cell, ...]]] = {}
         for row in self.rows:
-            rest = tuple(cell for place, cell in enumerate(row) if place not in at)
-            found.setdefault(", ".join(str(row[place]) for place in at), []).append(rest)
-        return [(heading, tuple(rows)) for heading, rows in found.items()]
+            rest = tuple(cell for place, cell in enumerate(row) if place not in places)
+            by_heading.setdefault(", ".join(str(row[place]) for place in places), []).append(rest)
+        return [(heading, tuple(rows)) for heading, rows in by_heading.items()]
 
     @property
     def flush(self) -> frozenset[str]:
-        """The columns of numbers without limits, which are set flush right."""
-        found = {name: [row[at] for row in self.rows] for at, name in enumerate(self.columns)}
+        """The columns that are right-aligned: numbers without limits, and dashes."""
+        by_column = {name: [row[index] for row in self.rows] for index, name in enumerate(self.columns)}
         return frozenset(
             name
-            for name, cells in found.items()
+            for name, cells in by_column.items()
             if any(not isinstance(cell, str) for cell in cells) and all(cell == "—" or _bare(cell) for cell in cells)
         )
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """The columns that are no heading."""
+        """The columns that are not in `by`."""
         return tuple(name for name in self.columns if name not in self.by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A drawing with a caption, and in words what it shows."""
+    """A drawing with a caption and an alternative text."""
 
     name: str
     caption: str
     alt: str
     draw: Callable[[], Any]
-    """Makes the matplotlib figure."""
+    """Returns the matplotlib figure."""
     offensive: bool = False
 
 
@@ -141,10 +141,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a benchmark found, in sentences."""
+    """The findings on one benchmark in sentences."""
 
     about: str
-    """The benchmark, and what sets it apart from others of its kind."""
+    """The benchmark, and the data or protocol that distinguishes its section from others of the benchmark."""
     sentences: tuple[str, ...]
 
 
@@ -155,11 +155,11 @@ class Document:
     title: str
     warning: str
     notes: tuple[str, ...]
-    """What keeps its sections apart, and what is not in it."""
+    """Sentences about runs that are left out, and about sections that are not comparable."""
     sections: tuple[Section, ...]
     findings: tuple[Finding, ...] = ()
-    """What was found, before everything else."""
+    """The findings, at the top of the report."""
     summary: Table | None = None
-    """Each model on each measure."""
+    """The table of each model on each measure."""
     items: str = ""
-    """Address of the item browser, seen from this report."""
+    """The address of the item browser, relative to this report."""

@@ -1,4 +1,4 @@
-"""A report as HTML, Markdown, CSV, JSON or LaTeX, all of one document."""
+"""Writes a report as HTML, Markdown, CSV, JSON or LaTeX."""
 
 import base64
 import csv
@@ -23,9 +23,9 @@ from catsofa.report.processes import in_processes
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
 SIZES = {"footnotesize": (76, 3), "scriptsize": (86, 2)}
-"""LaTeX's sizes to the letters that a line of its article class holds, and to the points on each side of a column."""
+"""Maps a LaTeX font size to the characters per line of the article class and the points on each side of a column."""
 PIECE = 16
-"""Letters of a word before it may break."""
+"""The number of characters of a word before it may break."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {
     ".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", "": "html",
@@ -40,7 +40,7 @@ LATEX = {
 
 
 def format_of(path: Path | str) -> Format:
-    """The format that a file's name asks for: by its ending, HTML where it has none."""
+    """Returns the format for the suffix of a file; HTML if the name has no suffix."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise BadInput(path, f"the ending {ending!r}", f"one of {', '.join(filter(None, ENDINGS))}; or name a --format")
@@ -48,7 +48,7 @@ def format_of(path: Path | str) -> Format:
 
 
 def write(document: Document, path: Path | str, form: Format = "html", pictures: Path | str | None = None) -> None:
-    """Write a report whole or not at all; `pictures` is a folder for its figures as PDF, PNG and SVG."""
+    """Writes a report atomically; `pictures` is a folder for its figures as PDF, PNG and SVG."""
     text = WRITE[form](document)
     if pictures:
         for section in document.sections:
@@ -59,13 +59,13 @@ def write(document: Document, path: Path | str, form: Format = "html", pictures:
 
 
 def html(document: Document) -> str:
-    """One page that needs nothing else; every text in it is escaped."""
+    """Returns the report as one self-contained page with all texts escaped."""
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    # names may break after the signs that join their words, code stands between backticks, and
-    # matplotlib escapes the texts of a drawing itself
+    # names may break after _, / and @; texts between backticks are code; matplotlib itself escapes the texts of a
+    # drawing
     drawn = [figure for section in document.sections for figure in section.figures]
     texts = dict(zip((figure.name for figure in drawn), in_processes(_svg, drawn), strict=True))
     page.filters["svg"] = lambda figure: Markup(texts[figure.name])
@@ -87,31 +87,31 @@ def html(document: Document) -> str:
 
 
 def _svg(figure: Figure) -> str:
-    """The drawing of a figure."""
+    """Returns a figure as SVG."""
     return figures.svg(figures.draw(figure.draw), figure.name)
 
 
 def _number(cell: Cell) -> float | None:
-    """What a cell is sorted by; None of a text."""
+    """Returns the sort key of a cell; None for a text."""
     return cell.value if isinstance(cell, Number) else cell if isinstance(cell, int) else None
 
 
 def _marked(pattern: str, markup: str, text: Cell) -> Any:
-    """A text, escaped, in which the matches of a pattern are marked up."""
+    """Returns the escaped text with markup around the matches of a pattern."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(pattern, markup, str(escape(text))))
 
 
 COUNT = re.compile(r"[\d,]+ of [\d,]+|[\d,]+ \([\d.]+ % of \w+\)|\d{4}-\d\d-\d\d( \d\d:\d\d)?")
-"""What stands on one line: 3 of 4, a number with its share, and a day with its time."""
+"""Cells that must not wrap: `3 of 4`, a number with its share, and a date with its time."""
 
 
 def markdown(document: Document) -> str:
-    """The report as Markdown, its texts escaped so that they are no markup."""
+    """Returns the report as Markdown; the texts are escaped, so that they contain no markup."""
     lines = [f"# {plain(document.title)}", "", f"**Content warning.** {document.warning}", ""]
-    for found in document.findings:
-        lines += [f"**{plain(found.about)}.** {' '.join(map(plain, found.sentences))}", ""]
+    for finding in document.findings:
+        lines += [f"**{plain(finding.about)}.** {' '.join(map(plain, finding.sentences))}", ""]
     if document.summary:
         lines += _markdown_table(replace(document.summary, signatures=()))
     lines += [line for note in document.notes for line in (f"> {plain(note)}", "")]
@@ -122,7 +122,7 @@ def markdown(document: Document) -> str:
 
 
 def _markdown_table(table: Table) -> list[str]:
-    """The lines of a table under its heading."""
+    """Returns the lines of a table with its heading."""
     return [
         f"### {plain(table.caption)}",
         "",
@@ -140,12 +140,12 @@ def _markdown_table(table: Table) -> list[str]:
 
 
 def _bar(cells: Any) -> str:
-    """A line of a Markdown table."""
+    """Returns a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
 def latex(document: Document) -> str:
-    """Tables for `\\input`, with booktabs and longtable; offensive ones are marked by a comment."""
+    """Returns tables for `\\input`, with booktabs and longtable; a comment marks offensive tables."""
     parts = [
         "% Needs \\usepackage{array,booktabs,longtable}; other scripts than Latin need LuaLaTeX or XeLaTeX.",
         "% Content warning: it may repeat offensive text.",
@@ -169,26 +169,26 @@ def latex(document: Document) -> str:
 
 
 def _across(table: Table) -> Iterator[Table]:
-    """A table, or as many as its columns need to fit a line, each with the first column."""
+    """Yields the table, split by columns into tables that fit a line; each has the first column."""
     widest = [max(len(written(cell)) for cell in column) for column in zip(table.columns, *table.rows, strict=True)]
     chunks: list[list[int]] = [[0]]
-    for at in range(1, len(widest)):
+    for index in range(1, len(widest)):
         chunk = chunks[-1]
-        if chunk != [0] and sum(widest[of] for of in (*chunk, at)) > _room("footnotesize", len(chunk) + 1):
+        if chunk != [0] and sum(widest[place] for place in (*chunk, index)) > _room("footnotesize", len(chunk) + 1):
             chunks.append([0])
-        chunks[-1].append(at)
+        chunks[-1].append(index)
     for number, chunk in enumerate(chunks, 1):
         yield replace(
             table,
             name=table.name if len(chunks) == 1 else f"{table.name}-{number}",
-            columns=tuple(table.columns[at] for at in chunk),
-            rows=tuple(tuple(row[at] for at in chunk) for row in table.rows),
+            columns=tuple(table.columns[index] for index in chunk),
+            rows=tuple(tuple(row[index] for index in chunk) for row in table.rows),
             notes=table.notes if number == len(chunks) else (),
         )
 
 
 def _booktabs(table: Table) -> Iterator[str]:
-    """A table of a row for each model, as papers have it; the signatures are those of the tables that follow."""
+    """Yields the lines of a floating table with a row for each model, without signatures."""
     size, columns = _layout(table)
     yield from ("\\begin{table}", f"\\centering\\{size}\\setlength{{\\tabcolsep}}{{{SIZES[size][1]}pt}}")
     yield f"\\caption{{{_tex(table.caption)}}}\\label{{tab:{table.name}}}"
@@ -205,7 +205,7 @@ def _booktabs(table: Table) -> Iterator[str]:
 
 
 def _longtable(table: Table) -> Iterator[str]:
-    """A table that goes on over pages, small, its headings between its rows as on a page of HTML."""
+    """Yields the lines of a table across pages, in a small font, with its headings between its rows."""
     head = " & ".join(_tex(name) for name in table.heads) + r" \\"
     size, columns = _layout(table)
     yield f"{{\\{size}\\setlength{{\\tabcolsep}}{{{SIZES[size][1]}pt}}\\setlength{{\\LTcapwidth}}{{\\linewidth}}"
@@ -214,23 +214,25 @@ def _longtable(table: Table) -> Iterator[str]:
     yield from ("\\toprule", head, "\\midrule\\endhead")
     for heading, rows in table.groups:
         if table.by:
-            # no page ends with a heading
+            # `\\*` forbids a page break after a heading
             yield f"\\multicolumn{{{len(table.heads)}}}{{l}}{{\\itshape {_tex(heading)}}}\\\\*"
-        # after \\ a bracket would open an argument
+        # `{}` keeps LaTeX from reading a bracket after `\\` as an optional argument
         yield from ("{}" + " & ".join(_cell(cell) for cell in row) + r" \\" for row in rows)
     yield from ("\\bottomrule", "\\end{longtable}}")
 
 
 def _cell(cell: Cell) -> str:
-    """A cell; limits stay on one line."""
+    """Returns a cell as LaTeX; its limits do not wrap."""
     if isinstance(cell, Number):
         return " ".join(_tex(part) for part in (cell.point, cell.limits.replace(" ", "\u00a0")) if part)
     return _tex(written(cell))
 
 
 def _layout(table: Table) -> tuple[str, str]:
-    """The size of letters, and how the columns are set: where all are wider than a line, they share it and wrap."""
-    cells = [[name, *(row[at] for row in table.rows)] for at, name in enumerate(table.columns) if name not in table.by]
+    """Returns the font size and the column specification; columns that do not fit the line share its width and wrap."""
+    cells = [
+        [name, *(row[index] for row in table.rows)] for index, name in enumerate(table.columns) if name not in table.by
+    ]
     widest = [max(len(written(cell)) for cell in column) for column in cells]
     least = [max(map(_unbroken, column)) for column in cells]
     for size in SIZES:
@@ -241,29 +243,29 @@ def _layout(table: Table) -> tuple[str, str]:
             break
     else:
         least = [max(_unbroken(cell, True) for cell in column) for column in cells]
-    left, more = max(0.0, room - sum(least)), max(1, sum(widest) - sum(least))
-    wide = [(low + left * (high - low) / more) / SIZES[size][0] for low, high in zip(least, widest, strict=True)]
+    spare, more = max(0.0, room - sum(least)), max(1, sum(widest) - sum(least))
+    wide = [(low + spare * (high - low) / more) / SIZES[size][0] for low, high in zip(least, widest, strict=True)]
     sides = (r"\raggedleft" if name in table.flush else r"\raggedright" for name in table.heads)
     return size, "".join(
-        f">{{{side}\\arraybackslash}}p{{{of:.3f}\\linewidth}}" for side, of in zip(sides, wide, strict=True)
+        f">{{{side}\\arraybackslash}}p{{{width:.3f}\\linewidth}}" for side, width in zip(sides, wide, strict=True)
     )
 
 
 def _room(size: str, columns: int) -> float:
-    """The letters of a size that the columns of a line hold between their separations, of four points a letter."""
+    """Returns the characters of a font size on a line, less the space between columns, at four points a character."""
     letters, points = SIZES[size]
     return letters - columns * 2 * points / 4
 
 
 def _unbroken(cell: Cell, limits_below: bool = False) -> int:
-    """The letters of the longest part of a cell that no line may break; limits may stand below their number."""
+    """Returns the length of the longest unbreakable part of a cell; limits may go below their number."""
     if isinstance(cell, Number):
         return max(len(cell.point), len(cell.limits)) if limits_below else len(str(cell))
     return max((len(piece) for word in written(cell).split() for piece in _pieces(word)), default=0)
 
 
 def _tex(text: str) -> str:
-    """A text as LaTeX sets it; long words may break where their pieces meet."""
+    """Returns a text escaped for LaTeX; long words may break between their pieces."""
     words = re.split(r"[^\S\u00a0]+", text.strip())
     return " ".join(
         r"\allowbreak{}".join("".join(LATEX.get(letter, letter) for letter in piece) for piece in _pieces(word))
@@ -272,46 +274,48 @@ def _tex(text: str) -> str:
 
 
 def _pieces(word: str) -> list[str]:
-    """The parts of a long word, which end with the signs that join them."""
+    """Returns the pieces of a long word; each piece ends with its punctuation."""
     return re.findall(rf"[^\W_]{{1,{PIECE}}}[\W_]*|[\W_]+", word) if len(word) > PIECE else [word]
 
 
 def comma(document: Document) -> str:
-    """A line for each cell of each table, numbers in full, with the signatures of its table."""
+    """Returns the report as CSV: a row for each cell of each table, with full-precision numbers and the signatures."""
     text = StringIO()
     out = csv.writer(text, lineterminator="\n")
     out.writerow(["section", "table", "row", "column", "value", "low", "high", "mark", "signatures", "warnings"])
     for section in document.sections:
         for table in section.tables:
             cells = (
-                (at, *cell) for at, row in enumerate(table.rows, 1) for cell in zip(table.columns, row, strict=True)
+                (index, *cell)
+                for index, row in enumerate(table.rows, 1)
+                for cell in zip(table.columns, row, strict=True)
             )
-            for at, column, cell in cells:
-                of = cell if isinstance(cell, Number) else Number(None)
-                value = of.value if isinstance(cell, Number) else _cell_of_sheet(cell)
-                place = (_cell_of_sheet(section.title), table.name, at, _cell_of_sheet(column))
+            for index, column, cell in cells:
+                number = cell if isinstance(cell, Number) else Number(None)
+                value = number.value if isinstance(cell, Number) else _cell_of_sheet(cell)
+                place = (_cell_of_sheet(section.title), table.name, index, _cell_of_sheet(column))
                 beside = (_cell_of_sheet("; ".join(lines)) for lines in (table.signatures, table.warnings))
-                out.writerow([*place, value, of.low, of.high, of.mark, *beside])
+                out.writerow([*place, value, number.low, number.high, number.mark, *beside])
     return text.getvalue()
 
 
 def _cell_of_sheet(cell: str | int) -> str | int:
-    """A text that a spreadsheet does not take for a formula."""
+    """Returns the text with a leading quote if a spreadsheet would read it as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def data(document: Document) -> str:
-    """The document as JSON, numbers in full; figures by their captions and texts."""
-    found = {"catsofa": version("catsofa"), **asdict(document)}
-    del found["items"]  # beside which file it would lead, data cannot say
-    for section in found["sections"]:
+    """Returns the document as JSON with full-precision numbers; a figure has its caption and alternative text."""
+    content = {"catsofa": version("catsofa"), **asdict(document)}
+    del content["items"]  # the address is relative to the report, and JSON may be anywhere
+    for section in content["sections"]:
         for figure in section["figures"]:
             del figure["draw"]
-    return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False)
+    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def _visible(part: Any) -> Any:
-    """A part of a document in whose texts no character steers what shows them."""
+    """Returns a part of a document with all invisible and control characters of its texts made visible."""
     if isinstance(part, str):
         return visible(part)
     if isinstance(part, tuple):
@@ -322,7 +326,7 @@ def _visible(part: Any) -> Any:
 
 
 def _for_people(make: Callable[[Document], str]) -> Callable[[Document], str]:
-    """A format in which every text of the document is visible."""
+    """Returns a writer that first makes the control characters in all texts visible."""
     return lambda document: make(_visible(document))
 
 

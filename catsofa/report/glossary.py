@@ -9,17 +9,17 @@ from catsofa.report.elements import Document
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term, how texts name it, and what it means."""
+    """A term, its other names, and its meaning."""
 
     name: str
     meaning: str
     page: str = ""
-    """The page of the documentation that says more."""
+    """The documentation page with more about the term."""
     also: tuple[str, ...] = ()
-    """Other words for it in texts."""
+    """Other names of the term in texts."""
 
     def is_in(self, text: str) -> bool:
-        """Whether a text uses the term."""
+        """Returns True if a text uses the term."""
         words = "|".join(re.escape(word) for word in (self.name, *self.also))
         return re.search(rf"(?<!\w)(?:{words})(?!\w)", text) is not None
 
@@ -231,13 +231,13 @@ TERMS = (
 
 
 def used(document: Document) -> tuple[Term, ...]:
-    """The terms that a report uses, in the glossary's order."""
-    text = "\n".join(["signature interval", *_texts(document)])  # what every report has
+    """Returns the terms that a report uses, in the order of the glossary."""
+    text = "\n".join(["signature interval", *_texts(document)])  # every report has these two terms
     return tuple(term for term in TERMS if term.is_in(text))
 
 
 def _texts(document: Document) -> Iterator[str]:
-    """What a report says in its own words: no names of models, terms or identities."""
+    """Yields the texts of a report except cells, which contain names of models, terms and identities."""
     for finding in document.findings:
         yield from finding.sentences
     tables = [table for section in document.sections for table in section.tables]
@@ -248,7 +248,7 @@ def _texts(document: Document) -> Iterator[str]:
 
 
 def page() -> str:
-    """The glossary as a page of the documentation."""
+    """Returns the glossary as a Markdown page."""
     rows = [f"| {term.name} | {term.meaning}{f' [More]({term.page})' if term.page else ''} |" for term in TERMS]
     head = "# Glossary\n\nA report lists the terms that it uses at its end.\n\n| term | means |\n|---|---|"
     return "\n".join([head, *rows, ""])

@@ -1,4 +1,4 @@
-"""What a report is made of: finished runs, and what `score` and other commands print with --json."""
+"""Finds and reads the inputs of a report: finished runs, and the --json output of `score` and other commands."""
 
 import re
 from collections import defaultdict
@@ -32,16 +32,16 @@ from catsofa.scoring.run.score_files import cats_on, given_in, read_run
 from catsofa.scoring.signature import Signature, first_of, hashes_in
 
 SERVER = re.compile(r" at (https?://\S+|the default address)$")
-"""What follows the name of a served model in its signature; a column of a table has no room for it."""
+"""The address after the name of a served model in its signature; it is too long for a table column."""
 EXPECTED = (
     "a folder of `catsofa score`, or what it, `robustness`, `examine`, `contamination`, `power` or `filter perplexity` "
     "prints with --json"
 )
 
 OF_CHOICES = "choices"
-"""The kind of runs of `choose`; that of others is their measure."""
+"""The kind of runs of `choose`; the kind of other runs is the name of their measure."""
 LATE = "9"
-"""After the time of any run: where one does not say when it began."""
+"""A sort key after the start time of any run, for runs without a start time."""
 PRINTED = {
     "robustness": {"comparisons"},
     "examine": {"results.convergence"},
@@ -49,52 +49,52 @@ PRINTED = {
     "power": {"sets", "simulations", "people"},
     "filter perplexity": {"histograms"},
 }
-"""Command to the fields of its JSON by which it is known."""
+"""Maps a command to the fields that identify its JSON."""
 MOST_BYTES = 48 << 20
-"""The bytes of stored scores that are kept as runs are checked; those of further runs are read where they are needed.
+"""The stored bytes of scores kept in memory while runs are checked, about 500,000 scores.
 
-This is about 500,000 scores.
+Scores of further runs are read on demand.
 """
 LEFT_OUT = "Left out:"
-"""How the sentence about an unfinished run begins."""
+"""The first words of the sentence about a run that is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """A finished run: what it measured, by which model, and its signature."""
+    """A finished run: its measure, model, report and signature."""
 
     folder: Path
-    """The file, where there is no folder."""
+    """The folder of the run, or the JSON file of its report."""
     kind: str
     model: str
     report: dict[str, Any]
     signature: Signature
     manifest: Mapping[str, Any] = field(default_factory=dict)
     held: Scores | None = field(default=None, repr=False, compare=False)
-    """Its scores, where they were kept as the run was checked."""
+    """The scores, if they were kept in memory while the run was checked."""
 
     @property
     def kept(self) -> bool:
-        """Whether its scores lie in a folder, one for each text."""
+        """True if the run has a manifest, and so a folder with one score per text."""
         return bool(self.manifest)
 
     @property
     def scores(self) -> Scores:
-        """One score for each text."""
+        """The scores of the run, one for each text; read from its folder if they are not in memory."""
         return self.held or given_in(self.folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Everything a report was asked to show; what is no run, by the file it comes from."""
+    """All inputs of a report: runs, and JSON output of other commands with its file."""
 
     runs: Sequence[Finished]
     printed: Mapping[str, Sequence[tuple[Path, Mapping[str, Any]]]]
-    """What other commands print with --json, by command: each result and its file."""
+    """The JSON output of other commands, by command: each result with its file."""
     unfinished: Sequence[str] = ()
-    """A sentence for each run that is left out because it is not finished."""
+    """A sentence for each run that is left out because it is unfinished."""
     twice: Sequence[str] = ()
-    """A sentence for each run that is left out because it is there twice."""
+    """A sentence for each run that is left out because it is a duplicate."""
 
     @property
     def left_out(self) -> list[str]:
@@ -103,9 +103,10 @@ class Given:
 
 
 def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
-    """What lies in these files and folders, and below them; a run that is there twice counts once, or is refused.
+    """Reads the runs and results in these files and folders, and below them.
 
-    An unfinished run is refused if it is named itself, or alone; below a folder it is left out, and named.
+    A duplicate run is left out; it raises ValueError if the results differ. An unfinished run below a folder is left
+    out too; it raises Unfinished if its own folder is given, or if the folder has no finished run.
     """
     out = {path.resolve() for path in leave_out}
     runs: list[Finished] = []
@@ -119,8 +120,8 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
             runs += found_runs
             unfinished += left_out
             continue
-        found = json_files.read(path, EXPECTED)
-        for number, part in enumerate(found if isinstance(found, list) else [found], 1):
+        content = json_files.read(path, EXPECTED)
+        for number, part in enumerate(content if isinstance(content, list) else [content], 1):
             if not isinstance(part, dict):
                 raise BadInput(path, "JSON that is no result", EXPECTED)
             refuse_changed(part, path)
@@ -134,18 +135,18 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
 
 
 def listed(paths: Path | str | Iterable[Path | str]) -> list[Path]:
-    """One path, or each of several: a text is no row of letters, and an iterator is read once."""
+    """Returns a list of paths; a single string counts as one path, and an iterator is read once."""
     return [Path(paths)] if isinstance(paths, str | Path) else [*map(Path, paths)]
 
 
 def _keys(part: Mapping[str, Any]) -> set[str]:
-    """The fields of a result, and of its results."""
+    """Returns the fields of a result, and those of its `results` with the prefix `results.`."""
     results = part.get("results")
     return {*part, *(f"results.{name}" for name in (results if isinstance(results, dict) else ()))}
 
 
 def _read_all(folder: Path, places: Sequence[Path], before: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
-    """The finished runs at these places below a folder, and a sentence for each one that is not finished."""
+    """Returns the finished runs at these places below a folder, and a sentence for each unfinished run."""
     stored = accumulate((_stored(place) for place in places), initial=sum(_stored(run.folder) for run in before))
     results = in_processes(
         _read_or_unfinished, [(place, size < MOST_BYTES) for place, size in zip(places, stored, strict=False)]
@@ -158,13 +159,13 @@ def _read_all(folder: Path, places: Sequence[Path], before: Sequence[Finished]) 
 
 
 def _stored(place: Path) -> int:
-    """The bytes of the scores of a run."""
+    """Returns the bytes of the stored scores of a run."""
     scores = place / SCORES
     return scores.stat().st_size if scores.is_file() else 0
 
 
 def _read_or_unfinished(task: tuple[Path, bool]) -> Finished | Unfinished:
-    """A finished run with or without its scores, or the error that it is not finished."""
+    """Returns a finished run, with or without its scores, or the error that it is not finished."""
     place, scores = task
     try:
         return read(place, scores=scores)
@@ -173,42 +174,43 @@ def _read_or_unfinished(task: tuple[Path, bool]) -> Finished | Unfinished:
 
 
 def once(runs: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
-    """Each run once, that which began first, and a sentence for each other, as `score` and `multiverse` both make one.
+    """Returns the runs without duplicates, and a sentence for each duplicate; `score` and `multiverse` can make them.
 
-    A model that is measured twice on the same data would count twice: runs that differ in a number are refused.
+    Of equal runs the earliest is kept. Raises ValueError if one folder is given twice, or if runs of one model on the
+    same data have different results: the model would count twice.
     """
-    seen: dict[Signature, Finished] = {}
-    told = []
+    by_signature: dict[Signature, Finished] = {}
+    sentences = []
     for run in sorted(runs, key=lambda run: begun(run) or LATE):
         measured_by = replace(run.signature, batching="", data=hashes_in(run.signature.data))
-        if (first := seen.setdefault(measured_by, run)) is run:
+        if (first := by_signature.setdefault(measured_by, run)) is run:
             continue
         if first.folder.resolve() == run.folder.resolve() or first.report["results"] != run.report["results"]:
             raise ValueError(f"{first.folder} and {run.folder} are the same model on the same data; give one of them")
         places = [without_folders(str(one.folder)) for one in (run, first)]
-        told.append(f"{LEFT_OUT} {places[0]}, which has the signature and the numbers of {places[1]}.")
-    return [run for run in runs if any(run is kept for kept in seen.values())], told
+        sentences.append(f"{LEFT_OUT} {places[0]}, which has the signature and the numbers of {places[1]}.")
+    return [run for run in runs if any(run is first_run for first_run in by_signature.values())], sentences
 
 
 def begun(run: Finished) -> str:
-    """When a run began, in UTC; empty if it does not say."""
+    """Returns the start time of a run in UTC; empty if it is unknown."""
     return str(run.manifest.get("begun", ""))
 
 
 def places_in(folder: Path) -> list[Path]:
-    """The folder if it is a run, or the runs below it."""
-    found = {path.parent for name in (MANIFEST, CHOICES, ASKED) for path in folder.rglob(name)}
-    places = sorted(found)
+    """Returns the folder itself if it is a run, and the folders of all runs below it."""
+    folders = {path.parent for name in (MANIFEST, CHOICES, ASKED) for path in folder.rglob(name)}
+    places = sorted(folders)
     if not places:
         raise BadInput(folder, "no run in it" if folder.is_dir() else "no such file or folder", EXPECTED)
     return places
 
 
 def read(folder: Path, *, scores: bool = False) -> Finished:
-    """One finished run, which on demand holds its scores."""
+    """Reads one finished run, with its scores in memory if `scores` is true."""
     if (folder / CHOICES).is_file():
         report = measured.read_report(folder)
-        drawn = "fits" in report["results"]  # which of two identities is the group of a reply
+        drawn = "fits" in report["results"]  # which of two identities is the group of a reply is then random
         refused = [
             {
                 "about": reply.domain if drawn else reply.group or reply.domain,
@@ -222,50 +224,53 @@ def read(folder: Path, *, scores: bool = False) -> Finished:
         raise Unfinished(folder, "a run that is not finished", "a finished run: run the same choose command again")
     manifest = read_manifest(folder)
     report, held = read_run(folder, scores=scores)
-    found = replace(finished(folder, report, manifest, "its report"), held=held)
+    run = replace(finished(folder, report, manifest, "its report"), held=held)
     if is_checked(manifest):
-        return found
-    told = [*found.report.get("warnings", ()), without_folders(unchecked(folder.resolve()))]
-    return replace(found, report={**found.report, "warnings": told})
+        return run
+    warnings = [*run.report.get("warnings", ()), without_folders(unchecked(folder.resolve()))]
+    return replace(run, report={**run.report, "warnings": warnings})
 
 
-def finished(path: Path, report: Any, manifest: Mapping[str, Any], what: str) -> Finished:
-    """One report with its signature."""
+def finished(path: Path, report: Any, manifest: Mapping[str, Any], source: str) -> Finished:
+    """Returns a report with its signature as a finished run; raises BadInput if no installed measure recognises it."""
     try:
         results = report["results"]
         signature = Signature.of(report.get("signature_parts", report["signature"]))
         signature = replace(signature, model=without_folders(signature.model))
         kind = _kind(results)
     except (AttributeError, LookupError, TypeError):
-        found = f"no results of an installed measure with a signature in {what}"
-        raise BadInput(path, found, EXPECTED) from None
-    if reasons := report.get("unscored"):  # earlier versions named the model by its folder
+        problem = f"no results of an installed measure with a signature in {source}"
+        raise BadInput(path, problem, EXPECTED) from None
+    if reasons := report.get("unscored"):  # earlier versions named the model by the path of its folder
         report = {**report, "unscored": {without_folders(reason): count for reason, count in reasons.items()}}
     signed = signature.model.rpartition("@")[0].removesuffix(".json")
     named = manifest.get("about", {}).get("model") or signed
     if signed and str(named).endswith(f"/{signed}"):  # the signature has a folder without its parents, a hub id whole
         named = signed
-    # the vectors of association tests are named by how they were made: `encoder=NAME kind=…`
+    # vectors of association tests are named by the settings that made them: `encoder=NAME kind=…`
     encoder = re.match(r"encoder=(.*?) kind=", str(named))
     name = SERVER.sub("", without_folders(encoder[1] if encoder else str(named)) or signature.model)
     return Finished(folder=path, kind=kind, model=name, report=report, signature=signature, manifest=manifest)
 
 
 def _kind(results: Any) -> str:
-    """Which measure these results are of."""
+    """Returns the kind of these results: the name of their measure, or `choices`."""
     if "between_templates" in results:
         return OF_CHOICES
     return recognised(results).name
 
 
 def beside(run: Finished) -> tuple[str, str]:
-    """What two runs must have in common to share a table: all but models and batching; SEAT tests differ in data."""
+    """Returns the key of runs that may share a table: all but models and batching; for SEAT tests, all but data too."""
     shared = replace(run.signature, data="", subset="") if run.kind == "seat" else run.signature
     return run.kind, str(replace(shared, model="", batching="", data=hashes_in(shared.data)))
 
 
 def with_unique_names(runs: Sequence[Finished]) -> list[Finished]:
-    """The runs; models of one name in one table are told apart by the hash in their signature, or by all of it."""
+    """Returns the runs with model names that are unique in each table.
+
+    Equal names of different models get the hash of the model; if they are still equal, the whole model signature.
+    """
     for name in (lambda run: f"{run.model}@{_hash(run)}", lambda run: run.signature.model):
         models: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for run in runs:
@@ -275,26 +280,26 @@ def with_unique_names(runs: Sequence[Finished]) -> list[Finished]:
 
 
 def _hash(run: Finished) -> str:
-    """The digest in the name of a model."""
-    found = re.search(r"(?:sha256:|@)([0-9a-f]+)", run.signature.model)
-    return found[1][:DIGITS] if found else run.folder.name
+    """Returns the digest in the signature of a model; the name of the run's folder if it has none."""
+    match = re.search(r"(?:sha256:|@)([0-9a-f]+)", run.signature.model)
+    return match[1][:DIGITS] if match else run.folder.name
 
 
 def groups(runs: Iterable[Finished]) -> Iterator[tuple[str, list[Finished]]]:
-    """The runs that may stand side by side, each with its kind, the models in order."""
-    found: dict[tuple[str, str], list[Finished]] = defaultdict(list)
+    """Yields the groups of runs that may share a table, each with its kind; runs are sorted by model."""
+    by_table: dict[tuple[str, str], list[Finished]] = defaultdict(list)
     for run in runs:
-        found[beside(run)].append(run)
-    for (kind, _), several in found.items():
+        by_table[beside(run)].append(run)
+    for (kind, _), several in by_table.items():
         yield kind, sorted(several, key=lambda run: run.model)
 
 
 class NotThere(ValueError):
-    """The items of a run cannot be had: only its numbers were given, its data moved, or its protocol has no name."""
+    """Raised if the items of a run are unavailable: only numbers were given, data moved, or the protocol is unknown."""
 
 
 def cats(run: Finished) -> list[Cat]:
-    """The CATs that a run scored, from where it read them."""
+    """Returns the CATs that a run scored, from the recorded path of its data."""
     if not run.kept:
         raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
     try:
@@ -304,55 +309,55 @@ def cats(run: Finished) -> list[Cat]:
 
 
 def records(run: Finished, sets: Iterable[Data] = ()) -> Iterator[Any]:
-    """The records that a run is of: those of one of these sets, or from where the run read them."""
+    """Yields the records of a run, from the matching one of `sets` or from the recorded path of its data."""
     among = next((data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)), None)
-    found = among.records() if among else sources.read(data_of(run.folder))
-    return islice(found, first_of(run.signature.subset))
+    stream = among.records() if among else sources.read(data_of(run.folder))
+    return islice(stream, first_of(run.signature.subset))
 
 
 def data_of_choices(run: Finished, sets: Iterable[Data] = ()) -> Data:
-    """The data that a run of choices is of: one of these sets, or from where the run read them."""
-    given = [data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)]
-    if not given and not run.report.get(measured.ON):
-        found = f"a run of `catsofa choose` on {run.signature.data}, which does not say where its data lie"
-        raise BadInput(run.folder, found, "--on with its data")
-    return given[0] if given else open_data(str(run.report[measured.ON]))
+    """Returns the data of a run of choices: the matching one of `sets`, or the data at the recorded path."""
+    matching = [data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)]
+    if not matching and not run.report.get(measured.ON):
+        problem = f"a run of `catsofa choose` on {run.signature.data}, which does not say where its data lie"
+        raise BadInput(run.folder, problem, "--on with its data")
+    return matching[0] if matching else open_data(str(run.report[measured.ON]))
 
 
 def items(run: Finished, sets: Iterable[Data] = ()) -> Iterator[dict[str, Any]]:
-    """A row for each item of a finished run, as `Report.items` has it; the data are those of one of these sets."""
+    """Yields a row for each item of a finished run, as `Report.items` does; `sets` may contain its data."""
     if run.kind == OF_CHOICES:
-        kept = measured.kept_in(run.folder, data_of_choices(run, sets), again=False)
-        asked = {reply.item for reply in kept.replies} if run.signature.subset else kept.items.keys()
-        return each(kept.replies, {name: item for name, item in kept.items.items() if name in asked})
+        run_data = measured.kept_in(run.folder, data_of_choices(run, sets), again=False)
+        ids = {reply.item for reply in run_data.replies} if run.signature.subset else run_data.items.keys()
+        return each(run_data.replies, {name: item for name, item in run_data.items.items() if name in ids})
     measure = recognised(run.report["results"])
-    made = run.report["results"] if measure.embeds else run.scores
-    return measure.each(records(run, sets), made, protocol(run))
+    scores = run.report["results"] if measure.embeds else run.scores
+    return measure.each(records(run, sets), scores, protocol(run))
 
 
 def protocol(run: Finished) -> Protocol:
-    """The protocol of a run: a preset, perhaps with other options, which its signature vouches for."""
+    """Returns the protocol of a run: a preset, perhaps with other options, whose digest is in the signature."""
     signature = run.signature
     scored_by = run.manifest.get("identity", {}).get("protocol", {})
-    before = DEFAULT.changed(ties="half")  # as runs of earlier versions were measured
+    before = DEFAULT.changed(ties="half")  # the default of earlier versions
     for preset in (PRESETS.get(signature.protocol, DEFAULT), *PRESETS.values(), before):
-        found = replace(preset, name=signature.protocol, seed=signature.seed)
-        if signature.options in ("", found.digest):
-            return found
-        found = found.changed(**{option: way for option, way in scored_by.items() if option in found.options()})
-        if signature.options == found.digest:
-            return found
+        tried = replace(preset, name=signature.protocol, seed=signature.seed)
+        if signature.options in ("", tried.digest):
+            return tried
+        tried = tried.changed(**{option: way for option, way in scored_by.items() if option in tried.options()})
+        if signature.options == tried.digest:
+            return tried
     raise NotThere(f"{run.folder} was scored by a protocol {signature.protocol!r} with options of its own")
 
 
-def of_cats(run: Finished, of: list[Cat], given: Scores | None = None) -> Outcomes:
-    """What the run's scores make of these CATs, by its protocol; `given` are its scores, where they were read."""
-    chosen, given = protocol(run), given or run.scores
+def of_cats(run: Finished, cats: list[Cat], scores: Scores | None = None) -> Outcomes:
+    """Returns the outcomes of these CATs by the run's scores and protocol; `scores` avoids reading them again."""
+    chosen, scores = protocol(run), scores or run.scores
     return outcomes(
-        of, given.numbers(), ties=chosen.ties, rule=chosen.stereoset.rule, unknown=given.unknown, error=given.error
+        cats, scores.numbers(), ties=chosen.ties, rule=chosen.stereoset.rule, unknown=scores.unknown, error=scores.error
     )
 
 
 def without_folders(name: str) -> str:
-    """A name in which a model or a file is called as in its folder: where the folder lies is nobody's business."""
+    """Returns the name without the folders of local paths, which are private."""
     return re.sub(r"(^|[=: ])\.{0,2}/(?!/)(?:[^/\s]+/)*", r"\1", name)

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def items(runs: Path | str | Iterable[Path | str], *, on: Iterable[Path | str | Iterable[Any]] = ()) -> "pd.DataFrame":
-    """A row for each item of each finished run below these folders, with its model, data and measure.
+    """Returns a row for each item of each finished run below these folders, with its model, data and measure.
 
-    Items that several models scored have one id. A run that does not say where its data lie needs them in `on`.
+    Items that several models scored have one id. Pass the data in `on` if a run does not record the path of its data.
     """
-    found, sets = inputs.find(inputs.listed(runs)), [open_data(place) for place in on]
-    for sentence in found.left_out:
+    content, sets = inputs.find(inputs.listed(runs)), [open_data(place) for place in on]
+    for sentence in content.left_out:
         warn(sentence, stacklevel=2)
     return frame(
         {"model": run.model, "data": run.signature.data, "measure": run.kind, **row}
-        for run in found.runs
+        for run in content.runs
         for row in inputs.items(run, sets)
     )

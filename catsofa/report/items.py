@@ -1,4 +1,4 @@
-"""The item browser: what each model made of each item, as one page that needs nothing else."""
+"""The item browser: one self-contained page with the results of each model on each item."""
 
 __all__ = ["page", "write"]
 
@@ -27,7 +27,7 @@ from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.signature import without_hashes
 
 DIGITS = 4
-"""Decimals of a score."""
+"""The number of decimals of a score."""
 WARNING = (
     "This page holds the sentences of a set of stereotypes. They may be offensive and hurtful. A sentence is hidden "
     "until you open its item; names of groups are not hidden."
@@ -35,58 +35,61 @@ WARNING = (
 LETTERS = {
     "stereotype": "S", "anti-stereotype": "A", "tie": "=", "unrelated": "U", "unknown": "N", "unscored": "?",
 }  # fmt: skip
-"""Outcome to the letter in its box."""
+"""Maps an outcome to the letter in its box."""
 COUNTS = ("lms_won", "requests", "refusal")
-"""Fields of rows that are counts."""
+"""The fields of rows that contain counts."""
 Row = Mapping[str, Any]
-"""One item of one run, as `items` has it."""
+"""One item of one run, as `catsofa.report.inputs.items` returns it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What an item says."""
+    """The texts of an item."""
 
     texts: Mapping[str, str]
-    """By the name of each."""
+    """Maps a name, such as `stereotype`, to its text."""
     context: str = ""
     language: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """How the items of one measure are shown."""
+    """The display of the items of one measure."""
 
     texts: Callable[[Finished], Mapping[str, Texts]]
-    """What the items of a run say, by id."""
+    """Returns the texts of the items of a run, by id."""
     numbers: Mapping[str, str]
-    """Field of a row to the name of its number."""
+    """Maps a field of a row to the displayed name of its number."""
     score: Callable[[Row], float]
-    """One number of an item, by which a single model's items are ordered."""
+    """Returns the number that orders the items of a single model."""
     value: Callable[[Row], float]
-    """The number of an item that is compared between models."""
+    """Returns the number that is compared between models."""
     about: str
-    """What outcomes and numbers say."""
+    """An explanation of the outcomes and numbers."""
     scored: str
-    """The name of the score."""
+    """The displayed name of the score."""
     mean: str
-    """The name of the mean of the values of several models."""
+    """The displayed name of the mean value over several models."""
     spread: str
-    """The name of the values, of which the standard deviation over models is taken."""
+    """The displayed name of the values behind the standard deviation over models."""
     note: Callable[[Row], str] = lambda row: str(row["reason"])
-    """What must be said of an item, such as why it is unscored."""
+    """Returns a remark about an item, such as the reason why it is unscored."""
     noted: str = "reason"
     called: Callable[[Row], str] = lambda row: str(row.get("term", ""))
-    """How an item is called before it is opened; by its id where this is empty."""
+    """Returns the displayed name of a closed item; if empty, the page shows its id."""
     outcomes: Mapping[str, str] = field(default_factory=lambda: LETTERS)
 
 
 def write(paths: Iterable[Path | str], out: Path | str) -> tuple[int, tuple[str, ...]]:
-    """Write the browser of all items that runs below these paths scored; how many items, and what is left out."""
+    """Writes the browser of all items that the runs below these paths scored.
+
+    Returns the number of items, and sentences about runs that are left out.
+    """
     runs = find(paths).runs
     sets, left_out = list[dict[str, Any]](), list[str]()
-    for kind, of in groups(runs):
+    for kind, group in groups(runs):
         try:
-            sets.append(_packed(kind, of))
+            sets.append(_packed(kind, group))
         except (BadInput, NotThere) as error:
             left_out.append(str(error))
     if not sets:
@@ -100,7 +103,7 @@ def write(paths: Iterable[Path | str], out: Path | str) -> tuple[int, tuple[str,
 
 
 def page(sets: Sequence[Mapping[str, Any]]) -> str:
-    """One page with these sets; its script is named by its hash in the policy, so that no other one runs."""
+    """Returns one page with these sets; its policy names the hash of its script, so that no other script runs."""
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
@@ -118,7 +121,7 @@ def page(sets: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _packed(kind: str, runs: Sequence[Finished]) -> dict[str, Any]:
-    """The items of runs that share a table, as the page reads them: texts once, numbers as columns of models."""
+    """Returns the items of runs that share a table in the page's format: texts once, numbers as a column per model."""
     from catsofa.report import section_of
 
     if kind not in KINDS:
@@ -129,49 +132,51 @@ def _packed(kind: str, runs: Sequence[Finished]) -> dict[str, Any]:
     shown, columns = KINDS[kind], [{row["id"]: row for row in inputs.items(run, sets)} for run in runs]
     texts, missing = shown.texts(runs[0]), {"reason": "no score", "outcome": "unscored"}
     rows = [[column.get(name, missing) for name in columns[0]] for column in columns]
-    found = {str(row["outcome"]) for of in rows for row in of if shown.outcomes}
-    outcomes = [name for name in shown.outcomes if name in found]
+    occurring = {str(row["outcome"]) for results in rows for row in results if shown.outcomes}
+    outcomes = [name for name in shown.outcomes if name in occurring]
     signature = runs[0].signature
     return {
         "title": f"{section_of(kind)[0].title}: {without_hashes(signature.data)}, {signature.protocol}",
         "models": [visible(run.model) for run in runs],
         **{name: getattr(shown, name) for name in ("about", "scored", "mean", "spread", "noted")},
-        "parts": [{"name": name, "count": of in COUNTS} for of, name in shown.numbers.items()],
+        "parts": [{"name": name, "count": key in COUNTS} for key, name in shown.numbers.items()],
         "digits": DIGITS,
         "outcomes": [{"name": name, "letter": shown.outcomes[name]} for name in outcomes],
         "items": [_item(row, texts[name], shown.called(row)) for name, row in columns[0].items()],
-        "outcome": [[outcomes.index(row["outcome"]) for row in of] for of in rows if outcomes],
-        "scores": [[[_rounded(row.get(name, nan)) for row in of] for name in shown.numbers] for of in rows],
-        "score": [[_rounded(shown.score(row)) if row is not missing else None for row in of] for of in rows],
-        "values": [[_rounded(shown.value(row)) if row is not missing else None for row in of] for of in rows],
-        "notes": [{at: visible(note) for at, row in enumerate(of) if (note := shown.note(row))} for of in rows],
+        "outcome": [[outcomes.index(row["outcome"]) for row in results] for results in rows if outcomes],
+        "scores": [[[_rounded(row.get(name, nan)) for row in results] for name in shown.numbers] for results in rows],
+        "score": [[_rounded(shown.score(row)) if row is not missing else None for row in results] for results in rows],
+        "values": [[_rounded(shown.value(row)) if row is not missing else None for row in results] for results in rows],
+        "notes": [
+            {index: visible(note) for index, row in enumerate(results) if (note := shown.note(row))} for results in rows
+        ],
     }
 
 
 def _read_once(kind: str, runs: Sequence[Finished]) -> list[Data]:
-    """The data of runs that share a table, held in memory; probes, of which there may be millions, are read again."""
+    """Returns the data of runs that share a table, in memory; none for probes, since there may be millions of them."""
     if kind == "sofa":
         return []
     places = {str(run.report.get(ON)) if kind == OF_CHOICES else data_of(run.folder) for run in runs}
     return [open_data([*sources.read(place)]) for place in places if place != str(None)]
 
 
-def _item(row: Row, of: Texts, called: str) -> dict[str, Any]:
-    """What the page says of an item, whichever the model; nothing of it steers a reader."""
+def _item(row: Row, item_texts: Texts, called: str) -> dict[str, Any]:
+    """Returns the parts of an item that are equal for all models, with control characters made visible."""
     about = {"id": row["id"], "task": row.get("task", ""), "domain": row["domain"], "term": called}
-    about |= {"context": of.context, "language": of.language}
+    about |= {"context": item_texts.context, "language": item_texts.language}
     return {name: visible(text) for name, text in about.items() if text} | {
-        "texts": [[name, visible(text)] for name, text in of.texts.items()]
+        "texts": [[name, visible(text)] for name, text in item_texts.texts.items()]
     }
 
 
 def _rounded(number: float) -> float | None:
-    """A number for JSON."""
+    """Returns the rounded number; None if it is not finite."""
     return round(float(number), DIGITS) if isfinite(number) else None
 
 
 def _of_cats(run: Finished) -> dict[str, Texts]:
-    """The candidates of CATs, and the contexts that they follow."""
+    """Returns the candidates of CATs by id, with the context of intersentence CATs."""
     cats: list[Cat] = list(inputs.records(run))
     context = [cat.context if cat.kind == "intersentence" else "" for cat in cats]
     each = zip(cats, context, strict=True)
@@ -179,7 +184,7 @@ def _of_cats(run: Finished) -> dict[str, Texts]:
 
 
 def _of_pairs(run: Finished) -> dict[str, Texts]:
-    """Both sentences of pairs."""
+    """Returns both sentences of pairs by id."""
     pairs: list[Pair] = list(inputs.records(run))
     return {
         pair.id: Texts({"more stereotyping": pair.more, "less stereotyping": pair.less}, "", pair.language)
@@ -188,23 +193,26 @@ def _of_pairs(run: Finished) -> dict[str, Texts]:
 
 
 def _of_probes(run: Finished) -> dict[str, Texts]:
-    """The stereotypes of probes."""
+    """Returns the stereotypes of probes by category and stereotype."""
     probes: list[Probe] = list(inputs.records(run))
     return {f"{probe.category}: {probe.stereotype}": Texts({"stereotype": probe.stereotype}) for probe in probes}
 
 
 def _of_questions(run: Finished) -> dict[str, Texts]:
-    """Questions with their answers."""
-    asked: list[Question] = list(inputs.records(run))
-    each = [dict(zip(PLACES, (answer.text for answer in of.answers), strict=True)) for of in asked]
-    return {of.id: Texts({"question": of.question, **said}, of.context) for of, said in zip(asked, each, strict=True)}
+    """Returns questions with their answers by id."""
+    questions: list[Question] = list(inputs.records(run))
+    each = [dict(zip(PLACES, (answer.text for answer in question.answers), strict=True)) for question in questions]
+    return {
+        question.id: Texts({"question": question.question, **answers}, question.context)
+        for question, answers in zip(questions, each, strict=True)
+    }
 
 
 def _of_choices(run: Finished) -> dict[str, Texts]:
-    """The options of what a chat model was asked about."""
+    """Returns the options of the items that a chat model was asked about, by id."""
     items = kept_in(run.folder, inputs.data_of_choices(run), again=False).items.values()
     both = {item.id: " ".join(filter(None, (item.context, item.about))) for item in items}
-    return {item.id: Texts({name: said[0] for name, said in item.texts.items()}, both[item.id]) for item in items}
+    return {item.id: Texts({name: text[0] for name, text in item.texts.items()}, both[item.id]) for item in items}
 
 
 KINDS = {
@@ -268,4 +276,4 @@ KINDS = {
         spread="the share of the stereotype among the choices of both orders",
     ),
 }
-"""Registered name of a measure to how its items are shown."""
+"""Maps the registered name of a measure to the display of its items."""

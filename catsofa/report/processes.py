@@ -21,7 +21,7 @@ BYTES = 4
 
 
 def in_processes(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """The result of `work` for each item; forked processes share the work on Linux.
+    """Returns the result of `work` for each item; forked processes share the work on Linux.
 
     Results must be picklable; `work` and the items need not be. This process computes every result that did not come
     back, so that errors and warnings are raised here, as without other processes.
@@ -51,14 +51,14 @@ def in_processes(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 
 
 def _helpers(items: int) -> int:
-    """The number of processes beside this one; none beside other threads, whose locks a fork would copy."""
+    """Returns the number of further processes; none beside other threads, whose locks a fork would copy."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return 0
     return max(0, min(len(os.sched_getaffinity(0)), MOST, items) - 1)
 
 
 def _computed(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes]) -> dict[int, R]:
-    """The results of this process by the item's number; an item that fails has none."""
+    """Returns the results of this process by the item's number; an item that fails has none."""
     done: dict[int, R] = {}
     for number in _numbers(queue):
         with suppress(Exception):
@@ -67,13 +67,13 @@ def _computed(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes]) -> d
 
 
 def _numbers(queue: IO[bytes]) -> Iterator[int]:
-    """The number of the next item until the queue is empty; processes share the place in the file."""
+    """Yields the number of the next item until the queue is empty; processes share the position in the file."""
     while number := os.read(queue.fileno(), BYTES):
         yield int.from_bytes(number, "big")
 
 
 def _serve(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes], place: int) -> NoReturn:
-    """Compute results until the queue is empty, send them, and end."""
+    """Computes results until the queue is empty, sends them, and ends the process."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         warnings.simplefilter("error")

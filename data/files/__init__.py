@@ -44,11 +44,11 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class BadInput(ValueError):
-    """An unexpected content of a file: one sentence with the file, the line, what was found and what was expected."""
+    """An error about unexpected file content: one sentence with the file, the line, the content and the expectation."""
 
     def __init__(self, path: Path | str, found: str, expected: str, line: int | None = None) -> None:
         place = f"{path}:{line}" if line else str(path)
-        found, expected = (" ".join(said.split())[:MAX_SAID] for said in (found, expected))
+        found, expected = (" ".join(part.split())[:MAX_SAID] for part in (found, expected))
         self.complaint = f"found {found}; expected {expected}"
         """The sentence without the place."""
         super().__init__(f"{place}: {self.complaint}")
@@ -60,18 +60,18 @@ class BadInput(ValueError):
 
 
 def short(value: object) -> str:
-    """The repr of a value for an error message, cut to 60 characters."""
+    """Returns the repr of a value for an error message, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def stem(path: Path) -> str:
-    """The name of a file without its suffix, and without `.gz`."""
+    """Returns the name of a file without its suffix, and without `.gz`."""
     return Path(path.name.removesuffix(".gz")).stem
 
 
 def existing_file(path: Path | str, expected: str) -> Path:
-    """The path of a non-empty file; raises a BadInput that says what was found instead."""
+    """Returns the path of a non-empty file; raises a BadInput that says what was found instead."""
     path = Path(path)
     try:
         status = path.stat()
@@ -90,20 +90,20 @@ def existing_file(path: Path | str, expected: str) -> Path:
 
 
 def lines(path: Path | str, expected: str, max_line: int = MAX_LINE) -> Iterator[tuple[int, str]]:
-    """Each line with its number, from 1; decodes UTF-8, drops a byte-order mark and skips blank lines."""
+    """Yields each line with its number, from 1; decodes UTF-8, drops a byte-order mark and skips blank lines."""
     path = existing_file(path, expected)
-    seen = False
+    any_text = False
     for number, raw in raw_lines(path, expected, "record", max_line):
         text = decode(raw, path, expected, number)
         if text.strip():
-            seen = True
+            any_text = True
             yield number, text.rstrip("\r\n")
-    if not seen:
+    if not any_text:
         raise BadInput(path, "nothing but blank lines", expected)
 
 
 def raw_lines(path: Path, expected: str, unit: str, max_line: int) -> Iterator[tuple[int, bytes]]:
-    """Each line as bytes, with its number and line ending but no byte-order mark; refuses overlong lines."""
+    """Yields each line as bytes, with its number and line ending but no byte-order mark; refuses overlong lines."""
     with open_to_read(path, expected) as file:
         number = 0
         while raw := file.readline(max_line + 1):
@@ -114,7 +114,7 @@ def raw_lines(path: Path, expected: str, unit: str, max_line: int) -> Iterator[t
 
 
 def read_text(path: Path | str, expected: str, max_bytes: int = MAX_DOCUMENT) -> str:
-    """The whole text of a UTF-8 file, without its byte-order mark."""
+    """Returns the whole text of a UTF-8 file, without its byte-order mark."""
     path = existing_file(path, expected)
     too_long = BadInput(path, f"a file of over {max_bytes:,} bytes", expected)
     if path.stat().st_size > max_bytes:
@@ -130,17 +130,17 @@ def read_text(path: Path | str, expected: str, max_bytes: int = MAX_DOCUMENT) ->
 
 
 def decode(raw: bytes, path: Path, expected: str, line: int | None) -> str:
-    """The UTF-8 text; raises a BadInput that names the first byte that is not UTF-8."""
+    """Returns the UTF-8 text; raises a BadInput that names the first byte that is not UTF-8."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        at = line if line else raw.count(b"\n", 0, error.start) + 1
-        found = f"byte 0x{raw[error.start]:02x}, which is not UTF-8"
-        raise BadInput(path, found, f"{expected} in UTF-8{_other_encodings(raw, error.start)}", at) from None
+        line_number = line if line else raw.count(b"\n", 0, error.start) + 1
+        problem = f"byte 0x{raw[error.start]:02x}, which is not UTF-8"
+        raise BadInput(path, problem, f"{expected} in UTF-8{_other_encodings(raw, error.start)}", line_number) from None
 
 
 def _other_encodings(raw: bytes, start: int) -> str:
-    """Shows the word around a byte in each possible encoding, so that the user sees which one is right."""
+    """Returns the word around a byte in each possible encoding, so that the user sees which one is right."""
     words = [
         word[0] for word in _WORD.finditer(raw, max(0, start - 20), start + 20) if word.start() <= start < word.end()
     ]
@@ -153,7 +153,7 @@ def _other_encodings(raw: bytes, start: int) -> str:
 
 @contextmanager
 def open_to_read(path: Path, expected: str) -> Iterator[IO[bytes]]:
-    """An open binary file, decompressed if it is gzip; a refused permission or damaged gzip becomes a BadInput."""
+    """Opens a binary file, decompressed if it is gzip; a refused permission or damaged gzip becomes a BadInput."""
     try:
         file = path.open("rb")
     except OSError as error:
@@ -176,13 +176,13 @@ def writing(path: Path | str) -> Iterator[None]:
     except OSError as error:
         if error.errno in _NO_ROOM:
             raise BadInput(path, f"no room for it ({error.strerror})", "a disk with enough room") from None
-        found = f"a place that cannot be written ({error.strerror})"
-        raise BadInput(path, found, "a folder you may write to") from None
+        problem = f"a place that cannot be written ({error.strerror})"
+        raise BadInput(path, problem, "a folder you may write to") from None
 
 
 @contextmanager
 def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
-    """Write a file beside `path` and move it into place at the end; readers see the old or the whole new file."""
+    """Writes a file beside `path` and moves it into place at the end; readers see the old or the whole new file."""
     target = Path(os.path.realpath(path))  # follow a link, so that the link itself is kept
     with _new_folders_for(target, path):
         temporary, lock = _open_beside(target, path)
@@ -207,7 +207,7 @@ def atomic_write(path: Path | str) -> Iterator[IO[bytes]]:
 
 
 def _open_beside(target: Path, path: Path | str) -> tuple[str, int | None]:
-    """A new private file in the target's folder, with its lock; refuses a target that is a folder, device or pipe."""
+    """Makes a new private file in the target's folder, and its lock; refuses a folder, device or pipe as the target."""
     with writing(path):
         if target.is_dir():
             raise BadInput(path, "a folder", "the name of a file to write")
@@ -217,53 +217,53 @@ def _open_beside(target: Path, path: Path | str) -> tuple[str, int | None]:
 
 
 def _make_private(beginning: str, end: str, folder: Path) -> str:
-    """A new empty file that no other user may read."""
-    handle, made = tempfile.mkstemp(end, beginning, folder)
+    """Makes a new empty file that no other user may read; returns its path."""
+    handle, path = tempfile.mkstemp(end, beginning, folder)
     os.close(handle)
-    return made
+    return path
 
 
 @contextmanager
 def _new_folders_for(target: Path, path: Path | str) -> Iterator[None]:
-    """Make the missing parent folders of the target; if writing fails, remove the new folders that are empty."""
-    made: list[Path] = []
+    """Makes the missing parent folders of the target; if writing fails, removes the new folders that are empty."""
+    new_folders: list[Path] = []
     with writing(path):
         for folder in reversed([folder for folder in target.parents if not folder.exists()]):
             folder.mkdir(exist_ok=True)
-            made.append(folder)
+            new_folders.append(folder)
     try:
         yield
     except BaseException:
-        for folder in reversed(made):
+        for folder in reversed(new_folders):
             with suppress(OSError):
                 folder.rmdir()
         raise
 
 
 def beside(target: Path, make: Callable[[str, str, Path], str]) -> tuple[str, int | None]:
-    """A new temporary file or folder beside the target, and the lock that marks it as in use.
+    """Makes a new temporary file or folder beside the target, and the lock that marks it as in use.
 
     `make` gets the prefix and suffix of the name, and the folder. Leftovers of dead writers are removed first.
     """
     # a file system without locks keeps the leftovers
-    for found in target.parent.glob(f".{escape(target.name[:NAME])}.????????{_PARTIAL}"):
-        held = _hold(found, wait=False)
+    for leftover in target.parent.glob(f".{escape(target.name[:NAME])}.????????{_PARTIAL}"):
+        held = _hold(leftover, wait=False)
         if held is not None:
             with suppress(OSError):
-                if (found / OLD).exists() and not target.exists():
-                    os.rename(found / OLD, target)
-                shutil.rmtree(found) if found.is_dir() else found.unlink()
+                if (leftover / OLD).exists() and not target.exists():
+                    os.rename(leftover / OLD, target)
+                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
             let_go(held)
     while True:
-        made = make(f".{target.name[:NAME]}.", _PARTIAL, target.parent)
-        lock = _hold(made)
-        if os.path.lexists(made):  # another writer can have removed the new file before it was locked
-            return made, lock
+        path = make(f".{target.name[:NAME]}.", _PARTIAL, target.parent)
+        lock = _hold(path)
+        if os.path.lexists(path):  # another writer can have removed the new file before it was locked
+            return path, lock
         let_go(lock)
 
 
 def let_go(lock: int | None) -> None:
-    """Release the lock."""
+    """Releases the lock."""
     if lock is not None:
         os.close(lock)
 

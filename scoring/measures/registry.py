@@ -29,19 +29,19 @@ from catsofa.scoring.statistics.intervals import Measure as Metric
 
 
 def why_unscored(score: Score | None) -> str:
-    """The reason why a text has no finite score; empty if it has one."""
+    """Returns the reason why a text has no finite score; empty if it has one."""
     if score is None or score.score is None:
         return (score.reason if score else "") or "no score"
     return "" if isfinite(score.score) else f"the score is {score.score}, and must be a finite number"
 
 
 def score_of(score: Score | None) -> float:
-    """The value of a score; NaN if it is missing."""
+    """Returns the value of a score; NaN if it is missing."""
     return nan if score is None or score.score is None else score.score
 
 
 def reasons(scores: Iterable[Score | None]) -> str:
-    """The distinct reasons why texts of an item have no finite score; empty if all have one."""
+    """Returns the distinct reasons why texts of an item have no finite score; empty if all have one."""
     return "; ".join(dict.fromkeys(filter(None, map(why_unscored, scores))))
 
 
@@ -49,10 +49,10 @@ class Results(Interface):
     """The results of one measure, as nested JSON and as flat rows."""
 
     def to_dict(self) -> Any:
-        """The results as in catsofa's JSON."""
+        """Returns the results as in catsofa's JSON."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each set of items."""
+        """Returns a flat row for each set of items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class Given:
     """The error of a score in nats; 0 for files of other programs, whose scores may be probabilities."""
 
     def numbers(self) -> dict[str, float | None]:
-        """Item to score; None if unscored."""
+        """Returns the score of each item; None if unscored."""
         return {score.item: score.score for score in self.scores}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -93,16 +93,16 @@ class Rows(Tabular):
     """`name_low` and `name_high` are the limits of `name`; `coverage` is the share of items behind the values."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The name of the measure, and its rows."""
+        """Returns the name of the measure, and its rows."""
         return {"measure": self.measure, "rows": self.rows()}
 
     def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each set."""
+        """Returns a flat row for each set."""
         return [dict(row) for row in self.sets]
 
 
 def _is_pair(part: Any) -> bool:
-    """Whether `part` is a tuple of two strings."""
+    """Returns True if `part` is a tuple of two strings."""
     return isinstance(part, tuple) and len(part) == 2 and all(isinstance(text, str) for text in part)
 
 
@@ -136,22 +136,22 @@ class Measure:
     scored_by: ClassVar[tuple[str, ...]] = ()
     """The options that change the score of a text; another value makes a different run."""
     streams: ClassVar[bool] = False
-    """Whether records and scores are read once as a stream: there may be millions, each with more than a number."""
+    """True if records and scores are read once as a stream: there may be millions, each with more than a number."""
     embeds: ClassVar[bool] = False
-    """Whether the results come from vectors of texts instead of scores."""
+    """True if the results come from vectors of texts instead of scores."""
     compares: ClassVar[bool] = True
-    """Whether the results come from differences between the scores of one record."""
+    """True if the results come from differences between the scores of one record."""
     predicts: ClassVar[bool] = False
-    """Whether the measure can use predictions for its records instead of scores."""
+    """True if the measure can use predictions for its records instead of scores."""
     of_perplexity: ClassVar[bool] = False
-    """Whether signatures name the substitute for the perplexity of a text."""
+    """True if signatures name the substitute for the perplexity of a text."""
     unit: ClassVar[str] = "text"
     """The name of the units that are counted as unscored."""
     metric: ClassVar[Metric | None] = None
     """The metric that `check` tests, computed from sums of `outcomes`, with its ideal value; None if not testable."""
 
     def __init_subclass__(cls) -> None:
-        """Guard the methods of other packages, so that their errors name the measure wherever they are called."""
+        """Guards the methods of other packages, so that their errors name the measure wherever they are called."""
         super().__init_subclass__()
         for name, shape in ASKED.items():
             own = vars(cls).get(name)
@@ -159,55 +159,55 @@ class Measure:
                 setattr(cls, name, guard(own, name, shape))
 
     def keys(self, record: Any) -> list[tuple[str, str]]:
-        """The item and the task of each score of a record."""
+        """Returns the item and the task of each score of a record."""
         return [(record.id, "")]
 
     def ids(self, record: Any) -> list[str]:
-        """The items under which the scores of a record are stored."""
+        """Returns the items under which the scores of a record are stored."""
         return list(dict.fromkeys(item for item, _ in self.keys(record)))
 
     def items(self, backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Item | Score]:
-        """The items for a model in this process, and unscored results for texts that the model cannot take."""
+        """Returns the items for a model in this process, and unscored results for texts that the model cannot take."""
         raise self._cannot("asks nothing of a model's likelihood", "items")
 
     def queries(self, record: Any, texts: Texts) -> list[Query]:
-        """The queries of a record to a model that returns log-probabilities of texts: a server or the user's own."""
+        """Returns the queries of a record to a model that gives log-probabilities: a server or the user's own."""
         raise self._cannot("has no way to ask a model for the log-probabilities of texts", "queries")
 
     def scores(self, record: Any, texts: Texts) -> Iterator[Score]:
-        """The scores of a record from the answers to its queries."""
+        """Yields the scores of a record from the answers to its queries."""
         raise self._cannot("has no way to ask a model for the log-probabilities of texts", "scores")
 
     def results(self, records: Iterable[Any], given: Given, protocol: Protocol, resamples: int) -> Results:
-        """The results for records from their scores."""
+        """Returns the results for records from their scores."""
         raise self._cannot("is not made of scores", "results")
 
     def predicted(
         self, records: Sequence[Any], others: Iterable[Any], protocol: Protocol, resamples: int
     ) -> tuple[Results, int, tuple[str, ...]]:
-        """The results of predictions for records, the number of predictions with unknown ids, and warnings."""
+        """Returns the results of predictions for records, the number of predictions with unknown ids, and warnings."""
         raise self._cannot("takes scores, not predictions beside its records", "predicted")
 
     def embedded(
         self, records: Iterable[Any], encoder: Any, protocol: Protocol, resamples: int, progress: Progress
     ) -> Results:
-        """The results for records from vectors of an encoder."""
+        """Returns the results for records from vectors of an encoder."""
         raise self._cannot("is not made of vectors", "embedded")
 
     def restored(self, made: Any) -> Results | None:
-        """The results of a measure of vectors, restored from report JSON; None if this needs the vectors."""
+        """Returns the results of a measure of vectors, restored from report JSON; None if this needs the vectors."""
         return None
 
     def outcomes(self, records: Sequence[Any], given: Given, protocol: Protocol) -> Mapping[str, Sequence[float]]:
-        """Record id to its row in the columns of `metric`; records that do not count are missing."""
+        """Maps a record id to its row in the columns of `metric`; records that do not count are missing."""
         raise self._cannot("makes no outcomes of single records", "outcomes")
 
     def terms(self, records: Iterable[Any], given: Given, protocol: Protocol) -> list[dict[str, Any]]:
-        """A row for each target term; empty if records have none."""
+        """Returns a row for each target term; empty if records have none."""
         return []
 
     def each(self, records: Iterable[Any], made: Any, protocol: Protocol) -> Iterator[dict[str, Any]]:
-        """A row for each item. `made` is the scores (`Given`), or for a measure of vectors its results as JSON."""
+        """Yields a row for each item. `made` is the scores (`Given`), or for measures of vectors the JSON results."""
         scores = {(score.item, score.task): score for score in made.scores}
         for record in records:
             texts = [(item, task, scores.get((item, task))) for item, task in self.keys(record)]
@@ -224,79 +224,79 @@ class Measure:
             }
 
     def warnings(self, results: Any, protocol: Protocol) -> tuple[str, ...]:
-        """Warnings about results that have too little data or may be misleading."""
+        """Returns warnings about results that have too little data or may be misleading."""
         return ()
 
     def unscored(self, results: Any) -> dict[str, int]:
-        """For measures of vectors: reason to the number of records without a result for this reason."""
+        """Returns for measures of vectors the number of records without a result, by reason."""
         return {}
 
     def compare(
         self, records: Sequence[Any], models: Mapping[str, Given], protocol: Protocol, signature: Signature
     ) -> Any:
-        """The comparison of models on the same records, with this signature."""
+        """Returns the comparison of models on the same records, with this signature."""
         raise self._cannot("has no comparison of models; compare their intervals", "compare")
 
     def recognises(self, results: Any) -> bool:
-        """Whether these JSON results come from this measure."""
+        """Returns True if these JSON results come from this measure."""
         return isinstance(results, Mapping) and results.get("measure") == self.name
 
     def gaps(self, records: Iterable[Any], scores: Mapping[tuple[str, str], float | None]) -> Iterator[float]:
-        """The score differences behind the results, or the scores if `compares` is false; NaN if unscored."""
+        """Yields the score differences behind the results, or the scores if `compares` is false; NaN if unscored."""
         for record in records:
-            found = [scores.get(key) for key in self.keys(record)]
+            values = [scores.get(key) for key in self.keys(record)]
             if not self.compares:
-                yield from (nan if score is None else score for score in found)
+                yield from (nan if score is None else score for score in values)
                 continue
-            for one, other in combinations(found, 2):
+            for one, other in combinations(values, 2):
                 yield nan if one is None or other is None else one - other
 
     def _cannot(self, why: str, method: str) -> ValueError:
-        """The error for an unsupported operation, which names the missing method."""
+        """Returns the error for an unsupported operation, which names the missing method."""
         return ValueError(f"the measure {self.name!r} {why} (its class has no method `{method}`)")
 
 
 @cache
 def named(name: str) -> Measure:
-    """The measure of this name, from catsofa or another package."""
-    found: Measure
+    """Returns the measure of this name, from catsofa or another package."""
+    result: Measure
     if name in MODULES:
-        found = import_module(MODULES[name], "catsofa.scoring.measures").MEASURE
+        result = import_module(MODULES[name], "catsofa.scoring.measures").MEASURE
     elif name in (own := plugins()).parts:
-        found = own.parts[name]
+        result = own.parts[name]
     else:
         missing = f"no measure {name!r}; the measures are {', '.join([*MODULES, *own.parts])}"
         raise ValueError(own.broken.get(name, missing))
-    return found
+    return result
 
 
 def measure_of(kind: type[Any], protocol: Protocol | None = None, place: Path | str = "the data") -> Measure:
-    """The measure for records of this type: the measure of the protocol, or the first one that takes such records."""
+    """Returns the measure for records of this type: that of the protocol, or the first one that takes such records."""
     if protocol and protocol.measure:
-        found = named(protocol.measure)
-        if found.records is not kind:
-            raise BadInput(place, called(kind), f"{called(found.records)}, which {protocol.name} measures")
-        return found
+        chosen = named(protocol.measure)
+        if chosen.records is not kind:
+            raise BadInput(place, called(kind), f"{called(chosen.records)}, which {protocol.name} measures")
+        return chosen
     if measure := next((measure for measure in _every() if measure.records is kind), None):
         return measure
-    known = [called(measure.records) for measure in _every()]
-    expected = f"records with a measure: {', '.join(dict.fromkeys(known))}{plugins().hint()}"
+    kinds = [called(measure.records) for measure in _every()]
+    expected = f"records with a measure: {', '.join(dict.fromkeys(kinds))}{plugins().hint()}"
     raise BadInput(place, called(kind), expected)
 
 
 def _every() -> Iterator[Measure]:
-    """The measures of catsofa, then those of other packages; each is loaded when it is reached."""
+    """Yields the measures of catsofa, then those of other packages; each is loaded when it is reached."""
     yield from map(named, MODULES)
     yield from map(named, plugins().parts)
 
 
 def called(kind: type[Any]) -> str:
-    """The name of records of this type for users."""
+    """Returns the name of records of this type for users."""
     return kind_name(kind) if kind in RECORDS.values() else kind.__name__
 
 
 def recognised(results: Any) -> Measure:
-    """The measure of these JSON results; raises LookupError if no measure recognises them."""
+    """Returns the measure of these JSON results; raises LookupError if no measure recognises them."""
     for measure in _every():
         if measure.recognises(results):
             return measure

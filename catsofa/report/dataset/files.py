@@ -1,4 +1,4 @@
-"""What a data set on the disk holds: its items in parts, what people said of them, what was refused, its statement."""
+"""Reads a data set from disk: items in parts, human judgements, refusals, and the data statement."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,30 +21,30 @@ from catsofa.validation.annotation_files import Collected, collect, onto
 
 EXPECTED = "a data set: CATs, pairs, probes, annotations or refusals, or a folder of them"
 PRIVATE = ("key.jsonl", "people.jsonl", "raw.jsonl", "reopened.jsonl", "adjudicated.jsonl")
-"""What a study keeps for itself: who was invited, and which answer is right."""
+"""The private files of a study: who was invited, and the right answers."""
 SUFFIXES = (".json", ".jsonl", ".csv", ".tsv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A data set as it lies on the disk."""
+    """A data set on disk."""
 
     title: str
     name: str
-    """Its name in signatures: every file with the hash of its bytes."""
+    """The name in signatures: every file with the hash of its content."""
     parts: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """CATs, pairs and probes by the file or split they stand in."""
+    """CATs, pairs, probes and questions by file or split."""
     are_splits: bool = False
-    """Whether the parts were made to share nothing."""
+    """True if the parts are splits, which should share nothing."""
     others: Sequence[Any] = ()
-    """Records without sentences of their own: terms, identities, stereotypes, association tests."""
+    """Records without sentences: terms, identities, stereotypes, association tests."""
     annotations: Sequence[Annotation] = ()
     refused: Mapping[str, Sequence[Refused]] = field(default_factory=dict)
-    """Stage to what was turned away there."""
+    """Maps a stage to the records that it refused."""
     statement: Sequence[tuple[str, str]] = ()
-    """The headings of the data statement and their texts."""
+    """The headings of the data statement with their texts."""
     unread: Sequence[str] = ()
-    """Files of the folder that hold no records that catsofa reads."""
+    """The names of files in the folder without records that catsofa reads."""
 
     @property
     def items(self) -> list[Any]:
@@ -53,56 +53,60 @@ class Dataset:
 
     @property
     def to_judge(self) -> int:
-        """How many texts people can be asked about: the associations of CATs, pairs."""
+        """The number of texts that people can judge: the candidates of CATs, and pairs."""
         return sum(len(r.candidates) if isinstance(r, Cat) else isinstance(r, Pair) for r in self.items)
 
     @property
     def line(self) -> str:
-        """The data in a signature: the hash of its records, and that of the judgements, which is none of theirs."""
+        """The data in a signature: the name, with a separate hash of the judgements if there are any."""
         votes = [vote for record in self.items for vote in _votes(record)]
         judgements = content_of([*self.annotations, *votes]) if self.annotations or votes else None
         return f"data:{self.name}" + (f" | judgements:{judgements.digest[:DIGITS]}" if judgements else "")
 
     @property
     def is_judged(self) -> bool:
-        """Whether anybody has judged anything."""
+        """True if the data set has any judgements."""
         return bool(self.annotations) or any(map(_carries_votes, self.items))
 
     def judged(self) -> Collected | None:
-        """What people said: the annotations, put on the CATs they name, or the labels that the items carry."""
+        """Returns the judgements: the annotations, joined with the CATs they name, or the labels in the items.
+
+        Returns None if there are none.
+        """
         items = self.items
         cats = [record for record in items if isinstance(record, Cat)]
         if self.annotations:
             known = {candidate.id for cat in cats for candidate in cat.candidates}
-            found = collect(self.annotations)
-            asked = {a.item for a in self.annotations if not a.extra.get("gold")}
-            return onto(cats, found) if asked <= known else found
+            collected = collect(self.annotations)
+            judged_ids = {a.item for a in self.annotations if not a.extra.get("gold")}
+            return onto(cats, collected) if judged_ids <= known else collected
         carry = [record for record in items if _carries_votes(record)]
         return collect(carry) if carry else None
 
 
 def _votes(record: Any) -> list[Annotation]:
-    """People's labels that the record itself holds."""
+    """Returns the human labels in a record."""
     if isinstance(record, Cat):
         return [vote for candidate in record.candidates for vote in candidate.votes]
     return list(record.votes) if isinstance(record, Pair) else []
 
 
 def _carries_votes(record: Any) -> bool:
-    """Whether the record itself holds people's labels."""
+    """Returns True if the record contains human labels."""
     return bool(_votes(record))
 
 
 def is_dataset(path: Path) -> bool:
-    """Whether this is a data set, and not the folder of a run, one with runs in it, or what a command printed."""
+    """Returns True for a data set; False for the output of a command, and for a folder with a run in it or below it."""
     if path.is_file():
-        # a broken line of JSONL has an error of its own; a result of catsofa on one line only looks like JSONL
+        # a .jsonl file counts even with a broken line, since its reader names the line; a result of catsofa on one line
+        # only looks like JSONL
         return path.suffix == ".jsonl" or _holds(path) is not None
     return path.is_dir() and not any(next(path.rglob(name), None) for name in (MANIFEST, CHOICES, ASKED))
 
 
 def _holds(path: Path) -> type[Any] | None:
-    """The kind of the first record of a file; None where it holds no records that catsofa reads."""
+    """Returns the type of the first record of a file; None if it has no records that catsofa reads."""
     try:
         return type(next(iter(formats.read(path))))
     except BadInput:
@@ -110,7 +114,7 @@ def _holds(path: Path) -> type[Any] | None:
 
 
 def read(path: Path) -> Iterator[Dataset]:
-    """The data sets at a path: a file is one, and so is a release, a study or a split; a folder may hold several."""
+    """Yields the data sets at a path: one for a file, a release, a study or a split; a folder may have several."""
     if path.is_file():
         yield _of_files(path.name, [path])
     elif any((path / "data").glob("*.parquet")):
@@ -122,7 +126,7 @@ def read(path: Path) -> Iterator[Dataset]:
 
 
 def _release(folder: Path) -> Dataset:
-    """A release: its splits, and the data statement of its card."""
+    """Reads a release: its splits, and the data statement of its card."""
     card = folder / "README.md"
     text = read_text(card, "the card of a release") if card.is_file() else ""
     splits = {split: list(records) for split, records in read_release(folder).items()}
@@ -137,18 +141,22 @@ def _release(folder: Path) -> Dataset:
 
 
 def _study(folder: Path) -> Dataset:
-    """A study: what was asked or written, what people answered, what was refused; never who they are."""
+    """Reads a study: its items, drafts, annotations and refusals; never the identities of its people."""
     names = ("items.jsonl", "drafts.jsonl", "annotations.jsonl", "refused.jsonl")
     return _of_files(folder.resolve().name, [folder / name for name in names if _has_lines(folder / name)])
 
 
 def _has_lines(path: Path) -> bool:
-    """Whether there is anything in the file; where nothing was refused, nothing is."""
+    """Returns True if the file exists and is not empty; a study without refusals has an empty file of refusals."""
     return path.is_file() and path.stat().st_size > 0
 
 
 def _folder(folder: Path) -> Iterator[Dataset]:
-    """A split's folder is one data set; elsewhere each file with items is one, and what is beside them another."""
+    """Yields the data sets of a folder.
+
+    A folder of splits or with one file is one data set. Otherwise each file of items is one, and the files without
+    items are another; with less than two files of items, all files are one.
+    """
     files, unread = _readable(folder)
     if not files:
         raise BadInput(folder, "no file with records that catsofa reads", EXPECTED)
@@ -167,17 +175,17 @@ def _folder(folder: Path) -> Iterator[Dataset]:
 
 
 def _readable(folder: Path) -> tuple[list[Path], list[str]]:
-    """The files of a folder with records of a data set, and the names of the others."""
-    found, unread = [], []
+    """Returns the files of a folder with records of a data set, and the names of the others."""
+    readable, unread = [], []
     for file in sorted(folder.iterdir()):
         if file.suffix not in SUFFIXES or file.name in (*PRIVATE, "split.json") or not _has_lines(file):
             continue
-        unread.append(file.name) if _holds(file) in (None, Score) else found.append(file)
-    return found, unread
+        unread.append(file.name) if _holds(file) in (None, Score) else readable.append(file)
+    return readable, unread
 
 
 def _of_files(title: str, files: Sequence[Path], **more: Any) -> Dataset:
-    """The data set in some files."""
+    """Returns the data set in these files."""
     if not files:
         raise BadInput(title, "a study that nobody has answered yet", EXPECTED)
     read = {file: list(formats.read(file)) for file in files}
@@ -186,17 +194,17 @@ def _of_files(title: str, files: Sequence[Path], **more: Any) -> Dataset:
 
 
 def _part(file: Path) -> str:
-    """What to call what stands in a file: its name, or that of its folder where it says no more than `refused`."""
+    """Returns the name of a part: the file name without `refused`, or the folder name if nothing is left."""
     stem = re.sub(r"[-_. ]?refused[-_. ]?", "", file.stem)
     return stem or file.resolve().parent.name
 
 
 def _sorted(title: str, name: str, records: Mapping[str, Sequence[Any]], **more: Any) -> Dataset:
-    """A data set of these records by part."""
+    """Returns the data set of these records by part, sorted by type; raises BadInput for scores."""
     parts: dict[str, list[Any]] = {}
     refused: dict[str, list[Refused]] = {}
     annotations: list[Annotation] = []
-    others: list[Any] = []
+    without_text: list[Any] = []
     for part, some in records.items():
         for record in some:
             match record:
@@ -209,13 +217,15 @@ def _sorted(title: str, name: str, records: Mapping[str, Sequence[Any]], **more:
                 case Score():
                     raise BadInput(title, "scores", f"{EXPECTED}; `catsofa score --predictions` measures scores")
                 case _:
-                    others.append(record)
-    return Dataset(title=title, name=name, parts=parts, annotations=annotations, refused=refused, others=others, **more)
+                    without_text.append(record)
+    return Dataset(
+        title=title, name=name, parts=parts, annotations=annotations, refused=refused, others=without_text, **more
+    )
 
 
 def statement(card: str) -> Iterator[tuple[str, str]]:
-    """The headings below `## Data statement` in a card, each with its text."""
-    found = re.search(r"^## Data statement[ \t]*\n(.*?)(?=^## |\Z)", card, flags=re.M | re.S)
-    for part in re.split(r"^### ", found[1], flags=re.M)[1:] if found else ():
+    """Yields the headings below `## Data statement` in a card, each with its text."""
+    section = re.search(r"^## Data statement[ \t]*\n(.*?)(?=^## |\Z)", card, flags=re.M | re.S)
+    for part in re.split(r"^### ", section[1], flags=re.M)[1:] if section else ():
         title, _, text = part.partition("\n")
         yield title.strip(), unmarked(" ".join(text.split()))

@@ -1,4 +1,4 @@
-"""What a data set's report says of its annotators: how far they agree, on what, and what they decide; no names."""
+"""The report section on the annotators of a data set: agreement and decisions; no names."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ from catsofa.validation.judgements import answers
 
 RESAMPLES, SEED = 1000, 0
 ENDS = 5
-"""Terms drawn at each end of agreement."""
+"""The number of terms in the figure at each end of the agreement."""
 HEADS = ("kappa", "alpha", "observed", "unanimous")
 LEAD = (
     "Kappa and alpha compare the agreement of pairs of judges with chance (0 is chance, 1 is perfect); observed "
@@ -34,9 +34,9 @@ LIMITS = (
 
 
 def people(name: str, title: str, signature: str, judged: Collected, items: int) -> Section:
-    """Agreement over all and by domain, how many judges agree on how many items, terms, and what votes decide.
+    """Returns the section: agreement overall, by domain and by term, how many judges agree, and the vote results.
 
-    `items` is how many there are to judge, or 0 where only the judgements are known.
+    `items` is the number of texts to judge, or 0 if only the judgements are known.
     """
     report = agreement_report(judged, resamples=RESAMPLES, seed=SEED)
     line = f"{signature} | protocol:agreement | resampled:{report['resampled']} | seed:{SEED} | resamples:{RESAMPLES}"
@@ -48,33 +48,33 @@ def people(name: str, title: str, signature: str, judged: Collected, items: int)
     if terms := report["by"].get("term"):
         tables.append(_terms(f"{name}-terms", line, terms))
         drawn.append(_terms_figure(f"{name}-terms-figure", terms))
-    asked = f" What people agree on: {report['question']}." if "question" in report else ""
+    question = f" What people agree on: {report['question']}." if "question" in report else ""
     whole = f" of {items:,}" if items else ""
     return Section(
         name=name,
         title=f"Agreement of annotators ({title})",
         lead=f"{len(report['by']['annotator']):,} people gave {report['annotations']:,} judgements; two or more of "
-        f"them judged {report['items']:,}{whole} items. {LEAD}{asked}",
+        f"them judged {report['items']:,}{whole} items. {LEAD}{question}",
         limits=LIMITS,
         tables=tuple(tables),
-        figures=tuple(drawn) if spread.rows else (),  # else nothing could be drawn
+        figures=tuple(drawn) if spread.rows else (),  # without rows the figures would be empty
     )
 
 
 def number(value: float, low: float | None = None, high: float | None = None, digits: int = 3) -> Number:
-    """A measure for a table; NaN is None."""
-    known = [None if part is None or isnan(part) else float(part) for part in (value, low, high)]
-    return Number(known[0], known[1], known[2], digits)
+    """Returns a measure as a cell; NaN becomes None."""
+    values = [None if part is None or isnan(part) else float(part) for part in (value, low, high)]
+    return Number(values[0], values[1], values[2], digits)
 
 
 def statistics(part: Mapping[str, Any], names: Sequence[str] = STATISTICS) -> list[Number]:
-    """The statistics of a set of items with their limits."""
+    """Returns the statistics of a set of items with their limits."""
     limits = part["intervals"]
     return [number(part[name], limits[name]["low"], limits[name]["high"]) for name in names]
 
 
 def _agreement(name: str, line: str, report: Mapping[str, Any]) -> Table:
-    """All items, then each domain."""
+    """Returns the table of agreement on all items, then on each domain."""
     parts = [("all", report), *sorted(report["by"].get("domain", {}).items())]
     return Table(
         name=name,
@@ -88,33 +88,33 @@ def _agreement(name: str, line: str, report: Mapping[str, Any]) -> Table:
 
 
 def _notes(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
-    """What to know before reading kappa; domains of which the same is to be said share a note."""
+    """Yields notes on how to read kappa; domains whose notes differ only in numbers share a note."""
     alike: dict[str, list[tuple[str, str]]] = {}
     for domain, part in parts:
-        for said in (part[name] for name in ("note", "withheld") if name in part):
-            alike.setdefault(re.sub(r"\d+", "", said), []).append((domain, said))
-    for (first, said), *others in alike.values():
-        also = f" So it is for {', '.join(domain for domain, _ in others)}." if others else ""
-        yield f"{first}: {said}.{also}"
+        for note in (part[name] for name in ("note", "withheld") if name in part):
+            alike.setdefault(re.sub(r"\d+", "", note), []).append((domain, note))
+    for (first, note), *rest in alike.values():
+        also = f" So it is for {', '.join(domain for domain, _ in rest)}." if rest else ""
+        yield f"{first}: {note}.{also}"
 
 
 def _spread(name: str, line: str, judged: Collected) -> Table:
-    """How many items there are on which k of n judges agree."""
+    """Returns the table of the number of items on which k of n judges agree."""
     ratings = Ratings.of(answers(judged.agreed_on()))
     counts = ratings.counts()
-    most, of = counts.max(axis=1, initial=0).astype(int), counts.sum(axis=1).astype(int)
-    kept = of > 1
-    # many people about few items would be a pattern each; shares of tens of percent are then enough
-    patterns = [f"{k} of {n}" for k, n in zip(most[kept].tolist(), of[kept].tolist(), strict=True)]
+    most, totals = counts.max(axis=1, initial=0).astype(int), counts.sum(axis=1).astype(int)
+    mask = totals > 1
+    # with many judges per item almost each pattern is unique; shares in steps of ten percent are then enough
+    patterns = [f"{k} of {n}" for k, n in zip(most[mask].tolist(), totals[mask].tolist(), strict=True)]
     if len(set(patterns)) > 12:
-        patterns = [f"{10 * int(10 * k / n)} % or more" for k, n in zip(most[kept], of[kept], strict=True)]
-    units = numbered(map(str, units_of(ratings.items, judged.units())[kept]))[1]
+        patterns = [f"{10 * int(10 * k / n)} % or more" for k, n in zip(most[mask], totals[mask], strict=True)]
+    units = numbered(map(str, units_of(ratings.items, judged.units())[mask]))[1]
     names = sorted(set(patterns), key=lambda text: [-int(part) for part in text.split() if part.isdigit()])
-    place = {pattern: at for at, pattern in enumerate(names)}
+    place = {pattern: index for index, pattern in enumerate(names)}
     columns = np.zeros((int(units.max(initial=-1)) + 1, len(names) + 1))
     np.add.at(columns, (units, np.array([place[pattern] for pattern in patterns], dtype=np.intp)), 1)
     columns[:, -1] = columns.sum(axis=1)
-    measures = {p: Measure(name=p, pieces=ratio(at, -1), least=0, most=100) for p, at in place.items()}
+    measures = {p: Measure(name=p, pieces=ratio(index, -1), least=0, most=100) for p, index in place.items()}
     shares = intervals(columns, measures, resamples=RESAMPLES, seed=SEED) if names else {}
     total = Counter(patterns)
     rows: list[tuple[Cell, ...]] = [
@@ -131,7 +131,7 @@ def _spread(name: str, line: str, judged: Collected) -> Table:
 
 
 def _spread_figure(table: Table) -> Figure:
-    """The same as bars."""
+    """Returns the bar chart of the table."""
     shares = {str(row[0]): row[2] for row in table.rows if isinstance(row[2], Number)}
     return Figure(
         name=f"{table.name}-figure",
@@ -142,7 +142,7 @@ def _spread_figure(table: Table) -> Figure:
 
 
 def _decisions(name: str, line: str, judged: Collected) -> Table:
-    """What the usual vote rule makes of the judgements."""
+    """Returns the table of decisions by the default vote rule."""
     votes = votes_report(confirm(judged))
     rule, items = votes["rule"], votes["items"]
     outcomes = Counter(reason.partition(":")[0] for reason in votes["reasons"].values())
@@ -164,7 +164,7 @@ def _decisions(name: str, line: str, judged: Collected) -> Table:
 
 
 def _incomplete(judged: Mapping[str, Any]) -> str:
-    """How many judgements count where some are missing."""
+    """Returns a note on the number of judgements that count if some are missing."""
     return (
         f"{judged['counted']:,} of {judged['wanted']:,} judgements count: {len(judged['incomplete']):,} {judged['of']} "
         f"have fewer than were asked for ({judged['missing']:,} missing)."
@@ -172,7 +172,7 @@ def _incomplete(judged: Mapping[str, Any]) -> str:
 
 
 def _terms(name: str, line: str, terms: Mapping[str, Any]) -> Table:
-    """Every target term, those most agreed on first."""
+    """Returns the table of all target terms, ordered by falling agreement."""
     wanted = ("percent", "fleiss_kappa", "unanimous")
     short = any("withheld" in part for part in terms.values())
     agreed = {term: 0.0 if isnan(part["percent"]) else part["percent"] for term, part in terms.items()}
@@ -189,9 +189,9 @@ def _terms(name: str, line: str, terms: Mapping[str, Any]) -> Table:
 
 
 def _terms_figure(name: str, terms: Mapping[str, Any]) -> Figure:
-    """The terms at both ends of agreement."""
-    known = [(term, statistics(part, ("percent",))[0]) for term, part in terms.items()]
-    ranked = sorted((row for row in known if row[1].value is not None), key=lambda row: -(row[1].value or 0))
+    """Returns the figure of the terms with the highest and the lowest agreement."""
+    rated = [(term, statistics(part, ("percent",))[0]) for term, part in terms.items()]
+    ranked = sorted((row for row in rated if row[1].value is not None), key=lambda row: -(row[1].value or 0))
     shown = ranked if len(ranked) <= 2 * ENDS else [*ranked[:ENDS], *ranked[-ENDS:]]
     mean = sum(row[1].value or 0 for row in ranked) / len(ranked) if ranked else 0.0
     least = min((row[1].value or 0 if row[1].low is None else row[1].low for row in shown), default=0.0)

@@ -1,4 +1,4 @@
-"""What a data set's report shows of its items: sizes, sentiment, keywords, splits, lint, refusals, its statement."""
+"""The report sections on the items of a data set: sizes, sentiment, keywords, splits, lint, refusals, statement."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ from catsofa.validation.sets.sizes import OVERALL, sizes
 from catsofa.validation.siblings import domain_of, term_of
 
 SHOWN = 3
-"""Examples of each rule and of each reason."""
+"""The number of examples per rule and per reason."""
 LEAKS = 20
-"""Examples of what two splits share."""
+"""The number of examples of items that two splits share."""
 LONGEST = 300
-"""Letters of an example."""
+"""The maximum characters of an example."""
 
 SIZE_LIMITS = (
     "Counts say what the set covers, not what it should: groups and contexts are those its authors chose, and a domain "
@@ -41,14 +41,24 @@ REFUSED_LIMITS = (
 STATEMENT_LIMITS = "The statement says what those who made the set wrote down; what nobody asked is unknown."
 
 
-def size_section(name: str, title: str, line: str, records: Sequence[Any], others: Sequence[Any]) -> Section:
-    """Items, terms and mean lengths by kind and domain, as Table 1 of StereoSet has them; records without text."""
+def size_section(name: str, title: str, line: str, records: Sequence[Any], without_text: Sequence[Any]) -> Section:
+    """Returns the section on items, terms and mean lengths by kind and domain, as in Table 1 of StereoSet.
+
+    Records without text have a table of their own.
+    """
     tables = []
     if records:
         body: list[tuple[Cell, ...]] = [
-            (kind, domain, of.terms or "—", of.items, Number(of.words, digits=2), Number(of.words_of_domains, digits=2))
+            (
+                kind,
+                domain,
+                size.terms or "—",
+                size.items,
+                Number(size.words, digits=2),
+                Number(size.words_of_domains, digits=2),
+            )
             for kind, domains in sizes(records).items()
-            for domain, of in domains.items()
+            for domain, size in domains.items()
         ]
         note = (
             f"Words stand between single spaces. The mean of the domains' means, in the rows “{OVERALL}”, is what "
@@ -64,8 +74,8 @@ def size_section(name: str, title: str, line: str, records: Sequence[Any], other
                 notes=(note,),
             )
         )
-    if others:
-        counts = Counter((kind_name(type(record)), domain_of(record) or "—") for record in others)
+    if without_text:
+        counts = Counter((kind_name(type(record)), domain_of(record) or "—") for record in without_text)
         tables.append(
             Table(
                 name=f"{name}-others",
@@ -75,18 +85,26 @@ def size_section(name: str, title: str, line: str, records: Sequence[Any], other
                 signatures=(f"{line} | protocol:stats",),
             )
         )
-    lead = f"{len(records):,} items" + (f" and {len(others):,} other records." if others else ".")
+    lead = f"{len(records):,} items" + (f" and {len(without_text):,} other records." if without_text else ".")
     return Section(name=name, title=f"Sizes ({title})", lead=lead, limits=SIZE_LIMITS, tables=tuple(tables))
 
 
-def sentiment_section(name: str, title: str, line: str, found: Mapping[str, Sentiment], classifier: str) -> Section:
-    """How many stereotypes and anti-stereotypes are positive: Table 2 of StereoSet."""
+def sentiment_section(
+    name: str, title: str, line: str, sentiments: Mapping[str, Sentiment], classifier: str
+) -> Section:
+    """Returns the section on the share of positive and negative texts by side (Table 2 of StereoSet)."""
     table = Table(
         name=f"{name}-shares",
         caption="Share of positive and negative texts, with 95 % intervals (Wilson)",
         columns=("texts that are", "positive %", "negative %", "texts"),
         rows=tuple(
-            (side, _share(of.positive, of.texts), _share(of.negative, of.texts), of.texts) for side, of in found.items()
+            (
+                side,
+                _share(sentiment.positive, sentiment.texts),
+                _share(sentiment.negative, sentiment.texts),
+                sentiment.texts,
+            )
+            for side, sentiment in sentiments.items()
         ),
         signatures=(f"{line} | protocol:sentiment | classifier:{classifier}",),
     )
@@ -94,16 +112,18 @@ def sentiment_section(name: str, title: str, line: str, found: Mapping[str, Sent
     return Section(name=name, title=f"Sentiment ({title})", lead=lead, limits=SENTIMENT_LIMITS, tables=(table,))
 
 
-def _share(share: float, of: int) -> Number:
-    """A share in percent with Wilson's limits."""
-    return Number(100 * share, *wilson(100 * share, of))
+def _share(share: float, total: int) -> Number:
+    """Returns a share in percent with Wilson's limits."""
+    return Number(100 * share, *wilson(100 * share, total))
 
 
-def keyword_section(name: str, title: str, line: str, found: Mapping[str, Sequence[Keyword]], source: str) -> Section:
-    """The words each domain uses more than people do elsewhere: Table 3 of StereoSet."""
+def keyword_section(
+    name: str, title: str, line: str, keywords: Mapping[str, Sequence[Keyword]], source: str
+) -> Section:
+    """Returns the section on words more frequent in each domain than in the reference (Table 3 of StereoSet)."""
     body: list[tuple[Cell, ...]] = [
         (domain or "—", word.word, word.count, *(Number(n) for n in (word.per_million, word.reference, word.score)))
-        for domain, words in found.items()
+        for domain, words in keywords.items()
         for word in words
     ]
     table = Table(
@@ -121,7 +141,7 @@ def keyword_section(name: str, title: str, line: str, found: Mapping[str, Sequen
 
 
 def split_section(name: str, title: str, line: str, parts: Mapping[str, Sequence[Any]]) -> Section:
-    """Items and terms of each split by domain, and what two splits share and should not."""
+    """Returns the section on items and terms of each split by domain, and on items that two splits share."""
     domains = sorted({domain_of(record) for records in parts.values() for record in records})
     whole = Counter(domain_of(record) for records in parts.values() for record in records)
     whole[OVERALL] = sum(map(len, parts.values()))
@@ -141,11 +161,11 @@ def split_section(name: str, title: str, line: str, parts: Mapping[str, Sequence
     pairs = list(combinations(parts, 2))
     shared = [(f"{one}, {other}", leak) for one, other in pairs for leak in leaks(parts[one], parts[other])]
     counts = Counter((where, leak.shared) for where, leak in shared)
-    found = Table(
+    leak_table = Table(
         name=f"{name}-leaks",
         caption="What two splits share and should not",
         columns=("splits", "what", "shared"),
-        rows=tuple((where, what, count) for (where, what), count in counts.items())
+        rows=tuple((where, kind, count) for (where, kind), count in counts.items())
         or tuple((f"{one}, {other}", "anything", 0) for one, other in pairs),
         signatures=(f"{line} | protocol:leaks",),
     )
@@ -154,16 +174,16 @@ def split_section(name: str, title: str, line: str, parts: Mapping[str, Sequence
         caption=f"Examples of what splits share (the first {LEAKS} of {len(shared):,})",
         columns=("splits", "what is shared", "item"),
         rows=tuple((where, _cut(leak.message), leak.item) for where, leak in shared[:LEAKS]),
-        signatures=found.signatures,
+        signatures=leak_table.signatures,
         offensive=True,
     )
     lead = f"{len(parts)} splits of {whole[OVERALL]:,} items."
-    tables = (sheet, found, quoted) if shared else (sheet, found)
+    tables = (sheet, leak_table, quoted) if shared else (sheet, leak_table)
     return Section(name=name, title=f"Splits ({title})", lead=lead, limits=SPLIT_LIMITS, tables=tables)
 
 
 def lint_section(name: str, title: str, line: str, report: Report, items: int) -> Section:
-    """How many items each rule finds something in, and the first few of each."""
+    """Returns the section on the number of findings of each rule, with the first few of each."""
     by_rule: dict[str, list[Finding]] = defaultdict(list)
     for finding in report.findings:
         by_rule[finding.rule].append(finding)
@@ -198,28 +218,30 @@ def lint_section(name: str, title: str, line: str, report: Report, items: int) -
 
 
 def _wanting(report: Report) -> Iterator[str]:
-    """The rules that did not run or not whole, with what they need."""
-    for said, codes in (
+    """Yields sentences about rules that did not run or ran in part, with their missing resources."""
+    for heading, codes in (
         ("Did not run, for want of", [code for code in report.missing if code not in report.ran]),
         ("Saw less, for want of", [code for code in report.missing if code in report.ran]),
     ):
         if codes:
-            yield f"{said}: {'; '.join(f'{code} {report.missing[code]}' for code in codes)}."
+            yield f"{heading}: {'; '.join(f'{code} {report.missing[code]}' for code in codes)}."
 
 
 def _quoted(finding: Finding) -> str:
-    """The text of a finding, and as it should be where that is sure."""
+    """Returns the text of a finding, and the corrected text if the rule has one."""
     return " → ".join(_cut(text) for text in (finding.text, finding.fix) if text) or "—"
 
 
 def refused_section(name: str, title: str, line: str, refused: Mapping[str, Sequence[Refused]]) -> Section:
-    """How much each stage turned away for each reason, and a few of each."""
+    """Returns the section on the number of refusals by stage and reason, with a few of each."""
     body: list[tuple[Cell, ...]] = []
     quoted: list[tuple[Cell, ...]] = []
     for stage, some in refused.items():
-        for reason, of in sorted(_by_reason(some).items(), key=lambda each: -len(each[1])):
-            body.append((stage, reason, len(of), Number(100 * len(of) / len(some))))
-            quoted += [(stage, reason, _cut(r.text), Number(r.score, digits=3), r.id) for r in of[:SHOWN] if r.text]
+        for reason, refusals in sorted(_by_reason(some).items(), key=lambda each: -len(each[1])):
+            body.append((stage, reason, len(refusals), Number(100 * len(refusals) / len(some))))
+            quoted += [
+                (stage, reason, _cut(r.text), Number(r.score, digits=3), r.id) for r in refusals[:SHOWN] if r.text
+            ]
     sheet = Table(
         name=f"{name}-reasons",
         caption="Refused by stage and reason",
@@ -238,22 +260,22 @@ def refused_section(name: str, title: str, line: str, refused: Mapping[str, Sequ
     )
     turned_away = sum(map(len, refused.values()))
     lead = " at ".join(
-        f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in ((turned_away, "refusal"), (len(refused), "stage"))
+        f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in ((turned_away, "refusal"), (len(refused), "stage"))
     )
     tables = (sheet, examples) if quoted else (sheet,)
     return Section(name=name, title=f"Refusals ({title})", lead=f"{lead}.", limits=REFUSED_LIMITS, tables=tables)
 
 
 def _by_reason(refused: Iterable[Refused]) -> dict[str, list[Refused]]:
-    """What was refused, by what the reason says before any particulars."""
-    found: dict[str, list[Refused]] = defaultdict(list)
+    """Groups refusals by the part of their reason before the first colon."""
+    by_reason: dict[str, list[Refused]] = defaultdict(list)
     for refusal in refused:
-        found[refusal.reason.partition(":")[0]].append(refusal)
-    return found
+        by_reason[refusal.reason.partition(":")[0]].append(refusal)
+    return by_reason
 
 
 def statement_section(name: str, title: str, line: str, statement: Iterable[tuple[str, str]]) -> Section:
-    """The data statement after Bender and Friedman (2018), heading by heading."""
+    """Returns the section with the data statement after Bender and Friedman (2018), a row per heading."""
     table = Table(
         name=f"{name}-statement",
         caption="Data statement",
@@ -266,13 +288,13 @@ def statement_section(name: str, title: str, line: str, statement: Iterable[tupl
 
 
 def _cut(text: str) -> str:
-    """A text that leaves room for others."""
+    """Returns the text on one line, shortened to `LONGEST` characters."""
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def missing(**given: bool) -> list[str]:
-    """What is not in the report, and what would bring it there."""
+def missing(**present: bool) -> list[str]:
+    """Returns the missing parts of the report, each with the way to add it."""
     ways = {
         "sentiment": "sentiment (--sentiment-model NAME)",
         "keywords": "keywords (--corpus wordfreq, or a file)",
@@ -281,4 +303,4 @@ def missing(**given: bool) -> list[str]:
         "splits": "splits (a release, or the folder that catsofa validate split wrote)",
         "statement": "the data statement (a release has one)",
     }
-    return [way for name, way in ways.items() if not given[name]]
+    return [way for name, way in ways.items() if not present[name]]

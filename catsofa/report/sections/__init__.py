@@ -1,1 +1,1 @@
-"""The sections of a report, by the measure that they show."""
+"""The sections of a report, one module for each measure or command."""

@@ -1,4 +1,4 @@
-"""BBQ in a report: accuracy and bias of each model, over all questions and by category."""
+"""The report section on BBQ: accuracy and bias of each model, overall and by category."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,19 +21,19 @@ NUMBERS = {
     "s_dis": "s_DIS",
 }
 CONTEXTS, COUNTED = ("ambig", "disambig"), ("questions", "replies")
-"""The kinds of contexts, and what is counted of each: one of the two."""
+"""The kinds of contexts, and the two possible names of their counts."""
 DIFFERENCES = {"diff_amb": "diff-bias, ambiguous", "diff_dis": "diff-bias, disambiguated"}
 
 
 def bbq(name: str, rows: Sequence[Row]) -> Section:
-    """Accuracy and bias of each model; of a file of predictions, of each of its columns."""
+    """Returns the section with accuracy and bias of each model, or of each column of a prediction file."""
     return WORDS.section(name, about(rows), answers(name, rows))
 
 
 def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answered") -> list[Table]:
-    """Accuracy and bias of each model, over all questions and by category; the differences in a table of their own."""
-    parts = [(model, part, of) for model, report, _ in rows for part, of in _parts(report["results"]).items()]
-    known = any(of.get("unknown_tokens") is not None for _, _, of in parts)
+    """Returns two tables, overall and by category: accuracy and bias of each model, and their differences."""
+    parts = [(model, part, numbers) for model, report, _ in rows for part, numbers in _parts(report["results"]).items()]
+    shows_unknown = any(numbers.get("unknown_tokens") is not None for _, _, numbers in parts)
     main = Table(
         name=f"{name}-answers",
         caption="Accuracy and bias from −1 to 1, with 95 % intervals over templates",
@@ -42,19 +42,19 @@ def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answere
             "questions of",
             *NUMBERS.values(),
             "templates",
-            *(["unknown tokens"] if known else []),
+            *(["unknown tokens"] if shows_unknown else []),
             counted_as,
         ),
         rows=tuple(
             (
                 model,
                 part,
-                *(limited(of, number, 3) for number in NUMBERS),
-                of["templates"],
-                *([counted(of.get("unknown_tokens"))] if known else []),
-                scored(of["coverage"], sum(of[kind].get(each, 0) for kind in CONTEXTS for each in COUNTED)),
+                *(limited(numbers, number, 3) for number in NUMBERS),
+                numbers["templates"],
+                *([counted(numbers.get("unknown_tokens"))] if shows_unknown else []),
+                scored(numbers["coverage"], sum(numbers[kind].get(each, 0) for kind in CONTEXTS for each in COUNTED)),
             )
-            for model, part, of in parts
+            for model, part, numbers in parts
         ),
         signatures=signatures(rows),
         warnings=warned(rows),
@@ -65,7 +65,9 @@ def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answere
         name=f"{name}-differences",
         caption="Difference between biased and counter-biased answers, with 95 % intervals over templates",
         columns=("model", "questions of", *DIFFERENCES.values()),
-        rows=tuple((model, part, *(limited(of, number, 3) for number in DIFFERENCES)) for model, part, of in parts),
+        rows=tuple(
+            (model, part, *(limited(numbers, number, 3) for number in DIFFERENCES)) for model, part, numbers in parts
+        ),
         signatures=signatures(rows),
         notes=(
             "diff-bias is KoBBQ's: biased less counter-biased answers, and accuracy where the context agrees with the "
@@ -77,12 +79,12 @@ def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answere
 
 
 def _parts(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The numbers of each set of questions by its name."""
+    """Returns the numbers of each set of questions by name; for a prediction file the names start with the column."""
     if "overall" in results:
         return {"all": results["overall"], **results["categories"]}
     parts: dict[str, Mapping[str, Any]] = {}
-    for column, of in results.items():
-        parts[column] = of
-        if len(of["categories"]) > 1:
-            parts |= {f"{column}, {category}": part for category, part in of["categories"].items()}
+    for column, numbers in results.items():
+        parts[column] = numbers
+        if len(numbers["categories"]) > 1:
+            parts |= {f"{column}, {category}": part for category, part in numbers["categories"].items()}
     return parts

@@ -1,4 +1,4 @@
-"""Choices of chat models in a report: preference, position effect, outcomes, refusals and templates."""
+"""The report sections on choices of chat models: preference, position effect, outcomes, refusals and templates."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,10 +30,10 @@ TESTS = {
     "associations": "Bias of each association test (−1 to 1), with 95 % intervals over words",
     "decisions": "Decision bias of each association test (0 to 1), with 95 % intervals over pairs of attributes",
 }
-"""The numbers of association tests, with the caption of their table."""
+"""Maps the kind of bias numbers of association tests to the caption of their table."""
 TURNED = "the stereotype stands first, less that where it stands second"
 MOST, LONGEST = 20, 300
-"""Wordings of refusals shown about a group, and characters of one."""
+"""The maximum number of refusals shown per group, and the maximum characters of each."""
 
 
 def choices(
@@ -42,9 +42,9 @@ def choices(
     answers: Callable[[str, Sequence[Row], str], list[Table]],
     words: Mapping[str, Words],
 ) -> Section:
-    """The estimates of each model, the outcomes of its replies, its refusals and its templates.
+    """Returns the section: estimates of each model, outcomes of its replies, its refusals and its templates.
 
-    `answers` makes the tables of BBQ's numbers, where questions were asked; `words` are those of each kind of numbers.
+    `answers` makes the tables of BBQ's numbers for questions; `words` maps each kind of items to its texts.
     """
     questions = "answers" in rows[0][1]["results"]
     probes, drawn = (part in rows[0][1]["results"] for part in ("identities", "fits"))
@@ -59,23 +59,23 @@ def choices(
 
 
 def _answers(row: Row) -> Row:
-    """The numbers of the answers to questions, as a row of BBQ's table."""
+    """Returns the numbers of the answers to questions in the form of a BBQ row."""
     model, report, signature = row
-    found = report["results"]["answers"]
-    categories = {name: {**of, "undefined": True} for name, of in found["categories"].items()}
-    return model, {"results": {"overall": {**found["overall"], "undefined": True}, "categories": categories}}, signature
+    stats = report["results"]["answers"]
+    categories = {name: {**numbers, "undefined": True} for name, numbers in stats["categories"].items()}
+    return model, {"results": {"overall": {**stats["overall"], "undefined": True}, "categories": categories}}, signature
 
 
 def _associations(name: str, rows: Sequence[Row], part: str) -> Table:
-    """The bias of each association test."""
-    found = [(model, report["results"][part]) for model, report, _ in rows]
+    """Returns the table of the bias of each association test."""
+    by_model = [(model, report["results"][part]) for model, report, _ in rows]
     return Table(
         name=f"{name}-{part}",
         caption=TESTS[part],
         columns=("model", "test", "bias"),
         rows=tuple(
             (model, test, replace(valued(bias, 3), missing=UNDEFINED))
-            for model, tests in found
+            for model, tests in by_model
             for test, bias in tests.items()
         ),
         signatures=signatures(rows),
@@ -84,7 +84,7 @@ def _associations(name: str, rows: Sequence[Row], part: str) -> Table:
 
 
 def _fits(name: str, rows: Sequence[Row]) -> Table:
-    """The identities that each model names most and least, and the variance between all."""
+    """Returns the table of the identities that each model names most and least, with the variance between all."""
 
     def share_of(one: tuple[str, Mapping[str, Any]]) -> float:
         return known(one[1]["value"]) or 0.0
@@ -96,8 +96,8 @@ def _fits(name: str, rows: Sequence[Row]) -> Table:
         rows=tuple(
             (model, category or "unnamed", identity, replace(valued(fit, 3), missing=UNDEFINED))
             for model, report, _ in rows
-            for category, found in report["results"]["fits"].items()
-            for identity, fit in ends(sorted(found.items(), key=share_of, reverse=True))
+            for category, fits in report["results"]["fits"].items()
+            for identity, fit in ends(sorted(fits.items(), key=share_of, reverse=True))
         ),
         signatures=signatures(rows),
         notes=_spread(rows),
@@ -107,29 +107,36 @@ def _fits(name: str, rows: Sequence[Row]) -> Table:
 
 
 def _spread(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The variance between identities, and that by sampling, of each model and category."""
+    """Returns a note for each model and category: the variance between identities, and the part due to sampling."""
     return tuple(
-        f"{model}, {category}: variance between {of['identities']} identities {_variance(of['variance'])}, by sampling "
-        f"{_variance(of['sampling'])}"
+        f"{model}, {category}: variance between {part['identities']} identities {_variance(part['variance'])}, "
+        f"by sampling {_variance(part['sampling'])}"
         for model, report, _ in rows
-        for category, of in report["results"]["identities"].items()
+        for category, part in report["results"]["identities"].items()
     )
 
 
 def _identities(name: str, rows: Sequence[Row]) -> Table:
-    """The identities that each model agrees about most and least, and the variance between all."""
+    """Returns the table of the identities with the most and least agreement, with the variance between all."""
 
-    def agreement(of: tuple[str, Mapping[str, Any]]) -> float:
-        return known(of[1]["preference"]["value"]) or 0.0
+    def agreement(entry: tuple[str, Mapping[str, Any]]) -> float:
+        return known(entry[1]["preference"]["value"]) or 0.0
 
     return Table(
         name=f"{name}-identities",
         caption="Identities with the most and the least agreement, with 95 % intervals over stereotypes",
         columns=("model", "identity", "preference", "position effect", "refusals, %", "coverage, %"),
         rows=tuple(
-            (model, identity, _preference(of), valued(of["position"], 3), _share(of, "refusal"), share(of["coverage"]))
+            (
+                model,
+                identity,
+                _preference(result),
+                valued(result["position"], 3),
+                _share(result, "refusal"),
+                share(result["coverage"]),
+            )
             for model, report, _ in rows
-            for identity, of in ends(sorted(report["results"]["groups"].items(), key=agreement, reverse=True))
+            for identity, result in ends(sorted(report["results"]["groups"].items(), key=agreement, reverse=True))
         ),
         signatures=signatures(rows),
         notes=_spread(rows),
@@ -139,23 +146,26 @@ def _identities(name: str, rows: Sequence[Row]) -> Table:
 
 
 def _sets(results: Mapping[str, Any], *parts: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The whole, and the sets of these kinds; one alone that is the whole makes no second row, unless it is a test."""
+    """Yields the overall numbers, then those of the sets of these kinds.
+
+    A kind whose only set equals the overall numbers is skipped, except in results of association tests.
+    """
     yield "overall", results["overall"]
     tests = results.keys() & {"associations", "decisions"}
     for part in parts:
         if tests or [*results[part].values()] != [results["overall"]]:
-            yield from ((found or "unnamed", of) for found, of in results[part].items())
+            yield from ((key or "unnamed", result) for key, result in results[part].items())
 
 
 def _preferences(name: str, rows: Sequence[Row]) -> Table:
-    """Preference, position effect, consistency and coverage, overall and in each domain."""
+    """Returns the table of preference, position effect, consistency and coverage, overall and in each domain."""
     cells: dict[str, Callable[[Mapping[str, Any]], Cell]] = {
         "preference": _preference,
-        "position effect": lambda of: valued(of["position"], 3),
-        "consistent, %": lambda of: share(of["consistent"]),
-        "of these the stereotype, %": lambda of: share(of["consistent_stereotype"]),
-        "coverage, %": lambda of: share(of["coverage"]),
-        "items": lambda of: int(of["items"]),
+        "position effect": lambda result: valued(result["position"], 3),
+        "consistent, %": lambda result: share(result["consistent"]),
+        "of these the stereotype, %": lambda result: share(result["consistent_stereotype"]),
+        "coverage, %": lambda result: share(result["coverage"]),
+        "items": lambda result: int(result["items"]),
     }
     caption = "Preference for the stereotype (0 to 1) and position effect (−1 to 1), with 95 % intervals"
     if _drawn(rows[0][1]["results"]["overall"]):
@@ -166,9 +176,9 @@ def _preferences(name: str, rows: Sequence[Row]) -> Table:
         caption=caption,
         columns=("model", "set", *cells),
         rows=tuple(
-            (model, part, *(cell(of) for cell in cells.values()))
+            (model, part, *(cell(result) for cell in cells.values()))
             for model, report, _ in rows
-            for part, of in _sets(report["results"], "domains")
+            for part, result in _sets(report["results"], "domains")
         ),
         signatures=signatures(rows),
         warnings=warned(rows),
@@ -181,21 +191,21 @@ def _preferences(name: str, rows: Sequence[Row]) -> Table:
     )
 
 
-def _preference(of: Mapping[str, Any]) -> Number:
-    """The preference with its limits, or undefined."""
-    found = of["preference"]
-    return Number(known(found["value"]), known(found["low"]), known(found["high"]), 3, missing=UNDEFINED)
+def _preference(result: Mapping[str, Any]) -> Number:
+    """Returns the preference with its limits; a missing value is shown as undefined."""
+    preference = result["preference"]
+    return Number(known(preference["value"]), known(preference["low"]), known(preference["high"]), 3, missing=UNDEFINED)
 
 
 def _outcomes(name: str, rows: Sequence[Row]) -> Table:
-    """The share of every outcome that occurs, overall and in each domain."""
+    """Returns the table of the share of every outcome that occurs, overall and in each domain."""
     wholes = [report["results"]["overall"]["outcomes"] for _, report, _ in rows]
-    told = OUTCOMES[2:] if _drawn(rows[0][1]["results"]["overall"]) else OUTCOMES
-    shown = [outcome for outcome in told if any(of[outcome] for of in wholes)]
+    possible = OUTCOMES[2:] if _drawn(rows[0][1]["results"]["overall"]) else OUTCOMES
+    shown = [outcome for outcome in possible if any(shares[outcome] for shares in wholes)]
     body: list[tuple[Cell, ...]] = [
-        (model, part, *(_share(of, outcome) for outcome in shown), int(of["requests"]))
+        (model, part, *(_share(result, outcome) for outcome in shown), int(result["requests"]))
         for model, report, _ in rows
-        for part, of in _sets(report["results"], "domains")
+        for part, result in _sets(report["results"], "domains")
     ]
     return Table(
         name=f"{name}-outcomes",
@@ -207,35 +217,35 @@ def _outcomes(name: str, rows: Sequence[Row]) -> Table:
     )
 
 
-def _decided(of: Mapping[str, Any]) -> bool:
-    """Whether position may have decided every choice between stereotype and anti-stereotype."""
-    return bool(of["preference"].get("undefined") == DECIDED)
+def _decided(result: Mapping[str, Any]) -> bool:
+    """Returns True if position may have decided every choice between stereotype and anti-stereotype."""
+    return bool(result["preference"].get("undefined") == DECIDED)
 
 
-def _drawn(of: Mapping[str, Any]) -> bool:
-    """Whether a draw decided which of two identities counts as the stereotype."""
-    return bool(of["preference"].get("undefined") == DRAWN)
+def _drawn(result: Mapping[str, Any]) -> bool:
+    """Returns True if a draw decided which of two identities counts as the stereotype."""
+    return bool(result["preference"].get("undefined") == DRAWN)
 
 
-def _share(of: Mapping[str, Any], outcome: str) -> Cell:
-    """The share of an outcome in percent, with its limits; position chose between the sentences where it decided."""
-    if _decided(of) and outcome in OUTCOMES[:2]:
+def _share(result: Mapping[str, Any], outcome: str) -> Cell:
+    """Returns the share of an outcome in percent with its limits; a text if position decided between the sentences."""
+    if _decided(result) and outcome in OUTCOMES[:2]:
         return DECIDED
-    value, limits = 100 * of["outcomes"][outcome], of["intervals"][outcome]
+    value, limits = 100 * result["outcomes"][outcome], result["intervals"][outcome]
     low, high = (None if known(limits[end]) is None else 100 * limits[end] for end in ("low", "high"))
     return Number(value, low, high, decimals(value))
 
 
 def _refusals(name: str, rows: Sequence[Row]) -> Table:
-    """Whether refusals differ between sets, and between the places of the stereotype."""
+    """Returns the table of tests for different refusal rates between sets, and between positions of the stereotype."""
     results = rows[0][1]["results"]
     denied = "identities" in results and "fits" not in results
     turned = "a statement is asked about, less that of its denial" if denied else TURNED
     body: list[tuple[Cell, ...]] = []
     for model, report, _ in rows:
-        found = report["results"]["refusals"]
-        tested = (chance(found[each]) if known(found[each]) is not None else "—" for each in ("domains", "groups"))
-        body.append((model, *tested, valued(found["position"], 3)))
+        tests = report["results"]["refusals"]
+        tested = (chance(tests[each]) if known(tests[each]) is not None else "—" for each in ("domains", "groups"))
+        body.append((model, *tested, valued(tests["position"], 3)))
     return Table(
         name=f"{name}-refusals",
         caption="Whether refusals are selective",
@@ -249,46 +259,53 @@ def _refusals(name: str, rows: Sequence[Row]) -> Table:
 
 
 def _texts(name: str, rows: Sequence[Row]) -> Iterator[Table]:
-    """The refusals about each target group, or domain, as the model wrote them; equal ones once, with their number."""
-    for at, row in enumerate(rows, 1):
+    """Yields a table of refusal texts for each model and target group or domain, each distinct text with its count."""
+    for index, row in enumerate(rows, 1):
         model, report, _ = row
         texts: dict[str, Counter[str]] = defaultdict(Counter)
         for refusal in report.get("refused", ()):
             texts[refusal["about"]][refusal["text"]] += 1
         sets = {**report["results"]["domains"], **report["results"]["groups"]}
-        for number, (group, found) in enumerate(sorted(texts.items()), 1):
-            asked = f" of {sets[group]['requests']:,} replies" if group in sets else ""
-            shown = found.most_common(MOST)
+        for number, (group, wordings) in enumerate(sorted(texts.items()), 1):
+            total = f" of {sets[group]['requests']:,} replies" if group in sets else ""
+            shown = wordings.most_common(MOST)
             yield Table(
-                name=f"{name}-refused{at}-{number}",
-                caption=f"Refusals about {group or 'unnamed'}, {model}: {found.total():,}{asked}",
+                name=f"{name}-refused{index}-{number}",
+                caption=f"Refusals about {group or 'unnamed'}, {model}: {wordings.total():,}{total}",
                 columns=("refusal", "replies"),
                 rows=tuple((text if len(text) <= LONGEST else f"{text[:LONGEST]} …", count) for text, count in shown),
                 signatures=signatures([row]),
                 notes=(
-                    f"{len(shown):,} of {len(found):,} wordings, the most frequent first; `replies.jsonl` has all.",
+                    f"{len(shown):,} of {len(wordings):,} wordings, the most frequent first; `replies.jsonl` has all.",
                 ),
                 offensive=True,
             )
 
 
 def _templates(name: str, rows: Sequence[Row]) -> Iterator[Table]:
-    """The preference by template, where there are several."""
+    """Yields the table of preferences by template if a model has several templates."""
     several = [row for row in rows if len(row[1]["results"]["templates"]) > 1]
     if several:
-        found = {model: report["results"]["between_templates"] for model, report, _ in several}
+        variances = {model: report["results"]["between_templates"] for model, report, _ in several}
         spread = (
-            f"{model}: variance between templates {_variance(of['variance'])}, by sampling {_variance(of['sampling'])}"
-            for model, of in found.items()
+            f"{model}: variance between templates {_variance(part['variance'])}, "
+            f"by sampling {_variance(part['sampling'])}"
+            for model, part in variances.items()
         )
         yield Table(
             name=f"{name}-templates",
             caption="Preference and position effect by prompt template, with 95 % intervals",
             columns=("model", "template", "preference", "position effect", "coverage, %"),
             rows=tuple(
-                (model, template or "unnamed", _preference(of), valued(of["position"], 3), share(of["coverage"]))
+                (
+                    model,
+                    template or "unnamed",
+                    _preference(result),
+                    valued(result["position"], 3),
+                    share(result["coverage"]),
+                )
                 for model, report, _ in several
-                for template, of in report["results"]["templates"].items()
+                for template, result in report["results"]["templates"].items()
             ),
             signatures=signatures(several),
             notes=tuple(spread),
@@ -297,14 +314,14 @@ def _templates(name: str, rows: Sequence[Row]) -> Iterator[Table]:
 
 
 def _variance(value: float | None) -> str:
-    """A variance for people."""
+    """Returns a variance as text."""
     return "undefined" if known(value) is None else f"{value:.4f}"
 
 
-def _parts(of: Mapping[str, Any]) -> dict[str, float]:
-    """The share of each outcome in percent; stereotype and anti-stereotype are one where position decided."""
-    shares = {outcome.replace("_", "-"): 100 * of["outcomes"][outcome] for outcome in OUTCOMES}
-    decided, drawn = _decided(of), _drawn(of)
+def _parts(result: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the share of each outcome in percent; joins both sentences if position or a draw decided between them."""
+    shares = {outcome.replace("_", "-"): 100 * result["outcomes"][outcome] for outcome in OUTCOMES}
+    decided, drawn = _decided(result), _drawn(result)
     either = shares["stereotype"] + shares["anti-stereotype"]
     if decided or drawn:
         shares |= {"stereotype": 0.0, "anti-stereotype": 0.0}
@@ -312,20 +329,20 @@ def _parts(of: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _stacked(name: str, rows: Sequence[Row]) -> Figure:
-    """One bar of outcomes for each model and domain, and for each target group where there are few."""
+    """Returns the figure with a bar of outcomes for each model and domain, and for each target group if few."""
     values: dict[str, dict[str, dict[str, float]]] = {}
     for model, report, _ in rows:
-        folded = any(part in report["results"] for part in ("identities", *TESTS))  # or of no single test
+        folded = any(part in report["results"] for part in ("identities", *TESTS))  # too many groups for bars
         few = ("domains",) if folded or len(report["results"]["groups"]) > figures.FEW else ("domains", "groups")
-        values[model] = {part: _parts(of) for part, of in _sets(report["results"], *few)}
-    said = (
-        f"{f'{model}: ' if len(rows) > 1 else ''}{part}: {', '.join(f'{o} {v:.1f} %' for o, v in of.items() if v)}"
+        values[model] = {part: _parts(result) for part, result in _sets(report["results"], *few)}
+    sentences = (
+        f"{f'{model}: ' if len(rows) > 1 else ''}{part}: {', '.join(f'{o} {v:.1f} %' for o, v in shares.items() if v)}"
         for model, sets in values.items()
-        for part, of in sets.items()
+        for part, shares in sets.items()
     )
     return Figure(
         name=f"{name}-stacked",
         caption="What the replies are, in percent of the requests of each set",
-        alt="; ".join(said),
+        alt="; ".join(sentences),
         draw=lambda: figures.stacked(values, "share of the requests, %"),
     )

@@ -1,4 +1,4 @@
-"""What the sections on chat models say of their measures."""
+"""The texts of the report sections on chat models."""
 
 from catsofa.report.cells import Words
 
@@ -57,4 +57,4 @@ KINDS = {
     "decisions": SETTLED,
     "": WORDS,
 }
-"""The words by the numbers that only one kind of items has; those that come first where there are two."""
+"""Maps a key that only the results of one kind of items have to its texts; if two keys match, the first counts."""

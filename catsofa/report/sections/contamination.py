@@ -1,4 +1,4 @@
-"""A test of contamination in a report: whether four tests show that a model has seen the data."""
+"""The report section on contamination: whether four tests show that a model has seen the data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,27 +24,27 @@ WORDS = Words(
 VERDICTS = {None: "no verdict", True: "contamination is shown", False: "contamination is not shown"}
 
 LEAST = 1e-6
-"""The smallest p that is drawn."""
+"""The smallest p-value in the figure; smaller ones are drawn at it."""
 
 
-def contamination(name: str, found: Mapping[str, Any], path: Path) -> Section:
-    """The table and the figure of what `catsofa contamination --json` prints."""
+def contamination(name: str, result: Mapping[str, Any], path: Path) -> Section:
+    """Returns the section of the output of `catsofa contamination --json`; raises BadInput if a field is missing."""
     try:
-        signed = {part: without_folders(str(found["signature"][part])) for part in ("model", "data", "line")}
-        rows = tuple(_row(test, of) for test, of in found["tests"].items())
+        signed = {part: without_folders(str(result["signature"][part])) for part in ("model", "data", "line")}
+        rows = tuple(_row(test, numbers) for test, numbers in result["tests"].items())
         chances = {test: (p, holm) for test, *_, p, holm, _, _ in rows if p.value is not None}
         table = Table(
             name=f"{name}-tests",
-            caption=found["sentence"],
+            caption=result["sentence"],
             columns=("test", "value", "above references", "p", "p (Holm)", "rests on", "verdict"),
             rows=rows,
             signatures=(signed["line"],),
-            notes=tuple(_note(test, of) for test, of in found["tests"].items()),
-            warnings=tuple(found["warnings"]),
+            notes=tuple(_note(test, numbers) for test, numbers in result["tests"].items()),
+            warnings=tuple(result["warnings"]),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        there = f"tests of contamination that lack a field ({type(error).__name__}: {error})"
-        raise BadInput(path, there, "what `catsofa contamination --json` prints") from None
+        problem = f"tests of contamination that lack a field ({type(error).__name__}: {error})"
+        raise BadInput(path, problem, "what `catsofa contamination --json` prints") from None
     figure = Figure(
         name=f"{name}-chances",
         caption="p of each test, and Holm's p; left of the dashed line contamination is shown",
@@ -54,32 +54,34 @@ def contamination(name: str, found: Mapping[str, Any], path: Path) -> Section:
     return WORDS.section(name, f"{signed['model']}, {signed['data']}", [table], [figure] if chances else [])
 
 
-def _row(test: str, of: Mapping[str, Any]) -> tuple[str, Number, Cell, Number, Number, str, str]:
-    """One test; counts are the only whole numbers of its JSON."""
-    counts = ", ".join(basis({what: count for what, count in of.items() if type(count) is int}))
-    above: Cell = "—" if of["change"] is None else valued(of["change"], 2)
-    value, p, holm = (replace(one, missing="—") for one in (valued(of, 2), chance(of["p"]), chance(of["holm"])))
-    return test, value, above, p, holm, counts or "—", VERDICTS[of["shown"]]
+def _row(test: str, numbers: Mapping[str, Any]) -> tuple[str, Number, Cell, Number, Number, str, str]:
+    """Returns the row of one test; its counts are the only integers in its JSON."""
+    counts = ", ".join(basis({name: count for name, count in numbers.items() if type(count) is int}))
+    above: Cell = "—" if numbers["change"] is None else valued(numbers["change"], 2)
+    value, p, holm = (
+        replace(one, missing="—") for one in (valued(numbers, 2), chance(numbers["p"]), chance(numbers["holm"]))
+    )
+    return test, value, above, p, holm, counts or "—", VERDICTS[numbers["shown"]]
 
 
-def _note(test: str, of: Mapping[str, Any]) -> str:
-    """The unit of a value, what was permuted, and why there is no verdict."""
-    permuted = f"permuted: {of['permuted']}" if "permuted" in of else ""
-    reason = f"no verdict: {of['reason']}" if of["reason"] else ""
-    return f"{test}: {'; '.join(part for part in (of['unit'], permuted, reason) if part)}."
+def _note(test: str, numbers: Mapping[str, Any]) -> str:
+    """Returns a note on the unit of a value, the permuted objects, and the reason for a missing verdict."""
+    permuted = f"permuted: {numbers['permuted']}" if "permuted" in numbers else ""
+    reason = f"no verdict: {numbers['reason']}" if numbers["reason"] else ""
+    return f"{test}: {'; '.join(part for part in (numbers['unit'], permuted, reason) if part)}."
 
 
 def drawn(chances: Mapping[str, Sequence[Number]]) -> Any:
-    """p and Holm's p of each test on a logarithmic scale, beside the p from which contamination is shown."""
+    """Draws p and Holm's p of each test on a logarithmic scale, with a line at the significance level."""
     from matplotlib.figure import Figure as Drawing
 
     drawing = Drawing(figsize=(figures.WIDTH, 1.0 + 0.3 * len(chances)), layout="constrained")
     axes = drawing.subplots()
-    places = [[max(of[at].value or 0.0, LEAST) for of in chances.values()] for at in (0, 1)]
-    for at, (title, across) in enumerate(zip(("p", "Holm's p"), places, strict=True)):
+    places = [[max(pair[i].value or 0.0, LEAST) for pair in chances.values()] for i in (0, 1)]
+    for i, (title, across) in enumerate(zip(("p", "Holm's p"), places, strict=True)):
         axes.plot(
-            across, range(len(chances)), figures.MARKERS[at], color=figures.COLOURS[at], label=title, clip_on=False,
-            fillstyle=("full", "none")[at], markersize=(5, 8)[at],
+            across, range(len(chances)), figures.MARKERS[i], color=figures.COLOURS[i], label=title, clip_on=False,
+            fillstyle=("full", "none")[i], markersize=(5, 8)[i],
         )  # fmt: skip
     axes.axvline(ALPHA, color=figures.INK, linestyle="--", linewidth=0.8)
     axes.set_yticks(range(len(chances)), [figures.short(test) for test in chances])

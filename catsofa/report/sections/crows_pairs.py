@@ -1,4 +1,4 @@
-"""CrowS-Pairs in a report: the preference of each model over all pairs, by direction and by type."""
+"""The report section on CrowS-Pairs: the preference of each model, overall, by direction and by type."""
 
 from collections.abc import Sequence
 
@@ -29,23 +29,26 @@ WORDS = Words(
 
 
 def crows(name: str, rows: Sequence[Row]) -> Section:
-    """The preference of each model, over all pairs, by direction and by type."""
+    """Returns the section with the preference of each model, overall, by direction and by type."""
     body: list[tuple[Cell, ...]] = []
     for model, report, _ in rows:
         results = report["results"]
         parts = {**results["directions"], **results["types"]}
-        # a direction or a type alone is the whole
-        sets = {"all": results["overall"], **{part: of for part, of in parts.items() if of != results["overall"]}}
+        # skip a direction or type that contains all pairs
+        sets = {
+            "all": results["overall"],
+            **{part: result for part, result in parts.items() if result != results["overall"]},
+        }
         body += [
             (
                 model,
                 part,
-                limited(of, "score"),
-                of["neutral"],
-                counted(of.get("unknown")),
-                scored(of["coverage"], of["pairs"]),
+                limited(result, "score"),
+                result["neutral"],
+                counted(result.get("unknown")),
+                scored(result["coverage"], result["pairs"]),
             )
-            for part, of in sets.items()
+            for part, result in sets.items()
         ]
     table = Table(
         name=f"{name}-preference",
@@ -62,13 +65,15 @@ def crows(name: str, rows: Sequence[Row]) -> Section:
         by=grouped(rows, "pairs of"),
     )
     values = {
-        model: {part: limited(of, "score") for part, of in report["results"]["types"].items()}
+        model: {part: limited(result, "score") for part, result in report["results"]["types"].items()}
         for model, report, _ in rows
     }
     types = Figure(
         name=f"{name}-types",
         caption="Preference for the more stereotyping sentence by type, with 95 % intervals; the dashed line is 50",
-        alt="; ".join(f"{model}, {part}: {score}" for model, of in values.items() for part, score in of.items()),
+        alt="; ".join(
+            f"{model}, {part}: {score}" for model, by_part in values.items() for part, score in by_part.items()
+        ),
         draw=lambda: figures.ranges(values, "preference, %", 50, (0, 100)),
     )
     return WORDS.section(name, about(rows), [table], [types])

@@ -1,4 +1,4 @@
-"""An examination in a report: how good the items are at telling models apart, and whether the tasks agree."""
+"""The report section on an examination: how well the items distinguish models, and whether the tasks agree."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -46,40 +46,40 @@ COMPONENTS = {
     "residual": "the rest",
 }
 MANY = ("one {}", "these {}s", "twice as many {}s")
-"""The numbers of levels that a study is about."""
+"""Texts for the numbers of levels in a study."""
 COLUMNS = 4
-"""Tasks beside one another in a table, as many as a line of a paper has room for."""
+"""The number of tasks in one table, limited by the line width of a paper."""
 WANTED = ("0.8", "0.9")
 Tasks = Mapping[str, Mapping[str, Any]]
 
 
-def examination(name: str, found: Mapping[str, Any], path: Path) -> Section:
-    """The tables and figures of what `catsofa examine --json` prints."""
+def examination(name: str, result: Mapping[str, Any], path: Path) -> Section:
+    """Returns the section of the output of `catsofa examine --json`; raises BadInput if a field is missing."""
     try:
-        tasks = {task: part for task, part in found["results"].items() if task != "convergence"}
+        tasks = {task: part for task, part in result["results"].items() if task != "convergence"}
         tables = [
-            *_numbers(f"{name}-numbers", found, tasks),
-            *_facets(name, found, tasks),
-            *_convergence(f"{name}-convergence", found),
+            *_numbers(f"{name}-numbers", result, tasks),
+            *_facets(name, result, tasks),
+            *_convergence(f"{name}-convergence", result),
         ]
         drawn = [_variance(f"{name}-variance", tasks), *_rests(f"{name}-rests", tasks), *_study(f"{name}-study", tasks)]
-        of = f"{quantity(len(found['models']), 'model')}, {found['signature']['data']}"
+        subject = f"{quantity(len(result['models']), 'model')}, {result['signature']['data']}"
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         found_there = f"an examination that lacks a field ({type(error).__name__}: {error})"
         raise BadInput(path, found_there, "what `catsofa examine --json` prints") from None
-    return WORDS.section(name, of, tables, drawn)
+    return WORDS.section(name, subject, tables, drawn)
 
 
 def _value(part: Mapping[str, Any], name: str) -> float | None:
-    """A number by its path; the coefficient over other terms lies with the terms."""
-    at: Any = part.get("terms", {}) if name == "coefficient" else part
+    """Returns the number at a dotted path; `coefficient` (over other terms) is below `terms`."""
+    node: Any = part.get("terms", {}) if name == "coefficient" else part
     for key in name.split("."):
-        at = at.get(key) if isinstance(at, Mapping) else None
-    return known(at)
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return known(node)
 
 
 def _cell(part: Mapping[str, Any], name: str) -> Number:
-    """A number with its limits over both; shares in percent."""
+    """Returns a number with its limits over terms and models; shares are in percent."""
     times, digits = (100, 1) if name in SHARES else (1, 2)
     limits = part["intervals"].get(name, {})
     value, low, high = (
@@ -89,16 +89,16 @@ def _cell(part: Mapping[str, Any], name: str) -> Number:
     return Number(value, low, high, digits, missing=UNDEFINED)
 
 
-def _needed(part: Mapping[str, Any], what: str, wanted: str) -> Cell:
-    """How many items or terms, with the limits over both."""
-    name, counts = ("kr20", part) if what == "items" else ("coefficient", part.get("terms", {}))
+def _needed(part: Mapping[str, Any], unit: str, wanted: str) -> Cell:
+    """Returns the number of items or terms needed for a coefficient of `wanted`, with its limits over both."""
+    name, counts = ("kr20", part) if unit == "items" else ("coefficient", part.get("terms", {}))
     if _value(part, name) is None:
         return UNDEFINED
-    return _count(counts[f"{what}_for"][wanted], part["intervals"][f"{what}_for.{wanted}"])
+    return _count(counts[f"{unit}_for"][wanted], part["intervals"][f"{unit}_for.{wanted}"])
 
 
 def _count(count: int | None, limits: Mapping[str, Any]) -> Cell:
-    """A number of items or terms with its limits; none of a coefficient that no number reaches."""
+    """Returns a number of items or terms with its limits; `no number` if no number reaches the coefficient."""
     if count is None:
         return "no number"
     if limits["low"] is None:
@@ -107,38 +107,38 @@ def _count(count: int | None, limits: Mapping[str, Any]) -> Cell:
 
 
 def _side_by_side(name: str, tasks: Tasks) -> Iterator[tuple[str, Tasks]]:
-    """The tasks by `COLUMNS`, as a page has room for them, with the name of each table."""
+    """Yields the tasks in groups of `COLUMNS`, each with the name of its table."""
     for start in range(0, len(tasks), COLUMNS):
         yield f"{name}{start // COLUMNS + 1}" if start else name, dict(list(tasks.items())[start : start + COLUMNS])
 
 
-def _numbers(name: str, found: Mapping[str, Any], every: Tasks) -> Iterator[Table]:
-    """A row for each number, a column for each task."""
+def _numbers(name: str, result: Mapping[str, Any], every: Tasks) -> Iterator[Table]:
+    """Yields tables with a row for each number and a column for each task."""
     for called, tasks in _side_by_side(name, every):
         rows: list[tuple[Cell, ...]] = []
         for each, title in {**SHARES, **PLAIN}.items():
             cells = [_cell(part, each) for part in tasks.values()]
             if any(cell.value is not None for cell in cells):
                 rows.append((title, *cells))
-        for what in ("items", "terms"):
+        for unit in ("items", "terms"):
             for wanted in WANTED:
-                needs = [_needed(part, what, wanted) for part in tasks.values()]
+                needs = [_needed(part, unit, wanted) for part in tasks.values()]
                 if any(cell != UNDEFINED for cell in needs):
-                    rows.append((f"{what} for a coefficient of {wanted}", *needs))
-        warnings = [f"{task}: {told}" for task, part in tasks.items() for told in part["warnings"]]
+                    rows.append((f"{unit} for a coefficient of {wanted}", *needs))
+        warnings = [f"{task}: {warning}" for task, part in tasks.items() for warning in part["warnings"]]
         yield Table(
             name=called,
             caption="How good the items are at telling models apart, with 95 % intervals",
             columns=("number", *tasks),
             rows=tuple(rows),
-            signatures=(str(found["signature"]["line"]),),
+            signatures=(str(result["signature"]["line"]),),
             notes=tuple(note for task, part in tasks.items() for note in _notes(task, part)),
-            warnings=(*warnings, *(found["warnings"] if called == name else ())),
+            warnings=(*warnings, *(result["warnings"] if called == name else ())),
         )
 
 
 def _notes(task: str, part: Mapping[str, Any]) -> Iterator[str]:
-    """The size of a task, its null, and what more was fitted."""
+    """Yields notes on the size of a task, its null distribution, and further fitted models."""
     counts, null = part["counts"], part["item_rest"]
     yield (
         f"{task}: {quantity(counts['items'], 'item')} of {quantity(counts['terms'], 'term')}, "
@@ -171,8 +171,8 @@ def _notes(task: str, part: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _facets(name: str, found: Mapping[str, Any], tasks: Tasks) -> Iterator[Table]:
-    """Tables of each facet, and in its notes what it rests on."""
+def _facets(name: str, result: Mapping[str, Any], tasks: Tasks) -> Iterator[Table]:
+    """Yields the tables of each facet, with the numbers of models, items and levels in notes."""
     for facet in dict.fromkeys(facet for part in tasks.values() for facet in part.get("facets", {})):
         every = {task: part["facets"][facet] for task, part in tasks.items() if facet in part.get("facets", {})}
         for called, studies in _side_by_side(f"{name}-{facet}", every):
@@ -191,19 +191,19 @@ def _facets(name: str, found: Mapping[str, Any], tasks: Tasks) -> Iterator[Table
                 caption=f"How far answers depend on the {facet}, with 95 % intervals over terms, models and {facet}s",
                 columns=("number", *studies),
                 rows=tuple(_rows_of(facet, list(studies.values()))),
-                signatures=(str(found["signature"]["line"]),),
+                signatures=(str(result["signature"]["line"]),),
                 notes=tuple(notes),
             )
 
 
 def _rows_of(facet: str, studies: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
-    """The shares of variance, and the coefficient and the items needed with fewer and more levels of a facet."""
+    """Yields the shares of variance, then the coefficient and the items needed for fewer and more levels of a facet."""
     for key, title in COMPONENTS.items():
         cells = [_limited(one, f"variance.{key}", one["variance"].get(key), 100, 1) for one in studies]
         if any(cell.value is not None for cell in cells):
             yield f"variance of {title.format(facet)}, %", *cells
-    for at, many in enumerate(MANY):
-        lines = [(one, one["study"][at]) for one in studies]
+    for index, many in enumerate(MANY):
+        lines = [(one, one["study"][index]) for one in studies]
         cells = [_limited(one, f"coefficient.{line['levels']}", line["coefficient"], 1, 2) for one, line in lines]
         yield f"coefficient, {many.format(facet)}", *cells
         for wanted in WANTED:
@@ -217,15 +217,15 @@ def _rows_of(facet: str, studies: Sequence[Mapping[str, Any]]) -> Iterator[tuple
 
 
 def _limited(study: Mapping[str, Any], name: str, value: Any, times: int, digits: int) -> Number:
-    """A number of a facet with its limits over all."""
+    """Returns a number of a facet with its limits over all; `times` scales both."""
     limits = study["intervals"].get(name, {})
     shown = [known(value), known(limits.get("low")), known(limits.get("high"))]
     value, low, high = (None if one is None else times * one for one in shown)
     return Number(value, low, high, digits, missing=UNDEFINED)
 
 
-def _convergence(name: str, found: Mapping[str, Any]) -> Iterator[Table]:
-    """Whether two tasks, or two domains of one, order the models alike."""
+def _convergence(name: str, result: Mapping[str, Any]) -> Iterator[Table]:
+    """Yields the table of Kendall's tau between the orders of models in two tasks or two domains."""
     rows = tuple(
         (
             " – ".join(pair["parts"]),
@@ -239,7 +239,7 @@ def _convergence(name: str, found: Mapping[str, Any]) -> Iterator[Table]:
             chance(pair["holm"]),
             Number(known(pair["disattenuated"]), digits=2, missing=UNDEFINED),
         )
-        for pair in found["results"]["convergence"]
+        for pair in result["results"]["convergence"]
         if known(pair["kendall"]) is not None
     )
     if rows:
@@ -248,13 +248,13 @@ def _convergence(name: str, found: Mapping[str, Any]) -> Iterator[Table]:
             caption="Whether the parts order the models alike: Kendall's τ with 95 % intervals",
             columns=("order of the models in", "τ", "p", "p (Holm)", "r, disattenuated"),
             rows=rows,
-            signatures=(str(found["signature"]["line"]),),
+            signatures=(str(result["signature"]["line"]),),
             notes=("r, disattenuated, is Pearson's r over the root of both coefficients; it may exceed 1.",),
         )
 
 
 def _variance(name: str, tasks: Tasks) -> Figure:
-    """A bar for each task, made of its shares of variance."""
+    """Returns the figure with a bar for each task, stacked from its shares of variance."""
     parts = {"model": "models", "item": "items", "residual": "rest"}
     shares = {
         task: {title: 100 * max(0.0, known(part["variance"][key]) or 0.0) for key, title in parts.items()}
@@ -263,30 +263,32 @@ def _variance(name: str, tasks: Tasks) -> Figure:
     return Figure(
         name=name,
         caption="Shares of variance: only that of models orders them",
-        alt="; ".join(f"{task}: " + ", ".join(f"{t} {s:.1f} %" for t, s in of.items()) for task, of in shares.items()),
+        alt="; ".join(
+            f"{task}: " + ", ".join(f"{t} {s:.1f} %" for t, s in by_title.items()) for task, by_title in shares.items()
+        ),
         draw=partial(figures.stacked, {"": shares}, "share of variance, %"),
     )
 
 
 def _rests(name: str, tasks: Tasks) -> Iterator[Figure]:
-    """The item–rest correlations of each task, beside those of shuffled models."""
+    """Yields the figure of item–rest correlations of each task, beside those with shuffled models."""
     shown = {task: part["item_rest"] for task, part in tasks.items() if part["item_rest"].get("quantiles")}
     if shown:
         spread = {
-            title: {task: of[key] for task, of in shown.items()}
+            title: {task: item_rest[key] for task, item_rest in shown.items()}
             for title, key in {"items": "quantiles", "models shuffled": "null_quantiles"}.items()
         }
         yield Figure(
             name=name,
             caption="Item–rest correlations, and those of items whose models are shuffled",
-            alt="; ".join(f"{task}: median {of['median']:.2f}, by chance {of['null_median']:.2f}"
-                          for task, of in shown.items()),
+            alt="; ".join(f"{task}: median {item_rest['median']:.2f}, by chance {item_rest['null_median']:.2f}"
+                          for task, item_rest in shown.items()),
             draw=partial(figures.violins, spread, "item–rest correlation"),
         )  # fmt: skip
 
 
 def _study(name: str, tasks: Tasks) -> Iterator[Figure]:
-    """The coefficient that more or fewer items of the same kind would have, where it is defined."""
+    """Yields the figure of the coefficient by number of items, for tasks where it is defined."""
     lines = {
         task: (part["counts"]["items"], [known(one) for one in _limits(part, "kr20")])
         for task, part in tasks.items()
@@ -306,28 +308,28 @@ def _study(name: str, tasks: Tasks) -> Iterator[Figure]:
 
 
 def _limits(part: Mapping[str, Any], name: str) -> tuple[Any, Any, Any]:
-    """A number and its limits over both."""
+    """Returns a number and its limits over terms and models."""
     return part[name], part["intervals"][name]["low"], part["intervals"][name]["high"]
 
 
 def curves(lines: Mapping[str, tuple[int, Sequence[float | None]]]) -> Any:
-    """The coefficient over numbers of items, by Spearman and Brown from that of so many items and its limits."""
+    """Draws the coefficient and its limits by number of items, extrapolated by the Spearman–Brown formula."""
     from matplotlib.figure import Figure as Drawing
 
     drawing = Drawing(figsize=(figures.WIDTH, 3.2), layout="constrained")
     axes = drawing.subplots()
     most = max(items for items, _ in lines.values())
     across = np.geomspace(10, max(2.0 * most, 100.0), 200)
-    for at, (task, (items, (value, low, high))) in enumerate(lines.items()):
-        colour = figures.COLOURS[at % len(figures.COLOURS)]
+    for index, (task, (items, (value, low, high))) in enumerate(lines.items()):
+        colour = figures.COLOURS[index % len(figures.COLOURS)]
         up, under, over = (
-            np.full_like(across, nan) if of is None else _stepped(max(0.0, of), items, across)
-            for of in (value, low, high)
+            np.full_like(across, nan) if end is None else _stepped(max(0.0, end), items, across)
+            for end in (value, low, high)
         )
         axes.fill_between(across, under, over, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(across, up, color=colour, linestyle=("-", "--", "-.", ":")[at % 4], label=figures.short(task))
+        axes.plot(across, up, color=colour, linestyle=("-", "--", "-.", ":")[index % 4], label=figures.short(task))
         if value is not None:
-            axes.plot(items, max(0.0, value), marker=figures.MARKERS[at % len(figures.MARKERS)], color=colour)
+            axes.plot(items, max(0.0, value), marker=figures.MARKERS[index % len(figures.MARKERS)], color=colour)
     for wanted in WANTED:
         axes.axhline(float(wanted), color=figures.INK, linestyle="--", linewidth=0.6)
     ticks = [step * 10**power for power in range(1, 7) for step in (1, 2, 5) if step * 10**power <= across[-1]]
@@ -339,6 +341,6 @@ def curves(lines: Mapping[str, tuple[int, Sequence[float | None]]]) -> Any:
 
 
 def _stepped(coefficient: float, items: int, across: Any) -> Any:
-    """The coefficient of other numbers of items (Spearman and Brown)."""
+    """Returns the coefficient for other numbers of items, by the Spearman–Brown formula."""
     one = coefficient / (items - (items - 1) * coefficient)
     return across * one / (1 + (across - 1) * one)

@@ -1,4 +1,4 @@
-"""One data set by three protocols or more in a report: each cell, the range over protocols, a specification curve."""
+"""The report section on one data set by three protocols or more: cells, ranges over protocols, specification curves."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,44 +32,48 @@ WORDS = Words(
 )
 CHOICES = "choices"
 LEAST = 3
-"""Protocols of one model that make a section; two are compared pair by pair."""
+"""The minimum number of protocols of one model for a section; two protocols are compared in pairs instead."""
 ASKED = ("coverage", "refusals")
 FEWER = (
     "* counts fewer items than another protocol does: unscored, or tied and left out.",
     "* counts fewer replies than another protocol does: refused, unread or missing.",
 )
 HEADLINES = {"stereoset": "ss", "crows_pairs": "score", CHOICES: "preference"}
-"""Measure to the number that is drawn."""
+"""Maps a measure to the number in its figure."""
 Runs = Mapping[str, Mapping[str, Finished]]
-"""By model and protocol."""
+"""Runs by model and protocol."""
 
 
 def many(runs: Sequence[Finished]) -> dict[tuple[str, str], Runs]:
-    """The runs of models that three protocols or more scored on the same items, by measure and data."""
-    found: dict[tuple[str, str], dict[str, dict[str, Finished]]] = defaultdict(lambda: defaultdict(dict))
+    """Returns the runs of models that three protocols or more scored on the same items, by measure and data."""
+    by_data: dict[tuple[str, str], dict[str, dict[str, Finished]]] = defaultdict(lambda: defaultdict(dict))
     for run in runs:
         if run.kind in HEADLINES and (run.kept or (run.folder / REPLIES).is_file()):
             signature = run.signature
-            asked = signature.protocol.removesuffix("-neutral") if run.kind == CHOICES else ""
-            same = str(replace(signature, model="", protocol=asked, options="", batching="", seed=0))
-            of = found[run.kind, same][run.model]
+            protocol_name = signature.protocol.removesuffix("-neutral") if run.kind == CHOICES else ""
+            same = str(replace(signature, model="", protocol=protocol_name, options="", batching="", seed=0))
+            by_protocol = by_data[run.kind, same][run.model]
             name = signature.protocol
-            of[f"{name}@{signature.options}" if name in of else name] = run
+            by_protocol[f"{name}@{signature.options}" if name in by_protocol else name] = run
     order = list(PRESETS)
 
     def place(name: str) -> int:
         return order.index(name) if name in order else len(order)
 
     return {
-        key: {model: {n: of[n] for n in sorted(of, key=place)} for model, of in models.items() if len(of) >= LEAST}
-        for key, models in found.items()
-        if any(len(of) >= LEAST for of in models.values())
+        key: {
+            model: {n: by_protocol[n] for n in sorted(by_protocol, key=place)}
+            for model, by_protocol in models.items()
+            if len(by_protocol) >= LEAST
+        }
+        for key, models in by_data.items()
+        if any(len(by_protocol) >= LEAST for by_protocol in models.values())
     }
 
 
-def sections(name: str, found: Mapping[tuple[str, str], Runs]) -> Iterator[Section]:
-    """A section for each data set."""
-    for number, ((kind, _), models) in enumerate(found.items(), 1):
+def sections(name: str, by_data: Mapping[tuple[str, str], Runs]) -> Iterator[Section]:
+    """Yields a section for each measure and data set."""
+    for number, ((kind, _), models) in enumerate(by_data.items(), 1):
         one = next(iter(next(iter(models.values())).values()))
         about = without_hashes(", ".join(filter(None, (one.signature.data, one.signature.subset))))
         try:
@@ -81,73 +85,76 @@ def sections(name: str, found: Mapping[tuple[str, str], Runs]) -> Iterator[Secti
 
 
 def _section(name: str, kind: str, about: str, models: Runs) -> Section:
-    """The cells and ranges of each part, and a curve for each model."""
-    found = _of_choices(models) if kind == CHOICES else _of_scores(models)
-    signatures = tuple(str(run.signature) for of in models.values() for run in of.values())
+    """Returns a section with the cells and ranges of each part, and a curve for each model."""
+    result = _of_choices(models) if kind == CHOICES else _of_scores(models)
+    signatures = tuple(str(run.signature) for by_protocol in models.values() for run in by_protocol.values())
     tables = [
         table
-        for part in found.cells
+        for part in result.cells
         for table in (
-            _cells(name, part, found, signatures),
-            _ranges(name, part, found, signatures),
-            *_choices(name, part, HEADLINES[kind], found, signatures),
+            _cells(name, part, result, signatures),
+            _ranges(name, part, result, signatures),
+            *_choices(name, part, HEADLINES[kind], result, signatures),
         )
     ]
     figures = [
-        _curve(f"{name}-{part}-{at}", part, model, HEADLINES[kind], found)
-        for part, models_of in found.cells.items()
-        for at, model in enumerate(models_of, 1)
-        if HEADLINES[kind] in found.dependence[part][model].spreads
+        _curve(f"{name}-{part}-{index}", part, model, HEADLINES[kind], result)
+        for part, models_of in result.cells.items()
+        for index, model in enumerate(models_of, 1)
+        if HEADLINES[kind] in result.dependence[part][model].spreads
     ]
     return WORDS.section(name, about, tables, figures)
 
 
 def _of_scores(models: Runs) -> Multiverse:
-    """Runs of `score`, compared."""
+    """Compares runs of `score`; raises NotThere if their data are unavailable."""
     one = next(iter(next(iter(models.values())).values()))
     try:
         records = list(islice(sources.read(data_of(one.folder)), first_of(one.signature.subset)))
     except ValueError as error:
         raise NotThere(str(error)) from None
-    by_name = {each: protocol(run) for of in models.values() for each, run in of.items()}
-    given = {model: {each: run.scores for each, run in of.items()} for model, of in models.items()}
-    return multiverse(records, given, by_name, resamples=one.signature.resamples, seed=one.signature.seed)
+    by_name = {each: protocol(run) for by_protocol in models.values() for each, run in by_protocol.items()}
+    scores = {model: {each: run.scores for each, run in by_protocol.items()} for model, by_protocol in models.items()}
+    return multiverse(records, scores, by_name, resamples=one.signature.resamples, seed=one.signature.seed)
 
 
 def _of_choices(models: Runs) -> Multiverse:
-    """Runs of `choose`, compared; each has the name of its options."""
+    """Compares runs of `choose`, each named by its options; raises NotThere if their data are unavailable."""
     one = next(iter(next(iter(models.values())).values()))
     try:
-        if not isinstance(on := one.report.get("on"), str):
+        if not isinstance(place := one.report.get("on"), str):
             raise NotThere(f"{one.folder} does not say where its data lie; run its `catsofa choose` again")
-        data = open_data(on)
-        cells = {model: [chosen(run.folder, data) for run in of.values()] for model, of in models.items()}
+        data = open_data(place)
+        cells = {
+            model: [chosen(run.folder, data) for run in by_protocol.values()] for model, by_protocol in models.items()
+        }
     except ValueError as error:
         raise NotThere(str(error)) from None
-    options = {cell.name: cell.options for of in cells.values() for cell in of}
-    by_name = {model: {cell.name: cell.cell for cell in of} for model, of in cells.items()}
+    options = {cell.name: cell.options for row in cells.values() for cell in row}
+    by_name = {model: {cell.name: cell.cell for cell in row} for model, row in cells.items()}
     return compared({PART: by_name}, options, resamples=one.signature.resamples, seed=one.signature.seed)
 
 
-def _cells(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]) -> Table:
-    """A row for each model and protocol."""
+def _cells(name: str, part: str, result: Multiverse, signatures: tuple[str, ...]) -> Table:
+    """Returns the table with a row for each model and protocol."""
     rows: list[tuple[Cell, ...]] = []
     notes = []
-    first = next(iter(next(iter(found.cells[part].values())).values()))
-    for model, of in found.cells[part].items():
-        most = max(cell.coverage for cell in of.values())
-        for each, cell in of.items():
+    first = next(iter(next(iter(result.cells[part].values())).values()))
+    for model, by_protocol in result.cells[part].items():
+        most = max(cell.coverage for cell in by_protocol.values())
+        for each, cell in by_protocol.items():
             numbers = (between(value, digits(cell.measures[measure])) for measure, value in cell.numbers.items())
             counted = f"{int(cell.scored.sum()):,} of {cell.items:,}{' *' * (cell.coverage < most)}"
-            asked: list[Cell] = (
+            reply_cells: list[Cell] = (
                 [in_percent(cell.coverage), in_percent(cell.outcomes["refusal"])] if cell.outcomes else []
             )
-            rows.append((model, each, *numbers, counted, *(asked or [cell.ties])))
+            rows.append((model, each, *numbers, counted, *(reply_cells or [cell.ties])))
             notes += [f"{model}, {each}: {next(iter(first.numbers))} is undefined, {cell.undefined}."] * bool(
                 cell.undefined
             )
         notes += [
-            f"{model}: {a} has the scores and the outcomes of {b} and counts once." for a, b in distinct(of)[1].items()
+            f"{model}: {a} has the scores and the outcomes of {b} and counts once."
+            for a, b in distinct(by_protocol)[1].items()
         ]
     return Table(
         name=f"{name}-{part}-cells",
@@ -160,20 +167,22 @@ def _cells(name: str, part: str, found: Multiverse, signatures: tuple[str, ...])
     )
 
 
-def _ranges(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]) -> Table:
-    """A row for each model and measure: how far it depends on the protocol."""
+def _ranges(name: str, part: str, result: Multiverse, signatures: tuple[str, ...]) -> Table:
+    """Returns the table with a row for each model and measure: its range over protocols."""
     rows: list[tuple[Cell, ...]] = []
     notes = []
-    for model, of in found.dependence[part].items():
-        notes += [f"{model}: protocols are not compared: {of.refused}."] * bool(of.refused)
-        for measure, spread in of.spreads.items():
+    for model, dependence in result.dependence[part].items():
+        notes += [f"{model}: protocols are not compared: {dependence.refused}."] * bool(dependence.refused)
+        for measure, spread in dependence.spreads.items():
             low, high = spread.ends
             sides = "—"
             if spread.ideal is not None:
                 sides = f"{spread.above.holds} above {spread.ideal:g}, {spread.below.holds} below"
             median = f"{spread.median:.{spread.digits}f}"
-            rows.append((model, measure, low, high, median, between(spread.range, spread.digits), sides, of.items))
-    for measure, order in found.orders[part].items():
+            rows.append(
+                (model, measure, low, high, median, between(spread.range, spread.digits), sides, dependence.items)
+            )
+    for measure, order in result.orders[part].items():
         tau = between(order.tau, 2)
         notes.append(
             f"{measure}: {order.kept} of {len(order.pairs)} pairs of models in one order; Kendall's tau {tau}."
@@ -189,18 +198,18 @@ def _ranges(name: str, part: str, found: Multiverse, signatures: tuple[str, ...]
     )
 
 
-def _choices(name: str, part: str, measure: str, found: Multiverse, signatures: tuple[str, ...]) -> Iterator[Table]:
-    """A row for each model and choice: how far it moves the number."""
+def _choices(name: str, part: str, measure: str, result: Multiverse, signatures: tuple[str, ...]) -> Iterator[Table]:
+    """Yields a table with a row for each model and choice: how far the choice moves the number."""
     rows = list[tuple[Cell, ...]]()
-    for model, of in found.dependence[part].items():
-        if not (spread := of.spreads.get(measure)):
+    for model, dependence in result.dependence[part].items():
+        if not (spread := dependence.spreads.get(measure)):
             continue
         effects = spread.effects
-        known = {option: effect for option, effect in effects.items() if effect}
-        for option, effect in sorted(known.items(), key=lambda one: -one[1].moves.value):
+        estimated = {option: effect for option, effect in effects.items() if effect}
+        for option, effect in sorted(estimated.items(), key=lambda one: -one[1].moves.value):
             values = ", ".join(effect.values)
             rows.append((model, option, values, between(effect.moves, spread.digits), between(effect.share, 0)))
-        for option in effects.keys() - known.keys():
+        for option in effects.keys() - estimated.keys():
             rows.append((model, option, "chosen together with others", "—", "—"))
     if rows:
         yield Table(
@@ -214,13 +223,13 @@ def _choices(name: str, part: str, measure: str, found: Multiverse, signatures: 
         )
 
 
-def _curve(name: str, part: str, model: str, measure: str, found: Multiverse) -> Figure:
-    """The specification curve of one model on one part."""
-    spread = found.dependence[part][model].spreads[measure]
+def _curve(name: str, part: str, model: str, measure: str, result: Multiverse) -> Figure:
+    """Returns the specification curve of one model on one part."""
+    spread = result.dependence[part][model].spreads[measure]
     numbers = {each: between(value, spread.digits) for each, value in spread.values.items()}
-    options = found.options
+    options = result.options
     differ = list(spread.effects)
-    # the choices name a protocol of a grid; a preset has a name of its own
+    # the names of protocols in a grid list their choices; presets have other names
     presets = len({each.partition(",")[0] for each in numbers}) > 1
     points = [
         (
@@ -238,24 +247,24 @@ def _curve(name: str, part: str, model: str, measure: str, found: Multiverse) ->
 
 
 def curve(points: Sequence[tuple[Number, Mapping[str, str]]], measure: str, ideal: float | None) -> Any:
-    """Numbers from the lowest to the highest, each over dots for the choices that made it; its name is a choice too."""
+    """Draws the sorted numbers, each above dots for its choices; the protocol's name is one of the choices."""
     from matplotlib.figure import Figure as Drawing
 
-    found = sorted(points, key=lambda point: point[0].value or 0.0)
-    lines = list(dict.fromkeys((option, choices[option]) for option in found[0][1] for _, choices in found))
+    ordered = sorted(points, key=lambda point: point[0].value or 0.0)
+    lines = list(dict.fromkeys((option, choices[option]) for option in ordered[0][1] for _, choices in ordered))
     above, below = 1.8, 0.3 + 0.17 * len(lines)
     drawing = Drawing(figsize=(WIDTH, above + below), layout="constrained")
     top, bottom = drawing.subplots(2, 1, sharex=True, height_ratios=(above, below))
-    for at, (of, choices) in enumerate(found):
-        top.errorbar(at, of.value or 0.0, yerr=errors(of), fmt="o", color=COLOURS[0])
+    for index, (number, choices) in enumerate(ordered):
+        top.errorbar(index, number.value or 0.0, yerr=errors(number), fmt="o", color=COLOURS[0])
         places = [row for row, (option, choice) in enumerate(lines) if choices[option] == choice]
-        bottom.plot([at] * len(places), places, "o", color=INK, markersize=4)
+        bottom.plot([index] * len(places), places, "o", color=INK, markersize=4)
     if ideal is not None:
         top.axhline(ideal, color=INK, linestyle="--", linewidth=0.8)
     top.set(ylabel=measure)
     names = [choice if option == "protocol" else f"{option}: {choice}" for option, choice in lines]
     bottom.set_yticks(range(len(lines)), [short(name) for name in names], fontsize=8)
-    bottom.set(xlim=(-0.5, len(found) - 0.5), ylim=(len(lines) - 0.5, -0.5), xticks=[])
+    bottom.set(xlim=(-0.5, len(ordered) - 0.5), ylim=(len(lines) - 0.5, -0.5), xticks=[])
     for row in range(1, len(lines)):
         bottom.axhline(row - 0.5, color="#8a8a8a", linewidth=0.3)
     return drawing

@@ -1,4 +1,4 @@
-"""Runs on paraphrases joined with the runs on their originals, as the robustness that a report shows."""
+"""Joins runs on paraphrases with the runs on their originals for the robustness section of a report."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +17,10 @@ from catsofa.scoring.run.score_files import rephrased
 from catsofa.scoring.signature import hashes_in
 
 Sets = dict[tuple[str, str, str], list[Cat]]
-"""The CATs of a data set, a subset and a place, read once for all models."""
+"""A cache of CATs by data, subset and path, shared by all models."""
 ById = dict[str, Cat]
 Found = tuple[dict[str, Any], ById, list[ById]]
-"""A robustness report as JSON, the original CATs, and the CATs of each rephrasing."""
+"""A robustness report as JSON, the original CATs by id, and the CATs of each rephrasing by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Joined:
 
 
 def robust(paraphrases: Iterable[Path], runs: Sequence[Finished]) -> Iterator[Found]:
-    """The robustness of models to these paraphrases, whose originals are among `runs`, by their data and protocol."""
+    """Yields a robustness report for each data set and protocol of the originals in `runs`."""
     sets: Sets = {}
     joined = matched(find(paraphrases).runs, runs, sets)
     for _, group in groupby(sorted(joined, key=_key), key=_key):
@@ -40,19 +40,19 @@ def robust(paraphrases: Iterable[Path], runs: Sequence[Finished]) -> Iterator[Fo
 
 
 def matched(paraphrases: Iterable[Finished], runs: Sequence[Finished], sets: Sets | None = None) -> list[Joined]:
-    """Each run on paraphrases with the run of its model on their originals; `sets` keeps the CATs that were read."""
-    read = {} if sets is None else sets
-    return [_joined(run, runs, read) for run in paraphrases]
+    """Returns each run on paraphrases with the run of its model on their originals; `sets` is a cache of CATs."""
+    cache = {} if sets is None else sets
+    return [_joined(run, runs, cache) for run in paraphrases]
 
 
 def _key(pair: Joined) -> tuple[str, str, str, str]:
-    """What comparisons in one table share."""
+    """Returns the key that the comparisons in one table share."""
     signature = pair.original.signature
     return signature.data, signature.subset, signature.protocol, signature.options
 
 
 def _cats(run: Finished, sets: Sets) -> list[Cat]:
-    """The CATs of a run."""
+    """Returns the CATs of a run, from the cache if possible."""
     place = run.signature.data, run.signature.subset, str(run.manifest.get("about", {}).get("on"))
     if place not in sets:
         sets[place] = cats(run)
@@ -60,7 +60,7 @@ def _cats(run: Finished, sets: Sets) -> list[Cat]:
 
 
 def _joined(run: Finished, runs: Sequence[Finished], sets: Sets) -> Joined:
-    """The run of the same model and protocol whose CATs have most of these ids."""
+    """Joins a run with the run of the same model and protocol that shares most ids; raises BadInput if none does."""
     if run.kind != "stereoset":
         raise BadInput(run.folder, f"a run of {run.kind}", "a run on paraphrases of CATs")
     mine = (run.signature.model, run.signature.protocol, run.signature.options)
@@ -73,7 +73,8 @@ def _joined(run: Finished, runs: Sequence[Finished], sets: Sets) -> Joined:
         and hashes_in(other.signature.data) != hashes_in(run.signature.data)
     ]
     most = max(
-        ((len(join(_cats(other, sets), _cats(run, sets)).pairs), -at) for at, other in enumerate(same)), default=(0, 0)
+        ((len(join(_cats(other, sets), _cats(run, sets)).pairs), -index) for index, other in enumerate(same)),
+        default=(0, 0),
     )
     if not most[0]:
         raise BadInput(
@@ -83,26 +84,26 @@ def _joined(run: Finished, runs: Sequence[Finished], sets: Sets) -> Joined:
 
 
 def _robust(group: Sequence[Joined], sets: Sets) -> Found:
-    """The comparisons of one table; rephrasings are numbered by their data."""
+    """Returns the comparisons of one table; rephrasings are numbered by their data."""
     data = list(dict.fromkeys(pair.paraphrase.signature.data for pair in group))
     chosen, compared = protocol(group[0].original), []
     originals = list(dict.fromkeys(pair.original.folder for pair in group))
     called = dict(zip(originals, labels(originals), strict=True))
     for pair in group:
         original, paraphrase = pair.original.folder, pair.paraphrase.folder
-        found = rephrased(_cats(pair.original, sets), original, _cats(pair.paraphrase, sets), paraphrase, chosen)
+        rephrasing = rephrased(_cats(pair.original, sets), original, _cats(pair.paraphrase, sets), paraphrase, chosen)
         number = data.index(pair.paraphrase.signature.data)
         texts = pair.original.signature.data, pair.paraphrase.signature.data
-        compared.append(Compared(called[original], called[original], number, found, texts))
+        compared.append(Compared(called[original], called[original], number, rephrasing, texts))
     names = " ".join([group[0].original.signature.data, *data])
     by_number = {data.index(pair.paraphrase.signature.data): _cats(pair.paraphrase, sets) for pair in group}
     dtype = group[0].original.signature.dtype
     sides = [*(pair.original for pair in group), *(pair.paraphrase for pair in group)]
     subsets = (run.signature.subset for run in sides)
-    made = robustness_report(compared, chosen, data=names, dtype=dtype, subsets=subsets)
-    told = cautions.of_runs([run.folder for run in sides])
+    report = robustness_report(compared, chosen, data=names, dtype=dtype, subsets=subsets)
+    warnings = cautions.of_runs([run.folder for run in sides])
     return (
-        replace(made, warnings=(*made.warnings, *told)).to_dict(),
+        replace(report, warnings=(*report.warnings, *warnings)).to_dict(),
         {cat.id: cat for cat in _cats(group[0].original, sets)},
         [{cat.id: cat for cat in by_number[number]} for number in range(len(data))],
     )

@@ -1,4 +1,4 @@
-"""SoFa's perplexity filter in a report: the histogram of each category and where it was cut."""
+"""The report section on SoFa's perplexity filter: the histogram of each category and its cut."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,27 +18,31 @@ WORDS = Words(
 )
 
 
-def perplexity_filter(name: str, path: Path, found: Mapping[str, Any]) -> Section:
-    """How many of each category are kept, and the histograms."""
-    drawn = found["histograms"]
+def perplexity_filter(name: str, path: Path, result: Mapping[str, Any]) -> Section:
+    """Returns the section with the kept stereotypes of each category, and the histograms."""
+    drawn = result["histograms"]
     try:
         rows = tuple(
             (
-                of["category"] or "all",
-                f"{sum(of['counts'][: of['kept_bins']]):,} of {sum(of['counts']):,}",
-                f"{of['kept_bins']} of {len(of['counts'])}",
-                Number(10 ** of["edges"][of["kept_bins"]] if of["scale"] == "log10" else of["edges"][of["kept_bins"]]),
+                histogram["category"] or "all",
+                f"{sum(histogram['counts'][: histogram['kept_bins']]):,} of {sum(histogram['counts']):,}",
+                f"{histogram['kept_bins']} of {len(histogram['counts'])}",
+                Number(
+                    10 ** histogram["edges"][histogram["kept_bins"]]
+                    if histogram["scale"] == "log10"
+                    else histogram["edges"][histogram["kept_bins"]]
+                ),
             )
-            for of in drawn
+            for histogram in drawn
         )
         refused = (
-            "; ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in found["refused"].items()) or "none"
+            "; ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in result["refused"].items()) or "none"
         )
     except (KeyError, TypeError, IndexError):
         raise BadInput(path, "histograms that lack a field", "what `catsofa filter perplexity --json` prints") from None
     table = Table(
         name=f"{name}-cuts",
-        caption=f"Stereotypes kept and cut, by category: {found['kept']:,} kept",
+        caption=f"Stereotypes kept and cut, by category: {result['kept']:,} kept",
         columns=("category", "stereotypes kept", "bins kept", "perplexity of the cut"),
         rows=rows,
         signatures=(f"data:{name_of(path)} | filter:perplexity | scale:{drawn[0]['scale']}",),
@@ -47,7 +51,7 @@ def perplexity_filter(name: str, path: Path, found: Mapping[str, Any]) -> Sectio
     figure = Figure(
         name=f"{name}-histograms",
         caption="Mean perplexity of the stereotypes of each category; full bars are kept, hatched ones cut",
-        alt="; ".join(f"{category}: {kept} kept, {bins} bins" for category, kept, bins, _ in rows),
+        alt="; ".join(f"{category}: {stereotypes} kept, {bins} bins" for category, stereotypes, bins, _ in rows),
         draw=lambda: figures.histograms(drawn),
     )
     return WORDS.section(name, path.name, [table], [figure])

@@ -1,4 +1,4 @@
-"""A measure without a section of its own in a report: its rows as a table."""
+"""The default report section of a measure: its rows as a table."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -11,13 +11,13 @@ from catsofa.scoring.measures.registry import named
 
 
 def words(kind: str) -> Words:
-    """What a section says of a measure that is described by itself alone."""
+    """Returns the texts of a measure from its own description."""
     measure = named(kind)
     return Words(measure.name, measure.about, measure.limits)
 
 
 def plain(kind: str, name: str, rows: Sequence[Row]) -> Section:
-    """A table of the rows of each model; a column that only some of them have is a dash in the others."""
+    """Returns a section with the rows of each model; a missing column of a row is a dash."""
     flat = [(model, row) for model, report, _ in rows for row in report["results"]["rows"]]
     columns = [
         column
@@ -37,12 +37,12 @@ def plain(kind: str, name: str, rows: Sequence[Row]) -> Section:
 
 
 def section(kind: str) -> partial[Section]:
-    """What makes the section of this measure."""
+    """Returns the function that makes the section of this measure."""
     return partial(plain, kind)
 
 
 def _cell(row: Mapping[str, Any], column: str) -> Cell:
-    """A value, with its limits where it has some."""
+    """Returns a value, with its limits if the row has them."""
     value = row.get(column)
     if column == "coverage":
         return share(value)

@@ -1,4 +1,4 @@
-"""The power of a data set in a report: the smallest effect that each set finds."""
+"""The report section on the power of a data set: the smallest effect that each set detects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -19,72 +19,74 @@ WORDS = Words(
     "several tests leaves less power too.",
 )
 IMPOSSIBLE = "larger than any"
-"""What stands for an effect that cannot be."""
+"""The text for an effect that is larger than possible."""
 
 
-def power(name: str, found: Mapping[str, Any], path: Path) -> Section:
-    """The tables and figures of what `catsofa power --json` prints."""
+def power(name: str, result: Mapping[str, Any], path: Path) -> Section:
+    """Returns the section of the output of `catsofa power --json`; raises BadInput if a field is missing."""
     try:
-        signed = {part: without_folders(str(found["signature"][part])) for part in ("data", "line")}
-        notes = tuple(_notes(found))
+        signed = {part: without_folders(str(result["signature"][part])) for part in ("data", "line")}
+        notes = tuple(_notes(result))
         parts = []
-        for number, (test, rows) in enumerate(_by_test(found["sets"]).items(), 1):
+        for number, (test, rows) in enumerate(_by_test(result["sets"]).items(), 1):
             table = Table(
                 name=f"{name}-{number}",
                 caption=f"{test}: smallest effect, in {rows[0]['unit']}",
-                columns=("set", "items", str(rows[0]["clusters_are"]), "effect", "power, %", *_asked(found, rows)),
+                columns=("set", "items", str(rows[0]["clusters_are"]), "effect", "power, %", *_asked(result, rows)),
                 rows=tuple(map(_row, rows)),
                 signatures=(signed["line"],),
                 notes=notes,
-                warnings=tuple(found["warnings"]) if number == 1 else (),
+                warnings=tuple(result["warnings"]) if number == 1 else (),
             )
             parts.append((table, _figure(f"{name}-{number}-effects", test, rows)))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        there = f"power that lacks a field ({type(error).__name__}: {error})"
-        raise BadInput(path, there, "what `catsofa power --json` prints") from None
-    return WORDS.section(name, signed["data"], [table for table, _ in parts], [one for _, of in parts for one in of])
+        problem = f"power that lacks a field ({type(error).__name__}: {error})"
+        raise BadInput(path, problem, "what `catsofa power --json` prints") from None
+    return WORDS.section(
+        name, signed["data"], [table for table, _ in parts], [one for _, drawn in parts for one in drawn]
+    )
 
 
 def _by_test(sets: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """The sets of each test."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    """Returns the sets grouped by test."""
+    by_test: dict[str, list[Mapping[str, Any]]] = {}
     for one in sets:
-        found.setdefault(str(one["test"]), []).append(one)
-    return found
+        by_test.setdefault(str(one["test"]), []).append(one)
+    return by_test
 
 
 def _set(one: Mapping[str, Any]) -> str:
-    """The task and the domain of a set."""
+    """Returns the name of a set: its task and domain."""
     return ", ".join(filter(None, (one["task"], one["domain"])))
 
 
-def _asked(found: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The columns of the effect that was asked about."""
-    return (f"power at {found['asked']:g}, %", f"items needed at {found['asked']:g}") if "at" in rows[0] else ()
+def _asked(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Returns the columns for a requested effect; none if no effect was requested."""
+    return (f"power at {result['asked']:g}, %", f"items needed at {result['asked']:g}") if "at" in rows[0] else ()
 
 
 def _row(one: Mapping[str, Any]) -> tuple[Cell, ...]:
-    """One set."""
+    """Returns the row of one set."""
     effect: Cell = IMPOSSIBLE if one["impossible"] else Number(known(one["effect"]), digits=2)
-    asked: tuple[Cell, ...] = ()
+    extra: tuple[Cell, ...] = ()
     if "at" in one:
         items = one["needed"]["items"]
-        asked = (_share(one["at"]), "too many" if items is None else items)
-    return (_set(one), one["items"], one["clusters"], effect, _share(one["power"]), *asked)
+        extra = (_share(one["at"]), "too many" if items is None else items)
+    return (_set(one), one["items"], one["clusters"], effect, _share(one["power"]), *extra)
 
 
-def _share(of: Mapping[str, Any]) -> Number:
-    """A power in percent."""
+def _share(estimate: Mapping[str, Any]) -> Number:
+    """Returns a power in percent with its limits."""
     value, low, high = (
-        None if (number := known(of[part])) is None else 100 * number for part in ("value", "low", "high")
+        None if (number := known(estimate[part])) is None else 100 * number for part in ("value", "low", "high")
     )
     return Number(value, low, high)
 
 
-def _notes(found: Mapping[str, Any]) -> Iterator[str]:
-    """The variance model, and how many judgements people must give."""
-    yield f"Variance model: {found['model']}."
-    if people := found["people"]:
+def _notes(result: Mapping[str, Any]) -> Iterator[str]:
+    """Yields notes on the variance model, and on the number of human judgements needed per item."""
+    yield f"Variance model: {result['model']}."
+    if people := result["people"]:
         yield (
             f"People who are right in {100 * people['accuracy']:.0f} % of cases: {people['judgements']} judgements of "
             f"each item make the majority right with a probability of {100 * people['right']:.1f} %."
@@ -92,16 +94,16 @@ def _notes(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _figure(name: str, test: str, rows: Sequence[Mapping[str, Any]]) -> list[Figure]:
-    """The smallest effects, a dot for each set; none of a single one."""
+    """Returns the figure of the smallest effects, a dot per set; none for fewer than two sets with an effect."""
     points = [(_set(one), Number(one["effect"], digits=2)) for one in rows if known(one["effect"]) is not None]
     if len(points) < 2:
         return []
-    most = max(of.value or 0.0 for _, of in points)
+    most = max(number.value or 0.0 for _, number in points)
     return [
         Figure(
             name=name,
             caption=f"{test}: smallest effect of each set",
-            alt="; ".join(f"{of}: {effect}" for of, effect in points),
+            alt="; ".join(f"{title}: {effect}" for title, effect in points),
             draw=partial(figures.dots, points, f"effect, {rows[0]['unit']}", 0.0, (0.0, 1.1 * most)),
         )
     ]

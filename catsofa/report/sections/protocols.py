@@ -1,4 +1,4 @@
-"""One model by two protocols in a report, such as likelihood against pseudo-likelihood: paired by item."""
+"""The report section on one model by two protocols, such as likelihood and pseudo-likelihood, paired by item."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ Group = tuple[str, Sequence[Finished]]
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """A model by two protocols: the changes of its measures, and how many preferences differ."""
+    """A model by two protocols: the changes of its measures, and the share of preferences that differ."""
 
     model: str
     one: Finished
@@ -36,42 +36,42 @@ class Paired:
     changes: Mapping[str, Change]
     differ: Number
     both: str
-    """CATs scored by both, of all."""
+    """The number of CATs that both scored, and the total."""
 
 
 def protocols(name: str, groups: Sequence[Group]) -> Iterator[Section]:
-    """A section for every two groups that differ in their protocol alone and share a model."""
+    """Yields a section for every two StereoSet groups that differ only in their protocol and share a model."""
     pairs = [(a, b) for a, b in combinations([runs for kind, runs in groups if kind == "stereoset"], 2) if _alike(a, b)]
-    for number, (here, there) in enumerate(pairs, 1):
-        found, notes = _paired(here, there)
-        if found or notes:
-            yield _section(f"{name}-{number}", found, notes, here[0], there[0])
+    for number, (first, second) in enumerate(pairs, 1):
+        paired, notes = _paired(first, second)
+        if paired or notes:
+            yield _section(f"{name}-{number}", paired, notes, first[0], second[0])
 
 
-def _alike(here: Sequence[Finished], there: Sequence[Finished]) -> bool:
-    """Whether two groups differ in their protocol alone."""
+def _alike(first: Sequence[Finished], second: Sequence[Finished]) -> bool:
+    """Returns True if two groups differ only in their protocol."""
     one, other = (
-        replace(runs[0].signature, model="", protocol="", options="", batching="", seed=0) for runs in (here, there)
+        replace(runs[0].signature, model="", protocol="", options="", batching="", seed=0) for runs in (first, second)
     )
     return one == other
 
 
-def _paired(here: Sequence[Finished], there: Sequence[Finished]) -> tuple[list[Paired], list[str]]:
-    """The models that are in both groups, and why some of them cannot be paired."""
-    others = {run.signature.model: run for run in there}
-    found: list[Paired] = []
+def _paired(first: Sequence[Finished], second: Sequence[Finished]) -> tuple[list[Paired], list[str]]:
+    """Returns the pairs of models in both groups, and notes on those that cannot be paired."""
+    by_model = {run.signature.model: run for run in second}
+    paired: list[Paired] = []
     notes: list[str] = []
-    for one in here:
-        if other := others.get(one.signature.model):
+    for one in first:
+        if other := by_model.get(one.signature.model):
             try:
-                found.append(_pair(one, other))
+                paired.append(_pair(one, other))
             except NotThere as error:
                 notes.append(without_folders(f"{one.model}: no paired change: {error}."))
-    return found, notes
+    return paired, notes
 
 
 def _pair(one: Finished, other: Finished) -> Paired:
-    """One model by two protocols, over the CATs that both scored."""
+    """Compares one model by two protocols on the CATs that both scored; raises NotThere if it is not possible."""
     ways = protocol(one), protocol(other)
     for option in ("ties", "rule", "average"):
         if len({way.options()[option] for way in ways}) > 1:
@@ -92,18 +92,27 @@ def _pair(one: Finished, other: Finished) -> Paired:
     )
 
 
-def _section(name: str, found: Sequence[Paired], notes: Sequence[str], one: Finished, other: Finished) -> Section:
-    """The changes of each model."""
-    here, there = _apart(one, other)
+def _section(name: str, paired: Sequence[Paired], notes: Sequence[str], one: Finished, other: Finished) -> Section:
+    """Returns the section with the changes of each model."""
+    name_one, name_other = _apart(one, other)
     ways = [run.manifest.get("identity", {}).get("protocol", {}).get("masked") for run in (one, other)]
-    named = [f"{p}: {WAYS[way]}" for p, way in zip((here, there), ways, strict=True) if way in WAYS]
+    named = [f"{p}: {WAYS[way]}" for p, way in zip((name_one, name_other), ways, strict=True) if way in WAYS]
     table = Table(
         name=f"{name}-changes",
-        caption=f"From {here} to {there}: changes with paired 95 % intervals over target terms",
-        columns=("model", "measure", here, there, "change", "p (Holm)", "preferences that differ, %", "CATs in both"),
-        rows=tuple(_rows(found)),
+        caption=f"From {name_one} to {name_other}: changes with paired 95 % intervals over target terms",
+        columns=(
+            "model",
+            "measure",
+            name_one,
+            name_other,
+            "change",
+            "p (Holm)",
+            "preferences that differ, %",
+            "CATs in both",
+        ),
+        rows=tuple(_rows(paired)),
         by=("model",),
-        signatures=tuple(str(run.signature) for pair in found for run in (pair.one, pair.other)),
+        signatures=tuple(str(run.signature) for pair in paired for run in (pair.one, pair.other)),
         notes=(
             *notes,
             "Each column has the signatures of its own protocol; the change is over the comparisons "
@@ -112,32 +121,34 @@ def _section(name: str, found: Sequence[Paired], notes: Sequence[str], one: Fini
         ),
     )
     values = {
-        here: {pair.model: _overall(pair.one, "icat") for pair in found},
-        there: {pair.model: _overall(pair.other, "icat") for pair in found},
+        name_one: {pair.model: _overall(pair.one, "icat") for pair in paired},
+        name_other: {pair.model: _overall(pair.other, "icat") for pair in paired},
     }
     drawn = Figure(
         name=f"{name}-icat",
         caption="icat of each model by both protocols, with 95 % intervals",
-        alt="; ".join(f"{way}, {model}: {icat}" for way, of in values.items() for model, icat in of.items()),
+        alt="; ".join(
+            f"{way}, {model}: {icat}" for way, by_model in values.items() for model, icat in by_model.items()
+        ),
         draw=lambda: figures.bars(values, "icat"),
     )
     masked = len(set(ways)) > 1 and None not in ways
     words = replace(WORDS, title="LL against PLL: one model by two protocols") if masked else WORDS
     return words.section(
-        name, f"{without_hashes(one.signature.data)}, {here} and {there}", [table], [drawn] if found else []
+        name, f"{without_hashes(one.signature.data)}, {name_one} and {name_other}", [table], [drawn] if paired else []
     )
 
 
 def _apart(one: Finished, other: Finished) -> tuple[str, str]:
-    """The names of two protocols; two of one name are told apart by the hash of their options."""
+    """Returns the names of two protocols; equal names get the hash of their options."""
     names = one.signature.protocol, other.signature.protocol
     options = one.signature.options, other.signature.options
     return names if names[0] != names[1] else (f"{names[0]}@{options[0]}", f"{names[1]}@{options[1]}")
 
 
-def _rows(found: Sequence[Paired]) -> Iterator[tuple[Cell, ...]]:
-    """A row for each model and measure; all changes are one family of tests."""
-    family = [(pair, measure, change) for pair in found for measure, change in pair.changes.items()]
+def _rows(paired: Sequence[Paired]) -> Iterator[tuple[Cell, ...]]:
+    """Yields a row for each model and measure; Holm's correction is over all changes."""
+    family = [(pair, measure, change) for pair in paired for measure, change in pair.changes.items()]
     for (pair, measure, change), p in zip(family, holm([change.p for _, _, change in family]), strict=True):
         sides = (_overall(run, measure) for run in (pair.one, pair.other))
         differ: Cell = pair.differ if measure == "ss" else ""
@@ -145,6 +156,6 @@ def _rows(found: Sequence[Paired]) -> Iterator[tuple[Cell, ...]]:
 
 
 def _overall(run: Finished, measure: str) -> Number:
-    """A measure of both tasks together."""
-    of: Any = run.report["results"]["overall"]
-    return limited(of, measure)
+    """Returns a measure over both tasks together."""
+    overall: Any = run.report["results"]["overall"]
+    return limited(overall, measure)

@@ -1,4 +1,4 @@
-"""Rank agreement in a report: whether benchmarks put the same models first."""
+"""The report section on rank agreement: whether benchmarks order the models alike."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ SIZES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """How far each model is from the ideal of a benchmark."""
+    """The distance of each model from the ideal value of a benchmark."""
 
     benchmark: str
     models: Mapping[str, float]
@@ -38,16 +38,18 @@ class Ordered:
 
 
 def agreement(name: str, groups: Sequence[tuple[str, Sequence[Finished]]]) -> Iterator[Section]:
-    """Kendall's tau between every two benchmarks that enough of the same models were measured on."""
+    """Yields a section with Kendall's tau between every two benchmarks that share at least `LEAST` models."""
     orders = [_ordered(kind, runs) for kind, runs in groups if kind in SIZES and len(runs) >= LEAST]
     body: list[tuple[Cell, ...]] = []
     used: dict[str, None] = {}
     for one, other in combinations(orders, 2):
-        found = kendall(one.models, other.models)
-        if found.models >= LEAST:
-            of = len({*one.models, *other.models})
-            p = chance(found.p)
-            body.append((one.benchmark, other.benchmark, between(found.value), p, f"{found.models} of {of}"))
+        correlation = kendall(one.models, other.models)
+        if correlation.models >= LEAST:
+            total = len({*one.models, *other.models})
+            p = chance(correlation.p)
+            body.append(
+                (one.benchmark, other.benchmark, between(correlation.value), p, f"{correlation.models} of {total}")
+            )
             used |= dict.fromkeys([*one.signatures, *other.signatures])
     if body:
         table = Table(
@@ -66,26 +68,26 @@ def agreement(name: str, groups: Sequence[tuple[str, Sequence[Finished]]]) -> It
 
 
 def _ordered(kind: str, runs: Sequence[Finished]) -> Ordered:
-    """A benchmark's order; a model that lacks one of several tests is left out, as its mean would be of others."""
+    """Returns a benchmark's distances by model; drops a model that lacks a test, since its mean would be of others."""
     sizes: dict[str, dict[str, float]] = {}
     for run in runs:
         sizes.setdefault(run.model, {}).update(_sizes(kind, run.report["results"]))
     every = set().union(*sizes.values())
-    models = {model: fmean(found.values()) for model, found in sizes.items() if found.keys() == every}
+    models = {model: fmean(by_test.values()) for model, by_test in sizes.items() if by_test.keys() == every}
     signature = runs[0].signature
-    of = (
+    subject = (
         f"protocol {signature.protocol}"
         if kind == "seat"
         else f"{without_hashes(signature.data)}, protocol {signature.protocol}"
     )
-    return Ordered(f"{NAMES[kind]} by {SIZES[kind]} ({of})", models, tuple(str(run.signature) for run in runs))
+    return Ordered(f"{NAMES[kind]} by {SIZES[kind]} ({subject})", models, tuple(str(run.signature) for run in runs))
 
 
 NAMES = {"stereoset": "StereoSet", "crows_pairs": "CrowS-Pairs", "sofa": "SoFa", "seat": "SEAT"}
 
 
 def _sizes(kind: str, results: Any) -> dict[str, float]:
-    """How far a model is from the ideal, by test where there are several."""
+    """Returns the distances of a model from the ideal values, by test or measure."""
     if kind == "seat":
         return {row["test"]: _apart(row["effect_size"], 0) for row in results}
     if kind == "stereoset":
@@ -94,5 +96,5 @@ def _sizes(kind: str, results: Any) -> dict[str, float]:
 
 
 def _apart(value: float | None, ideal: float) -> float:
-    """The distance from the ideal; NaN is unscored."""
+    """Returns the distance from the ideal value; NaN if unscored."""
     return nan if value is None else abs(value - ideal)

@@ -1,4 +1,4 @@
-"""Robustness in a report: what rephrasing changes, how many preferences flip, and which items they are."""
+"""The report section on robustness: changes after paraphrasing, flip rates, and the flipped items."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,18 +23,18 @@ WORDS = Words(
     "Equal averages can hide many flips; no change found is no proof that there is none.",
 )
 SHOWN = 20
-"""Flipped items of one comparison that are shown."""
+"""The maximum number of flipped items shown per comparison."""
 PREFERRED = {1.0: "stereotype", 0.0: "anti-stereotype"}
 
 
 @dataclass(frozen=True, slots=True)
 class Robust:
-    """What `catsofa robustness --json` says, and the CATs it is about, where they can be had."""
+    """The output of `catsofa robustness --json`, and the compared CATs if they are available."""
 
     report: Mapping[str, Any]
     originals: Mapping[str, Cat] = field(default_factory=dict)
     paraphrases: Sequence[Mapping[str, Cat]] = ()
-    """The CATs of each rephrasing, by id."""
+    """The CATs of each rephrasing, by id of the original."""
 
     @property
     def named(self) -> list[tuple[str, str, Mapping[str, Any]]]:
@@ -47,70 +47,72 @@ class Robust:
         numbers = [int(row.get("rephrasing", 0)) for row in rows]
         known = _short(data[1:]) if len(data) == max(numbers) + 2 else []
         return [
-            (models[at], known[number] if known else f"rephrasing {number + 1}", row)
-            for at, (number, row) in enumerate(zip(numbers, rows, strict=True))
+            (models[index], known[number] if known else f"rephrasing {number + 1}", row)
+            for index, (number, row) in enumerate(zip(numbers, rows, strict=True))
         ]
 
 
 def _short(names: Sequence[str]) -> list[str]:
-    """Names without their hash, where they are still told apart."""
+    """Returns the names without their hashes if they stay distinct, else with them; folders are removed."""
     bare = [name.rpartition("@")[0] or name for name in map(without_folders, names)]
     apart = len(set(bare)) == len(set(names))
     return bare if apart else [without_folders(name) for name in names]
 
 
-def robustness(name: str, found: Robust, path: Path | None = None) -> Section:
-    """The tables of all comparisons in one report."""
+def robustness(name: str, result: Robust, path: Path | None = None) -> Section:
+    """Returns the section with all comparisons of one robustness report; raises BadInput if a field is missing."""
     try:
-        named = found.named
-        tables = [_changes(f"{name}-changes", found, named), _flips(f"{name}-flips", found, named)]
-        tables += [*_ranks(f"{name}-ranks", found), _terms(f"{name}-terms", found, named)]
-        tables += [_items(f"{name}-items{at}", found, row) for at, row in enumerate(named, 1) if row[2].get("flipped")]
+        named = result.named
+        tables = [_changes(f"{name}-changes", result, named), _flips(f"{name}-flips", result, named)]
+        tables += [*_ranks(f"{name}-ranks", result), _terms(f"{name}-terms", result, named)]
+        tables += [
+            _items(f"{name}-items{number}", result, row) for number, row in enumerate(named, 1) if row[2].get("flipped")
+        ]
         drawn = _icat(f"{name}-icat", named)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise BadInput(
             path or name, "comparisons that lack a field", "what `catsofa robustness --json` prints"
         ) from None
-    return WORDS.section(name, f"protocol {found.report['protocol']}", tables, [drawn])
+    return WORDS.section(name, f"protocol {result.report['protocol']}", tables, [drawn])
 
 
 Named = Sequence[tuple[str, str, Mapping[str, Any]]]
 
 
-def _signatures(found: Robust) -> tuple[str, ...]:
-    """The signature of all comparisons, whose data are the originals and each rephrasing."""
-    return (without_folders(str(found.report["signature"]["line"])),)
+def _signatures(result: Robust) -> tuple[str, ...]:
+    """Returns the signature of all comparisons; its data are the originals and each rephrasing."""
+    return (without_folders(str(result.report["signature"]["line"])),)
 
 
-def _warnings(found: Robust) -> tuple[str, ...]:
-    """The warnings of all comparisons."""
-    return tuple(map(without_folders, found.report.get("warnings") or ()))
+def _warnings(result: Robust) -> tuple[str, ...]:
+    """Returns the warnings of all comparisons, without folders."""
+    return tuple(map(without_folders, result.report.get("warnings") or ()))
 
 
 def _of(row: Mapping[str, Any]) -> str:
-    """How many items are compared, and the share of the originals that they are."""
+    """Returns the number of compared items, and their share of the originals."""
     return f"{row['items']:,} ({in_percent(row['coverage'], 0)} of originals)"
 
 
-def _changes(name: str, found: Robust, named: Named) -> Table:
-    """lms, ss and icat on both sides, and their paired changes."""
+def _changes(name: str, result: Robust, named: Named) -> Table:
+    """Returns the table of lms, ss and icat on both sides, with their paired changes."""
     body: list[tuple[Cell, ...]] = []
     tests, unlimited = 0, False
     for model, rephrasing, row in named:
         for measure, change in row["change"].items():
             sides = (limited(row[side], measure) for side in ("original", "paraphrase"))
-            by, p = valued(change, 1, stars(change["holm"])), chance(change["holm"])
-            body.append((model, rephrasing, measure, *sides, by, p, _of(row)))
+            cell, p = valued(change, 1, stars(change["holm"])), chance(change["holm"])
+            body.append((model, rephrasing, measure, *sides, cell, p, _of(row)))
             tests += p.value is not None
-            unlimited |= by.value is not None and by.low is None
+            unlimited |= cell.value is not None and cell.low is None
     return Table(
         name=name,
         caption="lms, ss and icat on originals and paraphrases, with paired 95 % intervals of the change",
         columns=("model", "paraphrases", "measure", "original", "paraphrase", "change", "p (Holm)", "items compared"),
         rows=tuple(body),
         by=("model", "paraphrases"),
-        signatures=_signatures(found),
-        warnings=_warnings(found),
+        signatures=_signatures(result),
+        warnings=_warnings(result),
         notes=(
             f"p (Holm): adjusted over {quantity(tests, 'test')}, every change that one call compares."
             if tests
@@ -121,8 +123,8 @@ def _changes(name: str, found: Robust, named: Named) -> Table:
     )
 
 
-def _flips(name: str, found: Robust, named: Named) -> Table:
-    """How many preferences flip, and the paraphrases that could not be joined."""
+def _flips(name: str, result: Robust, named: Named) -> Table:
+    """Returns the table of flip rates, with the paraphrases that could not be joined."""
     body: list[tuple[Cell, ...]] = []
     for model, rephrasing, row in named:
         refused = (
@@ -137,8 +139,8 @@ def _flips(name: str, found: Robust, named: Named) -> Table:
         caption="Preferences that flip, in percent of the items decided in both, with 95 % intervals over target terms",
         columns=("model", "paraphrases", "flips", "items compared", "decided in both", "paraphrases refused"),
         rows=tuple(body),
-        signatures=_signatures(found),
-        warnings=_warnings(found),
+        signatures=_signatures(result),
+        warnings=_warnings(result),
         notes=(
             "Unless the protocol counts ties, an item that ties on either side is not counted.",
             *(f"{model}, {rephrasing}: {_sides(row)}." for model, rephrasing, row in named),
@@ -147,20 +149,20 @@ def _flips(name: str, found: Robust, named: Named) -> Table:
 
 
 def _sides(row: Mapping[str, Any]) -> str:
-    """The ties and the unknown tokens on both sides, where they were counted."""
-    said = {"ties": "{:,} ties", "unknown": "{:,} items with unknown tokens"}
+    """Returns the counts of ties and unknown tokens on both sides; says so if a count is missing."""
+    phrases = {"ties": "{:,} ties", "unknown": "{:,} items with unknown tokens"}
     without = {"ties": "ties not counted", "unknown": "unknown tokens not counted"}
-    sides = {name: {count: row[name].get(count) for count in said} for name in ("original", "paraphrase")}
+    sides = {name: {count: row[name].get(count) for count in phrases} for name in ("original", "paraphrase")}
     return "; ".join(
-        f"{name}s: {', '.join(without[c] if of[c] is None else said[c].format(of[c]) for c in said)}"
-        for name, of in sides.items()
+        f"{name}s: {', '.join(without[c] if counts[c] is None else phrases[c].format(counts[c]) for c in phrases)}"
+        for name, counts in sides.items()
     )
 
 
-def _ranks(name: str, found: Robust) -> Iterator[Table]:
-    """Whether the order of the models stands."""
-    rows = found.report.get("ranks", ())
-    named = list(dict.fromkeys(rephrasing for _, rephrasing, _ in found.named))
+def _ranks(name: str, result: Robust) -> Iterator[Table]:
+    """Yields the table of Kendall's tau between the orders of models on originals and paraphrases."""
+    rows = result.report.get("ranks", ())
+    named = list(dict.fromkeys(rephrasing for _, rephrasing, _ in result.named))
     if rows:
         yield Table(
             name=name,
@@ -168,7 +170,7 @@ def _ranks(name: str, found: Robust) -> Iterator[Table]:
             columns=("paraphrases", "measure", "originals", "paraphrased", "τ", "same first model", "models"),
             rows=tuple(
                 (
-                    named[at] if len(named) == len(rows) else f"set {at + 1}",
+                    named[index] if len(named) == len(rows) else f"set {index + 1}",
                     rank["measure"],
                     " > ".join(_short(rank["original"])),
                     " > ".join(_short(rank["paraphrase"])),
@@ -178,14 +180,14 @@ def _ranks(name: str, found: Robust) -> Iterator[Table]:
                     else f"in {in_percent(rank['same_first'], 0)} of resamples",
                     len(rank["original"]),
                 )
-                for at, rank in enumerate(rows)
+                for index, rank in enumerate(rows)
             ),
-            signatures=_signatures(found),
+            signatures=_signatures(result),
         )
 
 
-def _terms(name: str, found: Robust, named: Named) -> Table:
-    """The terms about which preferences flip most."""
+def _terms(name: str, result: Robust, named: Named) -> Table:
+    """Returns the table of the terms with the highest flip rates."""
     counts = [f"{min(MOST, len(row['terms'])):,} of {len(row['terms']):,}" for *_, row in named]
     return Table(
         name=name,
@@ -197,7 +199,7 @@ def _terms(name: str, found: Robust, named: Named) -> Table:
             for term in row["terms"][:MOST]
         ),
         by=("model", "paraphrases"),
-        signatures=_signatures(found),
+        signatures=_signatures(result),
         notes=(
             "The term that flips most is first; equal shares are in alphabetical order.",
             "Limits are Wilson's, of each term alone; with many terms some flip often by chance.",
@@ -206,17 +208,17 @@ def _terms(name: str, found: Robust, named: Named) -> Table:
     )
 
 
-def _items(name: str, found: Robust, named: tuple[str, str, Mapping[str, Any]]) -> Table:
-    """The items that flipped, with the sentences where they can be had."""
+def _items(name: str, result: Robust, named: tuple[str, str, Mapping[str, Any]]) -> Table:
+    """Returns the table of flipped items, with their sentences if they are available."""
     model, rephrasing, row = named
     turned = row["flipped"]
     number = int(row.get("rephrasing", 0))
-    after = found.paraphrases[number] if number < len(found.paraphrases) else {}
+    after = result.paraphrases[number] if number < len(result.paraphrases) else {}
     body = tuple(
         (
             each["term"],
             each["domain"],
-            _sentence(found.originals.get(each["item"]), each["original"]),
+            _sentence(result.originals.get(each["item"]), each["original"]),
             _sentence(after.get(each["item"]), each["paraphrase"]),
             each["item"],
         )
@@ -227,7 +229,7 @@ def _items(name: str, found: Robust, named: tuple[str, str, Mapping[str, Any]]) 
         caption=f"Items that flipped, {model}, {rephrasing}: {len(body):,} of {len(turned):,} shown",
         columns=("term", "domain", "preferred in the original", "preferred in the paraphrase", "item"),
         rows=body,
-        signatures=_signatures(found),
+        signatures=_signatures(result),
         notes=(
             "The first in the order of the data; `catsofa robustness --json` names all.",
             *(() if after else ("The sentences stand here if the runs are given: see --paraphrase.",)),
@@ -237,7 +239,7 @@ def _items(name: str, found: Robust, named: tuple[str, str, Mapping[str, Any]]) 
 
 
 def _sentence(cat: Cat | None, prefers: float) -> str:
-    """The candidate that is preferred, with its label."""
+    """Returns the preferred candidate with its label; only the label if the CAT is unavailable or the scores tie."""
     label = PREFERRED.get(prefers, "a tie")
     if cat is None or label == "a tie":
         return label
@@ -245,7 +247,7 @@ def _sentence(cat: Cat | None, prefers: float) -> str:
 
 
 def _icat(name: str, named: Named) -> Figure:
-    """icat on originals and on each rephrasing."""
+    """Returns the bar chart of icat on originals and on each rephrasing."""
     values: dict[str, dict[str, Number]] = {"original": {}}
     for model, rephrasing, row in named:
         values["original"].setdefault(model, limited(row["original"], "icat"))
@@ -253,6 +255,6 @@ def _icat(name: str, named: Named) -> Figure:
     return Figure(
         name=name,
         caption="icat of each model on originals and paraphrases, with 95 % intervals",
-        alt="; ".join(f"{of}, {model}: {icat}" for of, models in values.items() for model, icat in models.items()),
+        alt="; ".join(f"{side}, {model}: {icat}" for side, models in values.items() for model, icat in models.items()),
         draw=lambda: figures.bars(values, "icat"),
     )

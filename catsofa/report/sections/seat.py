@@ -1,4 +1,4 @@
-"""SEAT in a report: the effect size of each test and model, with stars after Holm's correction over all of them."""
+"""The report section on SEAT: the effect size of each test and model, with stars after Holm's correction over all."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
@@ -31,11 +31,11 @@ WORDS = Words(
     "found is no evidence that there is none.",
 )
 Test = tuple[str, str, Mapping[str, Any]]
-"""The names of a model and of a test, and its row."""
+"""The name of a model, the name of a test, and its row."""
 
 
 def seat(name: str, rows: Sequence[Row]) -> Section:
-    """Effect sizes of each test and model; Holm's correction is over the whole table."""
+    """Returns the section with effect sizes of each test and model; Holm's correction is over the whole table."""
     tests = list(tests_of(rows))
     adjusted = holm([nan if row["p_value"] is None else row["p_value"] for _, _, row in tests])
     body: list[tuple[Cell, ...]] = []
@@ -43,9 +43,9 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
     for (model, test, row), p in zip(tests, adjusted, strict=True):
         size = limited(row, "effect_size", 2, stars(p))
         matrix.setdefault(model, {})[test] = size
-        found = [chance(row["p_value"]), chance(p)]
+        chances = [chance(row["p_value"]), chance(p)]
         texts = scored(row["coverage"], sum(row["sizes"].values()))
-        body.append((model, test, size, *found, row["how"] or "—", counted(row.get("unknown")), texts))
+        body.append((model, test, size, *chances, row["how"] or "—", counted(row.get("unknown")), texts))
     table = Table(
         name=f"{name}-effects",
         caption="Effect sizes, with 95 % intervals over targets",
@@ -65,7 +65,9 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
     drawn = Figure(
         name=f"{name}-matrix",
         caption="Effect sizes d, with stars after Holm's correction",
-        alt="; ".join(f"{model}, {test}: {size}" for model, of in matrix.items() for test, size in of.items()),
+        alt="; ".join(
+            f"{model}, {test}: {size}" for model, by_test in matrix.items() for test, size in by_test.items()
+        ),
         draw=lambda: figures.matrix(matrix),
     )
     protocol = rows[0][2].protocol
@@ -94,7 +96,7 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
 
 
 def tests_of(rows: Sequence[Row]) -> Iterator[Test]:
-    """Every test; where one name stands for tests of different data, the data tell them apart."""
+    """Yields every test; tests of one name on different data have their data in the name."""
     data: dict[str, set[tuple[str, str]]] = {}
     for _, report, signature in rows:
         for row in report["results"]:
@@ -106,5 +108,5 @@ def tests_of(rows: Sequence[Row]) -> Iterator[Test]:
 
 
 def _data(signature: Signature) -> tuple[str, str]:
-    """What tells two data sets apart."""
+    """Returns the parts of a signature that identify its data."""
     return signature.data, signature.subset

@@ -1,4 +1,4 @@
-"""Checkpoints of a model in a report: each measure along the training, as lines."""
+"""The report section on checkpoints of a model: each measure over the training, as lines."""
 
 import re
 from collections import defaultdict
@@ -31,50 +31,50 @@ IDEALS = {
 }
 SEAT = "seat"
 Points = Mapping[str, Mapping[int, Sequence[Finished]]]
-"""The runs of each model at each number."""
+"""Runs by model and by the number of the checkpoint."""
 TestsOf = Callable[[Sequence[Row]], Iterator[tuple[str, str, Mapping[str, Any]]]]
-"""Rows to each association test: its model, its name, and its numbers."""
+"""Yields for each association test in rows its model, its name and its numbers."""
 MOST = 6
-"""Measures that are drawn; the table has all."""
+"""The maximum number of measures in the figure; the table has all."""
 APART = 4
-"""Points by which the lines of two models are apart."""
+"""The horizontal offset between the lines of two models, in points."""
 
 
 def series(
     name: str, groups: Sequence[tuple[str, Sequence[Finished]]], word: str, tests_of: TestsOf
 ) -> Iterator[Section]:
-    """A section for each group of runs in which a model has two checkpoints or more; a ValueError if none has.
+    """Yields a section for each group of runs in which a model has two checkpoints or more.
 
-    A number that goes on, such as 1k or 1.5, is refused, since 1 is another.
+    Raises ValueError if no group has one, and for a number such as 1k or 1.5, as it would be read as 1.
     """
-    number, made, undrawn = re.compile(rf"(?<![^\W\d_]){re.escape(word)}[-_=]?(\d+)([.,]?[^\W_]+)?"), 0, list[str]()
-    for at, (kind, runs) in enumerate(groups, 1):
+    number, shown, undrawn = re.compile(rf"(?<![^\W\d_]){re.escape(word)}[-_=]?(\d+)([.,]?[^\W_]+)?"), 0, list[str]()
+    for index, (kind, runs) in enumerate(groups, 1):
         points: dict[str, dict[int, list[Finished]]] = defaultdict(lambda: defaultdict(list))
         for run in runs:
-            if found := number.search(run.model):
-                if found[2]:
+            if match := number.search(run.model):
+                if match[2]:
                     expected = f"expected a whole number after {word!r}, such as {word}1000"
-                    raise ValueError(f"found the number {found[1] + found[2]} in {run.model}; {expected}")
-                model = run.model[: found.start()].rstrip("-_@=/ ") + run.model[found.end() :]
-                point = points[model][int(found[1])]
+                    raise ValueError(f"found the number {match[1] + match[2]} in {run.model}; {expected}")
+                model = run.model[: match.start()].rstrip("-_@=/ ") + run.model[match.end() :]
+                point = points[model][int(match[1])]
                 if twin := next((other for other in point if _of_one(other, run)), None):
                     raise ValueError(
-                        f"{twin.model} and {run.model} have one {word}, {int(found[1])}; expected each once"
+                        f"{twin.model} and {run.model} have one {word}, {int(match[1])}; expected each once"
                     )
                 point.append(run)
-        several = {model: dict(sorted(of.items())) for model, of in points.items() if len(of) > 1}
+        several = {model: dict(sorted(by_x.items())) for model, by_x in points.items() if len(by_x) > 1}
         values = _values(kind, several, tests_of)
-        if any(numbers for of in values.values() for numbers in of.values()):
-            made += 1
-            yield _section(f"{name}{at}", several, values, word)
+        if any(numbers for by_x in values.values() for numbers in by_x.values()):
+            shown += 1
+            yield _section(f"{name}{index}", several, values, word)
         elif several:
             undrawn.append(kind)
-    if undrawn and not made:
-        known = ", ".join([*NUMBERS, SEAT])
+    if undrawn and not shown:
+        drawable = ", ".join([*NUMBERS, SEAT])
         raise ValueError(
-            f"found checkpoints of {', '.join(undrawn)} alone, which has no lines; expected runs of {known}"
+            f"found checkpoints of {', '.join(undrawn)} alone, which has no lines; expected runs of {drawable}"
         )
-    if not made:
+    if not shown:
         names = ", ".join(dict.fromkeys(run.model for _, runs in groups for run in runs)) or "none"
         raise ValueError(
             f"found no model with two checkpoints or more, by a number after {word!r}, in the names {names}; expected "
@@ -83,35 +83,35 @@ def series(
 
 
 def _of_one(one: Finished, other: Finished) -> bool:
-    """Whether two runs cannot both stand at one number: only association tests of one model are of several data."""
+    """Returns True if two runs cannot share a number: only SEAT runs of one model on different data can."""
     same = (one.signature.data, one.signature.subset) == (other.signature.data, other.signature.subset)
     return one.kind != SEAT or same or one.model != other.model
 
 
 def _values(kind: str, models: Points, tests_of: TestsOf) -> dict[str, dict[int, dict[str, Number]]]:
-    """The numbers of each point, by measure or by association test."""
-    found = {
-        model: {x: NUMBERS[kind](runs[0].report["results"]) if kind in NUMBERS else {} for x, runs in of.items()}
-        for model, of in models.items()
+    """Returns the numbers of each checkpoint, by measure or by association test."""
+    numbers = {
+        model: {x: NUMBERS[kind](runs[0].report["results"]) if kind in NUMBERS else {} for x, runs in by_x.items()}
+        for model, by_x in models.items()
     }
     if kind == SEAT:
-        rows = [(f"{model}\n{x}", run.report, run.signature) for model, of in models.items() for x, runs in of.items()
+        rows = [(f"{model}\n{x}", run.report, run.signature) for model, xs in models.items() for x, runs in xs.items()
                 for run in runs]  # fmt: skip
         for point, test, row in tests_of(rows):
             model, _, x = point.rpartition("\n")
-            found[model][int(x)][test] = limited(row, "effect_size", 2)
-    return found
+            numbers[model][int(x)][test] = limited(row, "effect_size", 2)
+    return numbers
 
 
 def _section(name: str, models: Points, values: Mapping[str, Mapping[int, Mapping[str, Number]]], word: str) -> Section:
-    """The table of all points, and the lines."""
-    runs = [run for of in models.values() for point in of.values() for run in point]
+    """Returns a section with the table of all checkpoints and the line chart."""
+    runs = [run for by_x in models.values() for point in by_x.values() for run in point]
     rows = [(run.model, run.report, run.signature) for run in runs]
-    measures = list(dict.fromkeys(m for of in values.values() for numbers in of.values() for m in numbers))
+    measures = list(dict.fromkeys(m for by_x in values.values() for numbers in by_x.values() for m in numbers))
     body: list[tuple[Cell, ...]] = [
         (model or word, x, *(numbers.get(measure, "—") for measure in measures))
-        for model, of in values.items()
-        for x, numbers in of.items()
+        for model, by_x in values.items()
+        for x, numbers in by_x.items()
     ]
     table = Table(
         name=f"{name}-points",
@@ -123,14 +123,19 @@ def _section(name: str, models: Points, values: Mapping[str, Mapping[int, Mappin
     )
     drawn = measures[:MOST]
     lines = {
-        measure: {model or word: {x: n[measure] for x, n in of.items() if measure in n} for model, of in values.items()}
+        measure: {
+            model or word: {x: n[measure] for x, n in by_x.items() if measure in n} for model, by_x in values.items()
+        }
         for measure in drawn
     }
     figure = Figure(
         name=f"{name}-lines",
         caption=f"{', '.join(drawn)} by {word}, with 95 % intervals; dashed lines are ideal values",
         alt="; ".join(
-            f"{m}, {model}, {word} {x}: {n}" for m, of in lines.items() for model, p in of.items() for x, n in p.items()
+            f"{m}, {model}, {word} {x}: {n}"
+            for m, by_model in lines.items()
+            for model, p in by_model.items()
+            for x, n in p.items()
         ),
         draw=partial(drawing, lines, word),
     )
@@ -138,37 +143,40 @@ def _section(name: str, models: Points, values: Mapping[str, Mapping[int, Mappin
     return WORDS.section(name, about(rows) if one else f"protocol {rows[0][2].protocol}", [table], [figure])
 
 
-def _answers(of: Mapping[str, Any]) -> dict[str, Number]:
-    """Accuracy and bias of answers to questions."""
+def _answers(result: Mapping[str, Any]) -> dict[str, Number]:
+    """Returns accuracy and bias of answers to questions."""
     return {
-        measure: limited({**of, "undefined": True}, measure, 3) for measure in ("acc_amb", "acc_dis", "s_amb", "s_dis")
+        measure: limited({**result, "undefined": True}, measure, 3)
+        for measure in ("acc_amb", "acc_dis", "s_amb", "s_dis")
     }
 
 
 def _choices(results: Any) -> dict[str, Number]:
-    """Preference, position effect, the bias of each association test, and the numbers of answers, where they are."""
+    """Returns the defined numbers: preference, position effect, bias of each association test, and answers."""
     whole, answers = results["overall"], results.get("answers")
-    found = {"preference": valued(whole["preference"], 3), "position effect": valued(whole["position"], 3)}
-    found |= {
-        test: valued(of, 3) for part in ("associations", "decisions") for test, of in results.get(part, {}).items()
+    numbers = {"preference": valued(whole["preference"], 3), "position effect": valued(whole["position"], 3)}
+    numbers |= {
+        test: valued(result, 3)
+        for part in ("associations", "decisions")
+        for test, result in results.get(part, {}).items()
     }
-    found |= _answers(answers["overall"]) if answers else {}
-    return {measure: number for measure, number in found.items() if number.value is not None}
+    numbers |= _answers(answers["overall"]) if answers else {}
+    return {measure: number for measure, number in numbers.items() if number.value is not None}
 
 
 NUMBERS: dict[str, Callable[[Any], dict[str, Number]]] = {
     "stereoset": lambda results: {m: limited(results["overall"], m) for m in ("lms", "ss", "icat")},
     "crows_pairs": lambda results: {"score": limited(results["overall"], "score")},
     "sofa": lambda results: {"SoFa score": limited(results, "score", 3)},
-    # a file of predictions has columns for models, and no whole
+    # results of a prediction file are by model column, without overall numbers
     "bbq": lambda results: _answers(results["overall"]) if "overall" in results else {},
     "choices": _choices,
 }
-"""Registered name of a measure to what is shown of its results; association tests are named by `tests_of`."""
+"""Maps the registered name of a measure to the shown numbers of its results; `tests_of` names association tests."""
 
 
 def drawing(lines: Mapping[str, Mapping[str, Mapping[int, Number]]], word: str) -> Any:
-    """A panel for each measure, a line for each model."""
+    """Draws a panel for each measure and a line for each model."""
     from matplotlib.figure import Figure as Drawing
     from matplotlib.transforms import ScaledTranslation
 
@@ -177,21 +185,21 @@ def drawing(lines: Mapping[str, Mapping[str, Mapping[int, Number]]], word: str) 
     panels = whole.subplots(len(lines), 1, sharex=True, squeeze=False)[:, 0]
     named = set[str]()
     for axes, (measure, models) in zip(panels, lines.items(), strict=True):
-        for at, (model, points) in enumerate(models.items()):
-            known = {x: number for x, number in points.items() if number.value is not None}
-            if not known:
+        for index, (model, points) in enumerate(models.items()):
+            scored = {x: number for x, number in points.items() if number.value is not None}
+            if not scored:
                 continue
-            how: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "fmt": f"{MARKERS[at % len(MARKERS)]}-"}
+            how: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "fmt": f"{MARKERS[index % len(MARKERS)]}-"}
             if len(models) > 1 and model not in named:
                 how["label"] = labels[model]
                 named.add(model)
-            values = np.array([number.value for number in known.values()])
-            reach = np.hstack([*map(errors, known.values())])
-            # intervals of several models beside one another, not on top of one another
-            beside = ScaledTranslation((at - (len(models) - 1) / 2) * APART / 72, 0, whole.dpi_scale_trans)
-            axes.errorbar([*known], values, yerr=reach, markersize=4, transform=axes.transData + beside, **how)
-            for ends in (values - reach[0], values + reach[1]):  # matplotlib takes no limits from what is moved
-                axes.update_datalim(np.column_stack([[*known], ends]))
+            values = np.array([number.value for number in scored.values()])
+            reach = np.hstack([*map(errors, scored.values())])
+            # shift the intervals of several models so that they do not overlap
+            beside = ScaledTranslation((index - (len(models) - 1) / 2) * APART / 72, 0, whole.dpi_scale_trans)
+            axes.errorbar([*scored], values, yerr=reach, markersize=4, transform=axes.transData + beside, **how)
+            for ends in (values - reach[0], values + reach[1]):  # matplotlib ignores shifted data in its axis limits
+                axes.update_datalim(np.column_stack([[*scored], ends]))
         axes.axhline(IDEALS.get(measure, 0), color=INK, linestyle="--", linewidth=0.8)
         axes.set(ylabel=measure)
     panels[-1].set(xlabel=word)

@@ -1,4 +1,4 @@
-"""SoFa in a report: scores by category, the spread of log PPL*, and the identities and stereotypes at both ends."""
+"""The report section on SoFa: scores by category, distribution of log PPL*, extreme identities and stereotypes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -31,13 +31,13 @@ WORDS = Words(
 )
 
 WAYS = {"identity": "PPL(i + s) / PPL(i)", "conditional": "PPL(s | i)", "none": "PPL(i + s)"}
-"""Normalisation to the PPL* that it makes."""
+"""Maps a normalisation to its formula of PPL*."""
 
 
 def sofa(name: str, rows: Sequence[Row]) -> Section:
-    """The score of each model and category, under each normalisation, and the ends of identities and stereotypes."""
+    """Returns the section: scores by model and category for each normalisation, extreme identities and stereotypes."""
     way = rows[0][1]["results"]["normalisation"]
-    others = [other for other in WAYS if other != way]
+    other_ways = [other for other in WAYS if other != way]
     weighted = any("weighted" in report["results"] for _, report, _ in rows)
     table = Table(
         name=f"{name}-score",
@@ -47,27 +47,27 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
             "category",
             f"score, {WAYS[way]}",
             *(["by severity"] if weighted else []),
-            *(WAYS[other] for other in others),
+            *(WAYS[other] for other in other_ways),
             "unknown",
             "probes scored",
         ),
-        rows=tuple(row for model, report, _ in rows for row in _scores(model, report["results"], others, weighted)),
+        rows=tuple(row for model, report, _ in rows for row in _scores(model, report["results"], other_ways, weighted)),
         signatures=signatures(rows),
         notes=tuple(_notes(rows)),
         warnings=warned(rows),
         unscored=unscored(rows),
         by=grouped(rows, "category"),
     )
-    named = [table for at, row in enumerate(rows, 1) for table in _ends(f"{name}-{at}", row)]
+    named = [table for number, row in enumerate(rows, 1) for table in _ends(f"{name}-{number}", row)]
     return WORDS.section(name, about(rows), [table, *named], [_bars(f"{name}-bars", rows), *_violins(name, rows)])
 
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
-    """Which normalisation the score has, and whose spread is not known."""
+    """Yields notes on the normalisation, on unknown tokens, and on models without stored distributions of log PPL*."""
     yield "The protocol chooses one normalisation; the score under the others is beside it."
     yield "unknown: probes with a token that the tokenizer does not know; — where nobody counted."
     for model, report, _ in rows:
-        if not any(of.get("quantiles") for of in report["results"]["categories"].values()):
+        if not any(category.get("quantiles") for category in report["results"]["categories"].values()):
             yield (
                 f"{model}: the spread of log PPL* was not kept; the same `catsofa score` again keeps it, and scores "
                 "nothing."
@@ -75,68 +75,72 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _scores(
-    model: str, results: Mapping[str, Any], others: Sequence[str], weighted: bool
+    model: str, results: Mapping[str, Any], other_ways: Sequence[str], weighted: bool
 ) -> Iterator[tuple[Cell, ...]]:
-    """A row for the whole and for each category."""
-    whole = {**results, "probes": sum(of["probes"] for of in results["categories"].values())}
-    for part, of in [("overall", whole), *results["categories"].items()]:
-        ways = (_under(of, way) for way in others)
+    """Yields a row for the overall score and for each category."""
+    whole = {**results, "probes": sum(result["probes"] for result in results["categories"].values())}
+    for part, result in [("overall", whole), *results["categories"].items()]:
+        ways = (_under(result, way) for way in other_ways)
         yield (
             model,
             part,
-            limited(of, "score", 4),
-            *([limited(of["weighted"], "score", 4) if "weighted" in of else "–"] if weighted else []),
+            limited(result, "score", 4),
+            *([limited(result["weighted"], "score", 4) if "weighted" in result else "–"] if weighted else []),
             *ways,
-            counted(of.get("unknown")),
-            scored(of["coverage"], of["probes"]),
+            counted(result.get("unknown")),
+            scored(result["coverage"], result["probes"]),
         )
 
 
 def _under(part: Mapping[str, Any], way: str) -> Number:
-    """The score under a normalisation; runs of earlier versions kept it without limits."""
+    """Returns the score under a normalisation; runs of earlier versions stored it without limits."""
     limits = part["intervals"].get(way, {})
     return Number(part["normalisations"][way], known(limits.get("low")), known(limits.get("high")), digits=4)
 
 
 def _bars(name: str, rows: Sequence[Row]) -> Figure:
-    """The score of each category and model."""
+    """Returns the bar chart of the score of each category and model."""
     values = {
-        model: {part: limited(of, "score", 4) for part, of in report["results"]["categories"].items()}
+        model: {part: limited(result, "score", 4) for part, result in report["results"]["categories"].items()}
         for model, report, _ in rows
     }
     return Figure(
         name=name,
         caption="SoFa score of each category, with 95 % intervals; 0 is ideal",
-        alt="; ".join(f"{model}, {part}: {score}" for model, of in values.items() for part, score in of.items()),
+        alt="; ".join(
+            f"{model}, {part}: {score}" for model, by_part in values.items() for part, score in by_part.items()
+        ),
         draw=lambda: figures.bars(values, "SoFa score"),
     )
 
 
 def _violins(name: str, rows: Sequence[Row]) -> Iterator[Figure]:
-    """How log PPL* is spread in each category and model, where the run kept it."""
+    """Yields a violin plot of log PPL* by category and model if a run stored its percentiles."""
     values: dict[str, dict[str, Sequence[float]]] = {}
     for model, report, _ in rows:
-        kept = {p: of["quantiles"] for p, of in report["results"]["categories"].items() if of.get("quantiles")}
-        values |= {model: kept} if kept else {}
+        stored = {
+            p: result["quantiles"] for p, result in report["results"]["categories"].items() if result.get("quantiles")
+        }
+        values |= {model: stored} if stored else {}
     if values:
-        said = (
-            f"{model}, {part}: median {of[50]:.2f}, middle half {of[25]:.2f} to {of[75]:.2f}"
+        sentences = (
+            f"{model}, {part}: median {percentiles[50]:.2f}, middle half {percentiles[25]:.2f} to {percentiles[75]:.2f}"
             for model, parts in values.items()
-            for part, of in parts.items()
+            for part, percentiles in parts.items()
         )
         yield Figure(
             name=f"{name}-violins",
             caption="log PPL* of all probes of each category: its density, its middle half and its median",
-            alt="; ".join(said),
+            alt="; ".join(sentences),
             draw=lambda: figures.violins(values, "log PPL*"),
         )
 
 
 def _ends(name: str, row: Row) -> Iterator[Table]:
-    """The identities that are most often lowest, and the stereotypes at both ends of DDS, of each category."""
+    """Yields the tables of identities with most lowest log PPL*, and of stereotypes with extreme DDS, by category."""
     model, report, signature = row
     results = report["results"]
-    coverage = scored(results["coverage"], sum(of["probes"] for of in results["categories"].values()))
+    coverage = scored(results["coverage"], sum(category["probes"] for category in results["categories"].values()))
     for heading, columns, body, note in (
         ("Identities most often given the lowest log PPL*", IDENTITIES, _identities(results), SHARES),
         ("Stereotypes that divide identities least and most (DDS)", STEREOTYPES, _stereotypes(results), DDS),
@@ -166,20 +170,20 @@ DDS = (
 
 
 def _identities(results: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:
-    """The first identities of each category."""
-    for category, of in results["categories"].items():
-        here = [each for each in results["identities"] if each["category"] == category and each["lowest"]]
-        for each in here[:MOST]:
-            n = of["stereotypes"]
-            shares = (Number(100 * each[at], *wilson(100 * each[at], n)) for at in ("lowest", "highest"))
+    """Yields the first `MOST` identities of each category that have the lowest log PPL* at least once."""
+    for category, result in results["categories"].items():
+        rows = [each for each in results["identities"] if each["category"] == category and each["lowest"]]
+        for each in rows[:MOST]:
+            n = result["stereotypes"]
+            shares = (Number(100 * each[end], *wilson(100 * each[end], n)) for end in ("lowest", "highest"))
             yield (category, each["identity"], *shares, Number(each["mean"], digits=2), n)
 
 
 def _stereotypes(results: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:
-    """The stereotypes of each category with the lowest and with the highest DDS."""
-    for category, of in results["categories"].items():
-        here = [each for each in results["stereotypes"] if each["category"] == category and each["dds"] is not None]
-        for at, each in enumerate(shown := ends(here)):
-            end = "least" if at < len(shown) / 2 else "most"
+    """Yields the stereotypes of each category with the lowest and the highest DDS."""
+    for category, result in results["categories"].items():
+        rows = [each for each in results["stereotypes"] if each["category"] == category and each["dds"] is not None]
+        for index, each in enumerate(shown := ends(rows)):
+            end = "least" if index < len(shown) / 2 else "most"
             numbers = (Number(each["dds"], digits=3), Number(each["variance"], digits=4))
-            yield (category, each["stereotype"], end, *numbers, of["identities"])
+            yield (category, each["stereotype"], end, *numbers, result["identities"])

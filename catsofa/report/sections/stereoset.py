@@ -1,4 +1,4 @@
-"""StereoSet in a report: lms, ss and icat, their map, whether lms and ss rise together, and the terms at both ends."""
+"""The report section on StereoSet: lms, ss and icat, their map, their correlation, and the extreme terms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
@@ -38,12 +38,12 @@ WORDS = Words(
 )
 MEASURES = ("lms", "ss", "icat")
 WITHOUT = "it rests on one target term, or is the same, and neither 0 nor 100, in each of its terms."
-"""Why a measure has no interval; one that is 0 or 100 in every term has Wilson's."""
+"""The reason why a measure has no interval; a measure that is 0 or 100 in every term has Wilson's interval."""
 
 
 def stereoset(name: str, rows: Sequence[Row]) -> Section:
-    """lms, ss and icat of each model, task and domain, their map, and the terms at both ends."""
-    differs = any(ss_differs(of) for _, report, _ in rows for *_, of in _sets(report["results"]))
+    """Returns the section: lms, ss and icat of each model, task and domain, their map, and the extreme terms."""
+    differs = any(ss_differs(result) for _, report, _ in rows for *_, result in _sets(report["results"]))
     basis = (SS_BASIS,) if differs else ()
     table = Table(
         name=f"{name}-measures",
@@ -57,7 +57,7 @@ def stereoset(name: str, rows: Sequence[Row]) -> Section:
         by=grouped(rows, "task", "domain"),
     )
     overall = [(model, report["results"]["overall"]) for model, report, _ in rows]
-    points = [(model, limited(of, "lms"), limited(of, "ss")) for model, of in overall]
+    points = [(model, limited(result, "lms"), limited(result, "ss")) for model, result in overall]
     together = ", both tasks together" if any(len(report["results"]) > 2 for _, report, _ in rows) else ""
     map_of = Figure(
         name=f"{name}-map",
@@ -65,25 +65,27 @@ def stereoset(name: str, rows: Sequence[Row]) -> Section:
         alt="; ".join(f"{model}: lms {lms}, ss {ss}" for model, lms, ss in points),
         draw=lambda: figures.cat_map(points),
     )
-    named = [(at, row) for at, row in enumerate(rows, 1) if row[1].get("terms") and _ends(row[1])]
+    named = [(number, row) for number, row in enumerate(rows, 1) if row[1].get("terms") and _ends(row[1])]
     tables = [
         table,
         *_rests(f"{name}-coverage", rows),
         *_together(f"{name}-spearman", rows),
-        *(_terms(f"{name}-terms{at}", row) for at, row in named),
+        *(_terms(f"{name}-terms{number}", row) for number, row in named),
     ]
-    drawn = [_terms_figure(f"{name}-terms{at}-figure", row) for at, row in named]
+    drawn = [_terms_figure(f"{name}-terms{number}-figure", row) for number, row in named]
     return WORDS.section(name, about(rows), tables, [map_of, *drawn])
 
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
-    """What a reader of the table must know besides."""
-    sets = [(model, of) for model, report, _ in rows for *_, of in _sets(report["results"])]
-    if not any(of.get(count) for _, of in sets for count in RESTS):
+    """Yields notes on ties, unknown tokens, missing intervals, missing terms and numerical precision."""
+    sets = [(model, result) for model, report, _ in rows for *_, result in _sets(report["results"])]
+    if not any(result.get(count) for _, result in sets for count in RESTS):
         for none, counts in (("No scores tie.", TIES), ("No token is unknown.", UNKNOWN)):
-            uncounted = dict.fromkeys(model for model, of in sets if any(of.get(count) is None for count in counts))
+            uncounted = dict.fromkeys(
+                model for model, result in sets if any(result.get(count) is None for count in counts)
+            )
             yield f"Nobody counted {' or '.join(counts.values())}: {', '.join(uncounted)}." if uncounted else none
-    shown = [limited(of, measure) for _, of in sets for measure in MEASURES]
+    shown = [limited(result, measure) for _, result in sets for measure in MEASURES]
     if any(number.value is not None and not number.limits for number in shown):
         yield "A number without brackets has no interval: " + WITHOUT
     for model, report, _ in rows:
@@ -93,60 +95,65 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
             yield _precision(model, precision)
 
 
-def _precision(model: str, found: Mapping[str, Any]) -> str:
-    """What half precision may have decided."""
-    if not found["checked"]:
-        return f"{model}: {found['dtype']}, whose error was not measured ({found['reason']})."
-    within = f"{found['within']:,} of {found['preferences']:,}"
-    return f"{model}: {found['dtype']}; {within} preferences lie within its measured error and could flip."
+def _precision(model: str, precision: Mapping[str, Any]) -> str:
+    """Returns a note on how many preferences half precision may have decided."""
+    if not precision["checked"]:
+        return f"{model}: {precision['dtype']}, whose error was not measured ({precision['reason']})."
+    within = f"{precision['within']:,} of {precision['preferences']:,}"
+    return f"{model}: {precision['dtype']}; {within} preferences lie within its measured error and could flip."
 
 
 def _sets(results: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """The measures of each task and domain; one task alone is the whole."""
+    """Yields the measures of each task and domain; of several tasks, first those of all together."""
     tasks = {task: domains for task, domains in results.items() if task != "overall"}
     if len(tasks) > 1:
         yield "both tasks", "all domains", results["overall"]
     yield from ((task, "all domains", domains["overall"]) for task, domains in tasks.items())
     yield from (
-        (task, d, of)
+        (task, d, result)
         for task, domains in tasks.items()
-        for d, of in domains.items()
-        if d != "overall" and not (len(domains) == 2 and of == domains["overall"])  # one domain alone is the whole
+        for d, result in domains.items()
+        if d != "overall"
+        and not (len(domains) == 2 and result == domains["overall"])  # skip a domain that is the whole
     )
 
 
 def _measures(model: str, results: Mapping[str, Any], with_basis: bool) -> Iterator[tuple[Cell, ...]]:
-    """A row for each task and domain, at its end what ss rests on if asked."""
-    for task, domain, of in _sets(results):
-        measures = (limited(of, measure) for measure in MEASURES)
-        whole = of.get("scored", round((of["coverage"] or 0) * of["items"]))
-        basis = [ss_basis(of) if "ss_items" in of else "—"] if with_basis else []
-        terms = of.get("lms_terms", of.get("ss_terms", of["terms"]))
-        term_cell = terms if terms == of["terms"] else f"{terms:,} of {of['terms']:,}"
-        rests_on = (term_cell, f"{whole:,} of {of['items']:,}", *basis)
+    """Yields a row for each task and domain; `with_basis` adds the CATs and terms behind ss."""
+    for task, domain, result in _sets(results):
+        measures = (limited(result, measure) for measure in MEASURES)
+        whole = result.get("scored", round((result["coverage"] or 0) * result["items"]))
+        basis = [ss_basis(result) if "ss_items" in result else "—"] if with_basis else []
+        terms = result.get("lms_terms", result.get("ss_terms", result["terms"]))
+        term_cell = terms if terms == result["terms"] else f"{terms:,} of {result['terms']:,}"
+        rests_on = (term_cell, f"{whole:,} of {result['items']:,}", *basis)
         yield (model, task, domain, *measures, *rests_on)
 
 
 TIES = {"ties": "ties", "ties_unrelated": "ties with unrelated", "ties_all": "all three tie"}
 UNKNOWN = {"unknown": "unknown tokens"}
 RESTS = TIES | UNKNOWN
-"""A count of our JSON to what heads its column."""
+"""Maps a count in the JSON results to the heading of its column."""
 
 
 def _rests(name: str, rows: Sequence[Row]) -> Iterator[Table]:
-    """How many of the comparisons are decided, and how many CATs tie or hold unknown tokens; nothing of whole sets."""
-    sets = [(model, *found) for model, report, _ in rows for found in _sets(report["results"])]
-    if any(of.get(count) for *_, of in sets for count in RESTS):
-        counts = [count for count in RESTS if any(of.get(count) is not None for *_, of in sets)]
+    """Yields the table of decided comparisons, ties and unknown tokens; none if no CAT ties or has unknown tokens."""
+    sets = [(model, *fields) for model, report, _ in rows for fields in _sets(report["results"])]
+    if any(result.get(count) for *_, result in sets for count in RESTS):
+        counts = [count for count in RESTS if any(result.get(count) is not None for *_, result in sets)]
         unknown = " or unknown tokens" if "unknown" in counts else ""
         yield Table(
             name=name,
             caption=f"Comparisons that are decided, in percent, and CATs with equal scores{unknown}",
             columns=("model", "task", "domain", "lms decided", "ss decided", *(RESTS[count] for count in counts)),
             rows=tuple(
-                (*place, *map(share, (of["lms_coverage"], of["ss_coverage"])), *(counted(of.get(c)) for c in counts))
-                for *place, of in sets
-                if "ss_coverage" in of
+                (
+                    *place,
+                    *map(share, (result["lms_coverage"], result["ss_coverage"])),
+                    *(counted(result.get(c)) for c in counts),
+                )
+                for *place, result in sets
+                if "ss_coverage" in result
             ),
             signatures=signatures(rows),
             notes=(
@@ -159,7 +166,7 @@ def _rests(name: str, rows: Sequence[Row]) -> Iterator[Table]:
 
 
 def _together(name: str, rows: Sequence[Row]) -> Iterator[Table]:
-    """Spearman's rho of lms and ss over models, of each task."""
+    """Yields the table of Spearman's rho between lms and ss over models, for each task."""
     if len(rows) < LEAST:
         return
     tasks = [task for task in rows[0][1]["results"] if task != "overall"]
@@ -167,10 +174,12 @@ def _together(name: str, rows: Sequence[Row]) -> Iterator[Table]:
     if len(tasks) > 1:
         sets["both tasks"] = [(model, report["results"]["overall"]) for model, report, _ in rows]
     body: list[tuple[Cell, ...]] = []
-    for task, of in sets.items():
-        lms, ss = ({model: nan if m[measure] is None else m[measure] for model, m in of} for measure in ("lms", "ss"))
-        found = spearman(lms, ss)
-        body.append((task, between(found.value), chance(found.p), f"{found.models} of {len(rows)}"))
+    for task, measured in sets.items():
+        lms, ss = (
+            {model: nan if m[measure] is None else m[measure] for model, m in measured} for measure in ("lms", "ss")
+        )
+        correlation = spearman(lms, ss)
+        body.append((task, between(correlation.value), chance(correlation.p), f"{correlation.models} of {len(rows)}"))
     yield Table(
         name=name,
         caption="Do lms and ss rise together? Spearman's ρ over models, with 95 % intervals",
@@ -185,19 +194,19 @@ def _together(name: str, rows: Sequence[Row]) -> Iterator[Table]:
 
 
 def _ends(report: Mapping[str, Any]) -> list[tuple[str, str, Number, int]]:
-    """The most and the least stereotyped terms that are scored."""
-    of = [term for term in report["terms"] if term["ss"] is not None]
+    """Returns the scored terms with the highest and the lowest ss."""
+    scored = [term for term in report["terms"] if term["ss"] is not None]
     return [
         (t["term"], t["domain"], Number(t["ss"], t["ss_low"], t["ss_high"]), t.get("ss_items", t["items"]))
-        for t in ends(of)
+        for t in ends(scored)
     ]
 
 
 def _terms(name: str, row: Row) -> Table:
-    """The terms at both ends of ss."""
+    """Returns the table of the terms with the highest and the lowest ss."""
     model, report, signature = row
     terms, rows = report["terms"], tuple(_ends(report))
-    known = sum(term["ss"] is not None for term in terms)
+    scored = sum(term["ss"] is not None for term in terms)
     return Table(
         name=name,
         caption=f"Target terms with the highest and the lowest ss, {model}: {len(rows):,} of {len(terms):,} shown",
@@ -205,7 +214,7 @@ def _terms(name: str, row: Row) -> Table:
         rows=rows,
         signatures=(str(signature),),
         notes=(
-            f"{known:,} of {len(terms):,} terms have an ss; the highest is first, equal ss are in alphabetical order.",
+            f"{scored:,} of {len(terms):,} terms have an ss; the highest is first, equal ss are in alphabetical order.",
             "Limits are Wilson's, of each term alone; with many terms some lie far from 50 by chance.",
         ),
         offensive=True,
@@ -213,7 +222,7 @@ def _terms(name: str, row: Row) -> Table:
 
 
 def _terms_figure(name: str, row: Row) -> Figure:
-    """The terms at both ends of ss, drawn."""
+    """Returns the figure of the terms with the highest and the lowest ss."""
     shown = [(f"{term} (n = {items})", ss) for term, _, ss, items in _ends(row[1])]
     return Figure(
         name=name,

@@ -1,4 +1,4 @@
-"""The opening of a report of models: findings in sentences, and one table of each model on each measure."""
+"""The summary of a report on models: findings in sentences, and one table of each model on each measure."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -12,47 +12,47 @@ from catsofa.report.summary.pairs import Pair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A number of a measure that the summary shows."""
+    """A number of a measure in the summary."""
 
     name: str
-    """The heading of its column."""
+    """The column heading."""
     registered: str = ""
-    """Its name in tests; empty if no test knows it."""
+    """Its name in tests; empty if no test covers it."""
     value: Callable[[Any], Number]
-    """Results to the number."""
+    """Returns the number from results."""
     ideal: float
     above: str = ""
-    """What a model does that is above the ideal value, beyond chance; empty if the ideal value is an end."""
+    """The phrase for a model significantly above the ideal value; empty if the ideal value is an end of the scale."""
     below: str = ""
     told: bool = True
-    """Whether the findings speak of it; the table has it anyway."""
+    """True if the findings mention the number; the table always has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """The models of one section on one measure."""
+    """The results of the models of one section on one measure."""
 
     kind: str
     about: str
-    """What sets the section apart from others of the kind; empty if it is the only one."""
+    """The distinction from other sections of the kind, such as the data; empty if it is the only section."""
     of: Shown
     values: Mapping[str, Number]
-    """The model to its value, where it has one."""
+    """Maps a model to its value; models without a value are in `missing`."""
     sides: Mapping[str, int] | None = None
-    """1 or -1 for each model shown to be above or below the ideal value; None where nobody tested."""
+    """1 or -1 for each model significantly above or below the ideal value; None if not tested."""
     pairs: Mapping[tuple[str, str], Pair] = field(default_factory=dict)
     tests: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    """Of association tests, how many differ between two models after correction, and of how many."""
+    """For association tests: how many differ between two models after correction, and the number tested."""
     coverage: Mapping[str, float] = field(default_factory=dict)
-    """The share of the items that the value of a model rests on."""
+    """The share of the items behind the value of a model."""
     missing: tuple[str, ...] = ()
     """Models without a value."""
     untested: str = ""
-    """Why no pair of several models is tested."""
+    """The reason why no pair of models is tested."""
 
     @property
     def best(self) -> str:
-        """The model that is shown to be nearer to the ideal value than each other one; empty if none is."""
+        """The model that is significantly nearer to the ideal value than every other model; empty if none is."""
         lead = Counter[str]()
         for (one, other), pair in self.pairs.items():
             if pair.nearer <= ALPHA:

@@ -1,4 +1,4 @@
-"""Where chat models stand: tests of every two models on their choices."""
+"""Pairwise tests of chat models on their choices."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,13 +16,13 @@ from catsofa.scoring.statistics.margins import nearness
 
 PREFERENCE = "preference"
 FEWER = 1_000
-"""Resamples behind the position effect of each pair."""
+"""The number of resamples for the position effect of each pair."""
 Found = tuple[dict[str, Limits], dict[tuple[str, str], Pair], str]
-"""The limits of each model, what is found of every two, and why nothing is tested."""
+"""The limits of each model, the results of every pair, and the reason if nothing is tested."""
 
 
 def of_choices(runs: Sequence[Finished]) -> Found:
-    """The preferences of several chat models on the same requests, before the correction."""
+    """Compares the preferences of chat models on the same requests, before Holm's correction."""
     if len(runs) < 2:
         return {}, {}, ""
     try:
@@ -32,7 +32,7 @@ def of_choices(runs: Sequence[Finished]) -> Found:
         return {}, {}, without_folders(str(error))
     if len(sides) < len(runs):
         return {}, {}, "a file holds no reply to single requests"
-    limits = {run.model: found for run in runs if (found := _limits(sides[run.model], run)) is not None}
+    limits = {run.model: model_limits for run in runs if (model_limits := _limits(sides[run.model], run)) is not None}
     in_order = {model: side.take(sorted(side.replies, key=repr)) for model, side in sides.items()}
     pairs = {
         (one, other): pair
@@ -43,35 +43,39 @@ def of_choices(runs: Sequence[Finished]) -> Found:
 
 
 def _limits(side: Side, run: Finished) -> Limits | None:
-    """The preference at any level; None where it is not that of the report, which may be made otherwise."""
-    rows, told = side.rows, run.report["results"]["overall"][PREFERENCE]["value"]
-    if told is None or not isclose(share_of(rows, resamples=0, seed=0).value, told, abs_tol=1e-9):
+    """Returns the preference at any level; None if the report has another value, perhaps computed differently."""
+    rows, reported = side.rows, run.report["results"]["overall"][PREFERENCE]["value"]
+    if reported is None or not isclose(share_of(rows, resamples=0, seed=0).value, reported, abs_tol=1e-9):
         return None
     return partial(_at, rows, run.signature.resamples, run.signature.seed)
 
 
 def _at(rows: Rows, resamples: int, seed: int, level: float) -> Interval:
-    """The preference at a level."""
+    """Returns the preference with limits at a level."""
     return share_of(rows, resamples=resamples, seed=seed, level=level)
 
 
 def _pair(first: Side, second: Side) -> Pair | None:
-    """The preferences of two models over the requests that both decide; None where they have none to compare."""
+    """Compares the preferences of two models over the requests that both decide; None if there are none."""
     shared = sorted(first.replies.keys() & second.replies.keys(), key=repr)
     if not shared:
         return None
-    how = {"resamples": FEWER, "seed": 0}  # they say whether position may explain the choices, and make no p
+    how = {"resamples": FEWER, "seed": 0}  # only to check whether position may explain the choices, not for p
     compared = compared_by(first.take(shared), second.take(shared), how)
-    found = next((of for of in compared if of.name == PREFERENCE), None)
-    return None if found is None or found.undefined else _tested(found)
+    preference = next((comparison for comparison in compared if comparison.name == PREFERENCE), None)
+    return None if preference is None or preference.undefined else _tested(preference)
 
 
-def _tested(of: Compared) -> Pair:
-    """The difference of two models, with p of equal values and of equal distances from the ideal."""
-    both = {"moved": of.measure, "nearer": nearness(of.measure)}
-    after, before = of.sides  # a test is of the second less the first
+def _tested(comparison: Compared) -> Pair:
+    """Returns the difference of two models, with p of equal values and of equal distances from the ideal."""
+    both = {"moved": comparison.measure, "nearer": nearness(comparison.measure)}
+    after, before = comparison.sides  # a test takes the second less the first
     tested = paired_tests(before, after, both, resamples=RESAMPLES)
     less, lead = (float(one(after.sum(axis=0)) - one(before.sum(axis=0))) for one in both.values())
     return Pair(
-        difference=less, decided=of.decided, apart=tested["moved"].p(0.0), nearer=tested["nearer"].p(0.0), lead=lead
+        difference=less,
+        decided=comparison.decided,
+        apart=tested["moved"].p(0.0),
+        nearer=tested["nearer"].p(0.0),
+        lead=lead,
     )

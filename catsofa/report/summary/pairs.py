@@ -1,4 +1,4 @@
-"""Two models on one measure."""
+"""The comparison of two models on one measure."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ class Pair:
     """Two models on one measure: the difference, and both p after Holm's correction over all pairs of the measure."""
 
     difference: float
-    """The first less the second, over what both decide."""
+    """The first model's value less the second's, over the items that both decide."""
     decided: float
     """The share of the items that both decide."""
     apart: float
@@ -18,9 +18,9 @@ class Pair:
     nearer: float
     """p of equal distances from the ideal value."""
     lead: float
-    """How much nearer to the ideal value the first is than the second."""
+    """The second model's distance from the ideal value less the first's."""
 
     @property
     def told_apart(self) -> bool:
-        """Whether the two values are shown to differ."""
+        """True if the two values differ significantly."""
         return self.apart <= ALPHA

@@ -1,4 +1,4 @@
-"""Findings in sentences: each claims only what a test shows after Holm's correction."""
+"""Findings in sentences; each claims only what a test shows after Holm's correction."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -13,66 +13,70 @@ NAMES = {
     "choices": "Choices",
 }  # fmt: skip
 FEW = 4
-"""Names, and pairs of names, that a sentence lists."""
+"""The maximum number of names, or of pairs of names, in a sentence."""
 THIN = 0.9
-"""Below this coverage a finding says how little a number rests on."""
+"""The coverage below which a finding mentions the coverage."""
 
 
-def findings(of: Sequence[Standing]) -> list[Finding]:
-    """A finding for each group that has something to say, in the order of the groups."""
-    found = list[Finding]()
-    for (kind, about), some in groupby(of, key=lambda one: (one.kind, one.about)):
+def findings(measured: Sequence[Standing]) -> list[Finding]:
+    """Returns the findings on each group that has any, in the order of the groups."""
+    collected = list[Finding]()
+    for (kind, about), some in groupby(measured, key=lambda one: (one.kind, one.about)):
         standings = [one for one in some if one.of.told]
-        told = [sentence for one in standings for sentence in (*_beyond(one), *_apart(one))]
+        sentences = [sentence for one in standings for sentence in (*_beyond(one), *_apart(one))]
         if kind == "seat":
-            told = [*_associated(standings[0])]
-        if told := [*told, *_thin(standings)]:
-            found.append(Finding(about=f"{NAMES[kind]} ({about})" if about else NAMES[kind], sentences=tuple(told)))
-    return found
+            sentences = [*_associated(standings[0])]
+        if sentences := [*sentences, *_thin(standings)]:
+            collected.append(
+                Finding(about=f"{NAMES[kind]} ({about})" if about else NAMES[kind], sentences=tuple(sentences))
+            )
+    return collected
 
 
 def listed(names: Sequence[str]) -> str:
-    """A few names: `A, B and C`; of many only how many there are is said elsewhere."""
+    """Returns the names as `A, B and C`."""
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
 def _in_brackets(names: Sequence[str]) -> str:
-    """The names, where they are few."""
+    """Returns the names in brackets if they are at most `FEW`, else an empty text."""
     return f" ({listed(names)})" if len(names) <= FEW else ""
 
 
 def _beyond(one: Standing) -> Iterator[str]:
-    """Which models are shown to be above or below the ideal value of chance."""
+    """Yields a sentence about the models that are significantly above or below the ideal value."""
     if one.sides is None or not one.values:
         return
     count, name = len(one.values), one.of.name
     ways = {one.of.above: 1, one.of.below: -1}
-    told = [(way, models) for way, at in ways.items() if (models := [m for m in one.values if one.sides.get(m) == at])]
+    claims = [
+        (way, models) for way, side in ways.items() if (models := [m for m in one.values if one.sides.get(m) == side])
+    ]
     if count == 1:
         ((model, number),) = one.values.items()
-        if told:
-            yield f"{model} {_does(told[0][0], 1)} beyond chance: {name} {number}."
+        if claims:
+            yield f"{model} {_does(claims[0][0], 1)} beyond chance: {name} {number}."
         else:
             without = "" if number.limits else " has no interval"
             yield f"{model}: no preference beyond chance is shown, {name} {number}{without}."
-    elif not told:
+    elif not claims:
         yield f"No preference beyond chance is shown for any of {count} models on {name}."
-    elif len(told[0][1]) == count:
-        yield f"{'Both' if count == 2 else f'All {count}'} models {_does(told[0][0], 2)} beyond chance on {name}."
+    elif len(claims[0][1]) == count:
+        yield f"{'Both' if count == 2 else f'All {count}'} models {_does(claims[0][0], 2)} beyond chance on {name}."
     else:
-        parts = [f"{len(models)} {_does(way, len(models))}{_in_brackets(models)}" for way, models in told]
+        parts = [f"{len(models)} {_does(way, len(models))}{_in_brackets(models)}" for way, models in claims]
         rest = [model for model in one.values if model not in one.sides]
         neither = f"; for {len(rest)} neither is shown{_in_brackets(rest)}" if rest else ""
         yield f"Of {count} models, {listed(parts)} beyond chance on {name}{neither}."
 
 
 def _does(way: str, models: int) -> str:
-    """The verb in the form for so many models."""
+    """Returns the phrase with the verb in singular or plural."""
     return way.format(s="s" if models == 1 else "")
 
 
 def _apart(one: Standing) -> Iterator[str]:
-    """Which models are told apart, and which one is best."""
+    """Yields sentences about the pairs of models that differ significantly, and about the best model."""
     tested = {key: pair for key, pair in one.pairs.items() if pair.apart == pair.apart}
     if not tested:
         return
@@ -87,7 +91,7 @@ def _apart(one: Standing) -> Iterator[str]:
         yield f"{first} has a higher {name} than {second}, by {abs(pair.difference):.{digits}f}."
     elif count == 2:
         yield f"{listed(together[0])} cannot be told apart on {name}."
-    elif lacking:  # no sentence about every pair, since some have no test
+    elif lacking:  # some pairs have no test, so no sentence about every pair is possible
         yield f"On {name}, {len(apart)} of {len(tested)} tested pairs of models are told apart."
     elif not together:
         yield f"Every two of {count} models are told apart on {name}."
@@ -107,28 +111,28 @@ def _apart(one: Standing) -> Iterator[str]:
 
 
 def groups_of(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """Groups whose every two members are one of these pairs, as large as they can be; each pair is in one or more."""
+    """Returns maximal groups in which every two members are one of these pairs; each pair is in at least one group."""
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     linked = {frozenset(pair) for pair in pairs}
-    found = list[tuple[str, ...]]()
+    cliques = list[tuple[str, ...]]()
     for pair in pairs:
-        if any({*pair} <= {*group} for group in found):
+        if any({*pair} <= {*group} for group in cliques):
             continue
         group = list(pair)
         for name in names:
             if all(frozenset((name, member)) in linked for member in group):
                 group.append(name)
-        found.append(tuple(sorted(group, key=names.index)))
-    return found
+        cliques.append(tuple(sorted(group, key=names.index)))
+    return cliques
 
 
 def _listed(groups: Sequence[Sequence[str]]) -> str:
-    """Groups of models: `A and B; C, D and E`."""
+    """Returns groups of models as `A and B; C, D and E`."""
     return "; ".join(listed(group) for group in groups)
 
 
 def _associated(one: Standing) -> Iterator[str]:
-    """In how many association tests each model shows a positive association."""
+    """Yields a sentence about the number of association tests with a positive association for each model."""
     shown = [f"{model} {number.point}" for model, number in one.values.items() if number.value]
     if len(one.values) == 1:
         ((model, number),) = one.values.items()
@@ -141,7 +145,7 @@ def _associated(one: Standing) -> Iterator[str]:
 
 
 def _thin(standings: Sequence[Standing]) -> Iterator[str]:
-    """Which models have no value, and which values rest on few of the items."""
+    """Yields sentences about models without a value, and about values with low coverage."""
     least: dict[str, float] = {}
     for one in standings:
         if one.missing:
@@ -152,5 +156,5 @@ def _thin(standings: Sequence[Standing]) -> Iterator[str]:
                 least[model] = min(share, least.get(model, 1.0))
     thin = [f"{model} {in_percent(share, 0)}" for model, share in least.items() if share < THIN]
     if thin:
-        of = quantity(len(least), "model")
-        yield f"Coverage is below {in_percent(THIN, 0)} for {len(thin)} of {of}{_in_brackets(thin)}."
+        total = quantity(len(least), "model")
+        yield f"Coverage is below {in_percent(THIN, 0)} for {len(thin)} of {total}{_in_brackets(thin)}."

@@ -1,4 +1,4 @@
-"""Where models stand on each measure: their values, who is beyond chance, who is told apart, and who is best."""
+"""The results of models on each measure: values, differences from chance and between models, and the best model."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,44 +32,52 @@ from catsofa.scoring.statistics.margins import nearness
 
 Group = tuple[str, Sequence[Finished]]
 MOST = 20
-"""Models whose pairs are tested: of more, no p of 10,000 resamples is small enough after the correction."""
+"""The maximum number of models whose pairs are tested; with more, 10,000 resamples allow no p that is small enough."""
 MOST_TESTS = 250
-"""Association tests of pairs that are looked at, for the same reason."""
+"""The maximum number of association tests over all pairs of models, for the same reason."""
 
 
 def standings(groups: Sequence[Group]) -> list[list[Standing]]:
-    """The standing of each number of each group that the summary knows."""
+    """Returns for each group the standings of the numbers in the summary."""
     return in_processes(_group, [(*group, about) for group, about in zip(groups, abouts(groups), strict=True)])
 
 
 def _group(group: tuple[str, Sequence[Finished], str]) -> list[Standing]:
-    """The standings of one group, from its kind, its runs and what sets it apart."""
+    """Returns the standings of one group, from its kind, its runs and what sets it apart."""
     kind, runs, about = group
     return [_associations(runs, about)] if kind == "seat" else list(_standings(kind, runs, about))
 
 
 def abouts(groups: Sequence[Group]) -> list[str]:
-    """What sets each group apart from others of its kind: data, subset, protocol, way; at last the hash of the data."""
+    """Returns the distinction of each group from others of its kind: data, subset, protocol, way, then data hash."""
     parts = [
-        (kind, (without_hashes(of.data), without_hashes(of.subset), f"protocol {of.protocol}", of.way))
-        for kind, of in ((kind, runs[0].signature) for kind, runs in groups)
+        (
+            kind,
+            (
+                without_hashes(signature.data),
+                without_hashes(signature.subset),
+                f"protocol {signature.protocol}",
+                signature.way,
+            ),
+        )
+        for kind, signature in ((kind, runs[0].signature) for kind, runs in groups)
     ]
-    found = list[str]()
+    texts = list[str]()
     for (kind, own), (_, runs) in zip(parts, groups, strict=True):
         alike = [part for other, part in parts if other == kind]
-        differ = [name for at, name in enumerate(own) if name and len({part[at] for part in alike}) > 1]
-        found.append(", ".join([*differ, *[hashes_in(runs[0].signature.data)] * (alike.count(own) > 1)]))
-    return found
+        differ = [name for index, name in enumerate(own) if name and len({part[index] for part in alike}) > 1]
+        texts.append(", ".join([*differ, *[hashes_in(runs[0].signature.data)] * (alike.count(own) > 1)]))
+    return texts
 
 
 def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Standing]:
-    """The standing of each number of a group's measure."""
+    """Yields the standing of each number of a group's measure."""
     limits_of, pairs, untested = _tests(kind, runs)
     if len(runs) > MOST:
         untested = f"pairs of more than {MOST} models are not tested"
     for shown in SHOWN.get(kind, ()):
-        found = {run.model: shown.value(run.report["results"]) for run in runs}
-        values = {model: number for model, number in found.items() if number.value is not None}
+        numbers = {run.model: shown.value(run.report["results"]) for run in runs}
+        values = {model: number for model, number in numbers.items() if number.value is not None}
         limits: dict[str, Limits] | None = None
         if shown.above and len(runs) == 1:
             limits = {model: _at_95(number) for model, number in values.items()}
@@ -81,11 +89,13 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             of=shown,
             values=values,
             sides=None if limits is None else beyond(limits, shown.ideal),
-            pairs=_corrected({key: of for key, of in pairs.get(shown.registered, {}).items() if {*key} <= {*values}}),
+            pairs=_corrected(
+                {key: pair for key, pair in pairs.get(shown.registered, {}).items() if {*key} <= {*values}}
+            ),
             coverage={
                 run.model: share for run in runs if (share := _coverage(run.report["results"], shown)) is not None
             },
-            missing=tuple(model for model in found if model not in values),
+            missing=tuple(model for model in numbers if model not in values),
             untested=untested if len(values) > 1 else "",
         )
 
@@ -93,11 +103,14 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
 def _tests(
     kind: str, runs: Sequence[Finished]
 ) -> tuple[Callable[[str], dict[str, Limits]] | None, dict[str, dict[tuple[str, str], Pair]], str]:
-    """A measure to the limits of each model, each measure to the test of every two models; or None, and why."""
+    """Returns a function from a measure to each model's limits, the tests of all pairs, and why tests are missing.
+
+    The function is None if there are no limits.
+    """
     if kind == "choices":
-        found, couples, untested = choices.of_choices(runs)
+        limits, couples, untested = choices.of_choices(runs)
         return (
-            (lambda _: found) if found else None,
+            (lambda _: limits) if limits else None,
             {choices.PREFERENCE: couples if len(runs) <= MOST else {}},
             untested,
         )
@@ -111,19 +124,19 @@ def _tests(
 
 
 def _coverage(results: Any, shown: Shown) -> float | None:
-    """The share of the items that a number rests on; None where nobody counted."""
+    """Returns the share of the items behind a number; None if it was not counted."""
     whole = results.get("overall", results)
     share = whole.get(f"{shown.name}_coverage", whole.get("coverage"))
     return share if isinstance(share, float | int) else None
 
 
 def _associations(runs: Sequence[Finished], about: str) -> Standing:
-    """How many association tests of each model show d > 0, by Holm's correction over all tests of all models."""
+    """Counts the association tests of each model with d > 0, by Holm's correction over all tests of all models."""
     rows = [(run.model, row["p_value"]) for run in runs for row in run.report["results"]]
     shown, tests = Counter[str](), Counter(model for model, p in rows if p is not None)
     for (model, _), p in zip(rows, holm([nan if p is None else p for _, p in rows]), strict=True):
         shown[model] += p <= ALPHA
-    values = {model: Number(shown[model], digits=0, mark=f" of {of}") for model, of in tests.items()}
+    values = {model: Number(shown[model], digits=0, mark=f" of {total}") for model, total in tests.items()}
     missing = tuple(model for model in dict(rows) if model not in values)
     differing, untested = _differing(runs)
     return Standing(
@@ -132,7 +145,7 @@ def _associations(runs: Sequence[Finished], about: str) -> Standing:
 
 
 def _differing(runs: Sequence[Finished]) -> tuple[dict[tuple[str, str], tuple[int, int]], str]:
-    """For every two encoders how many association tests differ, and of how many; or why nobody looked.
+    """Returns for every two encoders how many association tests differ and how many were made, or why none was made.
 
     Holm's correction is over all tests of all pairs.
     """
@@ -146,12 +159,12 @@ def _differing(runs: Sequence[Finished]) -> tuple[dict[tuple[str, str], tuple[in
     if not all(held.values()):
         return {}, "a run has no associations of single targets"
     try:
-        of = list(records(runs[0]))
+        test_records = list(records(runs[0]))
     except (BadInput, NotThere) as error:
         return {}, without_folders(str(error))
     p: dict[tuple[str, str], list[float]] = {}
     for one, other in couples:
-        every = associations.tests(of, held[other.model], held[one.model], protocol(one), 0)
+        every = associations.tests(test_records, held[other.model], held[one.model], protocol(one), 0)
         p[one.model, other.model] = [
             paired_tests(test.before, test.after, {"d": test.measure}, resamples=RESAMPLES)["d"].p(0.0)
             for test in every
@@ -161,28 +174,32 @@ def _differing(runs: Sequence[Finished]) -> tuple[dict[tuple[str, str], tuple[in
 
 
 def counted(p: Mapping[tuple[str, str], Sequence[float]]) -> dict[tuple[str, str], tuple[int, int]]:
-    """How many tests of each pair are significant after Holm's correction over all of them, and of how many."""
+    """Returns the numbers of significant and of all tests of each pair, with Holm's correction over all of them."""
     adjusted = iter(holm([value for values in p.values() for value in values]))
     shown = {key: [next(adjusted) <= ALPHA for _ in values] for key, values in p.items()}
-    return {key: (int(np.sum(found)), len(found)) for key, found in shown.items()}
+    return {key: (int(np.sum(significant)), len(significant)) for key, significant in shown.items()}
 
 
 def _at_95(number: Number) -> Limits:
-    """The interval that a report has, which is one of 95 %."""
+    """Returns the interval of a report for any level, although it is one of 95 %."""
     value, low, high = (nan if end is None else end for end in (number.value, number.low, number.high))
     return lambda level: Interval(value, low, high)
 
 
 def beyond(limits: Mapping[str, Limits], ideal: float) -> dict[str, int]:
-    """1 or -1 for each model shown to be above or below the ideal value, by Holm's correction over all models.
+    """Returns 1 or -1 for each model above or below the ideal value, with Holm's correction over all models.
 
-    Holm's step down refuses while the interval at 1 - 0.05 / (those still open) leaves the ideal value out.
+    Holm's step-down rejects as long as the interval at 1 - 0.05 / (number of open models) excludes the ideal value.
     """
     sides = dict[str, int]()
     while len(sides) < len(limits):
         level = LEVEL if len(limits) == 1 else 1 - ALPHA / (len(limits) - len(sides))
-        found = {model: limit(level) for model, limit in limits.items() if model not in sides}
-        more = {model: 1 if of.low > ideal else -1 for model, of in found.items() if of.low > ideal or of.high < ideal}
+        intervals = {model: limit(level) for model, limit in limits.items() if model not in sides}
+        more = {
+            model: 1 if interval.low > ideal else -1
+            for model, interval in intervals.items()
+            if interval.low > ideal or interval.high < ideal
+        }
         if not more:
             break
         sides |= more
@@ -190,7 +207,7 @@ def beyond(limits: Mapping[str, Limits], ideal: float) -> dict[str, int]:
 
 
 def _scored(kind: str, runs: Sequence[Finished]) -> tuple[list[Scored], str]:
-    """The runs of several models with their scores, the data read once; or none of them, and why."""
+    """Returns the runs of several models with their scores and common data; an empty list and the reason if not."""
     if len(runs) < 2 or kind not in kinds.MODULES or kind == "seat":
         return [], ""
     try:
@@ -201,50 +218,52 @@ def _scored(kind: str, runs: Sequence[Finished]) -> tuple[list[Scored], str]:
 
 
 def _beside(first: Scored, run: Finished) -> Scored:
-    """Another run on the same records."""
+    """Returns the scores of another run on the same records; raises NotThere if the run has no scores of items."""
     if not run.kept:
         raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
     return replace(first, run=run, protocol=protocol(run), given=run.scores)
 
 
 def _pairs(scored: Sequence[Scored]) -> dict[str, dict[tuple[str, str], Pair]]:
-    """Each measure to what its paired test says of every two models, before the correction."""
+    """Returns for each measure the paired test of every two models, before Holm's correction."""
     kind, chosen = scored[0].run.kind, scored[0].protocol
     if kind == "stereoset":
-        made: list[Any] = [one.cats for one in scored]
+        outcomes: list[Any] = [one.cats for one in scored]
     else:
-        made = [one.outcomes() for one in scored]
+        outcomes = [one.outcomes() for one in scored]
     records = scored[0].items.by_id
-    found: dict[str, dict[tuple[str, str], Pair]] = {}
-    for (one, first), (other, second) in combinations(zip(scored, made, strict=True), 2):
+    by_measure: dict[str, dict[tuple[str, str], Pair]] = {}
+    for (one, first), (other, second) in combinations(zip(scored, outcomes, strict=True), 2):
         if kind == "stereoset":
             sides = _of_cats(first, second, chosen.stereoset.average)
         else:
             tests = kinds.module_of(kind).tests(records, second, first, chosen, chosen.seed)
             sides = (
-                (of.name, of.measure, of.before, of.after, of.decided)
-                for of in takewhile(lambda of: of.set == kinds.OVERALL, tests)
-                if not of.undefined
+                (test.name, test.measure, test.before, test.after, test.decided)
+                for test in takewhile(lambda test: test.set == kinds.OVERALL, tests)
+                if not test.undefined
             )
         for name, measure, before, after, decided in sides:
             both = {"moved": measure, "nearer": nearness(measure)}
             tested = paired_tests(before, after, both, resamples=RESAMPLES, seed=chosen.seed)
-            less, lead = (float(of(after.sum(axis=0)) - of(before.sum(axis=0))) for of in both.values())
-            found.setdefault(name, {})[one.run.model, other.run.model] = Pair(
+            less, lead = (
+                float(statistic(after.sum(axis=0)) - statistic(before.sum(axis=0))) for statistic in both.values()
+            )
+            by_measure.setdefault(name, {})[one.run.model, other.run.model] = Pair(
                 difference=less,
                 decided=decided,
                 apart=tested["moved"].p(0.0),
                 nearer=tested["nearer"].p(0.0),
                 lead=lead,
             )
-    return found
+    return by_measure
 
 
 Side = tuple[str, Measure, Array, Array, float]
 
 
 def _of_cats(first: Any, second: Any, average: Any) -> Iterator[Side]:
-    """lms, ss and icat over the comparisons that both decide, the second model before the first."""
+    """Yields lms, ss and icat over the comparisons that both decide; the second model is before the first."""
     scored = first.complete & second.complete
     if not scored.any():
         return
@@ -258,32 +277,32 @@ def _of_cats(first: Any, second: Any, average: Any) -> Iterator[Side]:
 
 
 def _corrected(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], Pair]:
-    """The pairs with p after Holm's correction over all of them."""
-    apart, nearer = (holm([getattr(pair, what) for pair in pairs.values()]) for what in ("apart", "nearer"))
+    """Returns the pairs with p after Holm's correction over all of them."""
+    apart, nearer = (holm([getattr(pair, field) for pair in pairs.values()]) for field in ("apart", "nearer"))
     return {
         key: replace(pair, apart=p, nearer=q) for (key, pair), p, q in zip(pairs.items(), apart, nearer, strict=True)
     }
 
 
 def _overall(measure: str, digits: int = 1) -> Callable[[Any], Number]:
-    """A function from results to a measure of all items together."""
+    """Returns a function that reads a measure over all items."""
     return partial(_of_all, measure=measure, digits=digits)
 
 
 def _of_all(results: Any, *, measure: str, digits: int) -> Number:
-    """A measure of all items together; none for a file whose columns are several models."""
+    """Returns a measure over all items; no value for a prediction file of several models."""
     return limited(results["overall"], measure, digits) if "overall" in results else Number(None)
 
 
 def _counted(results: Any) -> Number:
-    """No number: association tests are counted over all runs of a group."""
+    """Returns no number; association tests are counted over all runs of a group."""
     return Number(None)
 
 
 def _preference(results: Any) -> Number:
-    """The preference of choices; none where it has no value."""
-    found = results["overall"]["preference"]
-    return Number(None) if found["value"] is None else valued(found, 3)
+    """Returns the preference of choices; no value if it is undefined."""
+    preference = results["overall"]["preference"]
+    return Number(None) if preference["value"] is None else valued(preference, 3)
 
 
 ASSOCIATIONS = Shown(name="SEAT, d > 0 shown", value=_counted, ideal=0)
@@ -317,4 +336,4 @@ SHOWN: dict[str, tuple[Shown, ...]] = {
         ),
     ),
 }
-"""Registered name of a measure to its numbers in the summary, in the order of a report."""
+"""Maps the registered name of a measure to its numbers in the summary, in the order of a report."""

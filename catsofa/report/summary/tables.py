@@ -1,4 +1,4 @@
-"""The tables of the summary: each model on each measure, and which models are told apart."""
+"""The tables of the summary: each model on each measure, and the differences between models."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,46 +10,46 @@ from catsofa.report.elements import BEST, Cell, Number, Table
 from catsofa.report.summary import Standing
 
 
-def heads(of: Sequence[Standing]) -> list[str]:
-    """The heading of each standing: its measure, and what sets its section apart."""
-    return [f"{one.of.name}, {one.about}" if one.about else one.of.name for one in of]
+def heads(standings: Sequence[Standing]) -> list[str]:
+    """Returns the column heading of each standing: its measure, and the distinction of its section."""
+    return [f"{one.of.name}, {one.about}" if one.about else one.of.name for one in standings]
 
 
 def cell(one: Standing, model: str) -> Cell:
-    """The value of a model, marked if it is shown to be the best."""
+    """Returns the value of a model, marked if the model is the best; a dash if the measure does not cover the model."""
     if model not in one.values:
         return Number(None) if model in one.missing else "—"
     number = one.values[model]
     return replace(number, mark=f"{number.mark}{BEST}") if model == one.best else number
 
 
-def summary(of: Sequence[Standing], signatures: Sequence[str]) -> Table:
-    """Each model on each measure."""
-    models = dict.fromkeys(model for one in of for model in (*one.values, *one.missing))
+def summary(standings: Sequence[Standing], signatures: Sequence[str]) -> Table:
+    """Returns the table of each model on each measure."""
+    models = dict.fromkeys(model for one in standings for model in (*one.values, *one.missing))
     return Table(
         name="summary-table",
         caption="Each model on each measure, with 95\u00a0% intervals",
-        columns=("model", *heads(of)),
-        rows=tuple((model, *(cell(one, model) for one in of)) for model in models),
+        columns=("model", *heads(standings)),
+        rows=tuple((model, *(cell(one, model) for one in standings)) for model in models),
         signatures=tuple(signatures),
-        notes=tuple(notes(of)),
+        notes=tuple(notes(standings)),
     )
 
 
-def notes(of: Sequence[Standing]) -> Iterator[str]:
-    """How to read the marks, and what is not tested."""
-    if any(one.pairs for one in of):
-        ideals = dict.fromkeys(f"{one.of.name} {one.of.ideal:g}" for one in of if one.pairs)
+def notes(standings: Sequence[Standing]) -> Iterator[str]:
+    """Yields notes on the marks, and on measures without tests."""
+    if any(one.pairs for one in standings):
+        ideals = dict.fromkeys(f"{one.of.name} {one.of.ideal:g}" for one in standings if one.pairs)
         yield (
             f"{BEST}: shown to be nearer to the ideal value ({', '.join(ideals)}) than every other model. Models are "
             "compared on the items that both decide, with Holm's correction over all pairs of models of a measure."
         )
-    for why, some in groupby((one for one in of if one.untested), key=lambda one: one.untested):
+    for why, some in groupby((one for one in standings if one.untested), key=lambda one: one.untested):
         yield f"No two models are compared on {', '.join(one.of.name for one in some)}: {why}."
 
 
 def matrix(name: str, one: Standing, signatures: Sequence[str]) -> Table:
-    """The difference of every two models on a measure."""
+    """Returns the table of differences between every two models on a measure."""
     models = list(one.values)
     digits = max(number.digits for number in one.values.values())
     least = min(pair.decided for pair in one.pairs.values())
@@ -61,11 +61,11 @@ def matrix(name: str, one: Standing, signatures: Sequence[str]) -> Table:
             (
                 model,
                 *(
-                    _difference(one, model, other, digits) if at <= place else ""
+                    _difference(one, model, other, digits) if row <= place else ""
                     for place, other in enumerate(models[1:])
                 ),
             )
-            for at, model in enumerate(models[:-1])
+            for row, model in enumerate(models[:-1])
         ),
         signatures=tuple(signatures),
         notes=(
@@ -76,9 +76,9 @@ def matrix(name: str, one: Standing, signatures: Sequence[str]) -> Table:
 
 
 def differing(name: str, one: Standing, signatures: Sequence[str]) -> Table:
-    """In how many association tests every two models differ."""
+    """Returns the table of the number of association tests in which every two models differ."""
     models = list(dict.fromkeys(model for pair in one.tests for model in pair))
-    cells = {pair: f"{count} of {of}" for pair, (count, of) in one.tests.items()}
+    cells = {pair: f"{count} of {total}" for pair, (count, total) in one.tests.items()}
     return Table(
         name=name,
         caption="Association tests in which two models differ",
@@ -93,6 +93,6 @@ def differing(name: str, one: Standing, signatures: Sequence[str]) -> Table:
 
 
 def _difference(one: Standing, model: str, other: str, digits: int) -> Cell:
-    """The difference of two models with its stars; a dash without a test."""
+    """Returns the difference of two models with its stars; a dash without a test."""
     pair = one.pairs.get((model, other))
     return "—" if pair is None else Number(pair.difference, digits=digits, mark=stars(pair.apart))

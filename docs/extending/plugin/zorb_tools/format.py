@@ -1,4 +1,4 @@
-"""Minimal pairs of the zorb lab: a line with their name, then three fields with tabs between them."""
+"""Minimal pairs of the zorb lab: a header line, then one pair per line with three tab-separated fields."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,19 +13,19 @@ EXPECTED = "a line `more<tab>less<tab>domain`"
 
 
 def matches(path: Path, head: bytes) -> bool:
-    """Whether a file starts with our line."""
+    """Returns True if a file starts with the header."""
     return head.startswith(HEAD.encode())
 
 
 def read(path: Path) -> Iterator[Pair]:
-    """The pairs of a file."""
+    """Yields the pairs of a file."""
     for number, line in lines(path, EXPECTED):
         if number > 1:
             yield pair_of(line, path, number)
 
 
 def pair_of(line: str, path: Path, number: int) -> Pair:
-    """The pair on a line."""
+    """Returns the pair of a line."""
     fields = line.split("\t")
     if len(fields) != 3:
         raise BadInput(path, f"{len(fields)} fields in {short(line)}", EXPECTED, number)
@@ -33,12 +33,12 @@ def pair_of(line: str, path: Path, number: int) -> Pair:
 
 
 def line_of(pair: Pair) -> str:
-    """The line of a pair."""
+    """Returns the line of a pair."""
     return "\t".join(text.replace("\t", " ") for text in (pair.more, pair.less, pair.bias_type))
 
 
 def write(pairs: Iterable[Pair], path: Path) -> int:
-    """Writes a file whole or not at all; returns how many pairs it holds."""
+    """Writes a file atomically; returns the number of its pairs."""
     rows = [line_of(pair) for pair in pairs]
     with atomic_write(path) as out:
         out.write("".join(f"{row}\n" for row in [HEAD, *rows]).encode())

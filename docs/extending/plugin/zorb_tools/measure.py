@@ -1,4 +1,4 @@
-"""How often a model prefers the longer sentence of a pair."""
+"""A measure of how often a model prefers the longer sentence of a pair."""
 
 from collections.abc import Iterable
 
@@ -21,18 +21,18 @@ class Longer(PairScores):
     metric = Measure(name="longer", pieces=ratio(0, 1), ideal=50, least=0, most=100)
 
     def results(self, records: Iterable[Pair], given: Given, protocol: Protocol, resamples: int) -> Rows:
-        """One row, with an interval over pairs."""
-        pairs, known = list(records), by_pair(given.scores)
+        """Returns one row, with an interval over pairs."""
+        pairs, by_id = list(records), by_pair(given.scores)
         wins = []
         for pair in pairs:
-            more, less = known.get(pair.id, (None, None))
+            more, less = by_id.get(pair.id, (None, None))
             if more is None or less is None or len(pair.more) == len(pair.less) or more == less:
                 continue
             wins.append((float((more > less) == (len(pair.more) > len(pair.less))), 1.0))
         if not wins:
             raise ValueError(f"none of the {len(pairs)} pairs has two scored sentences of two lengths")
-        found = intervals(np.array(wins), {"longer": self.metric}, resamples=resamples, seed=protocol.seed)["longer"]
-        row = {"set": "all", **found.row("longer"), "pairs": len(pairs), "coverage": len(wins) / len(pairs)}
+        result = intervals(np.array(wins), {"longer": self.metric}, resamples=resamples, seed=protocol.seed)["longer"]
+        row = {"set": "all", **result.row("longer"), "pairs": len(pairs), "coverage": len(wins) / len(pairs)}
         return Rows(self.name, [row])
 
 

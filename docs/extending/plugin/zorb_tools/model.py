@@ -1,4 +1,4 @@
-"""A model that knows letters alone."""
+"""A model that only counts letters."""
 
 from collections.abc import Sequence
 from math import log
@@ -19,9 +19,9 @@ class Letters:
 
     @property
     def digest(self) -> str:
-        """Changes when the model gives other numbers."""
+        """A text that changes whenever the model gives other numbers."""
         return "1"
 
     def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
-        """For each (context, text), the natural log-probability of each word of the text."""
+        """Returns for each (context, text) the natural log-probability of each word of the text."""
         return [[-len(word) * self.bits * log(2) for word in text.split()] for _, text in queries]

@@ -8,8 +8,8 @@ from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
 MACHINE = re.compile(r"\b(?:robot|machine)s?\b", re.IGNORECASE)
 
 
-def check(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """One finding for each text that names a machine."""
+def check(corpus: Corpus, resources: Given) -> Iterator[Found]:
+    """Yields a finding for each text that names a machine."""
     texts = [(cat.id, candidate.text) for cat in corpus.cats for candidate in cat.candidates]
     texts += [(pair.id, text) for pair in corpus.pairs for text in (pair.more, pair.less)]
     for item, text in texts:

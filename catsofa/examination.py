@@ -75,7 +75,9 @@ def examine(
         raise ValueError(f"found {quantity(len(paths), 'model')}; {TWO}")
     if _kind_of(paths) == CHOSEN:
         if on is None:
-            raise BadInput(paths[0], "a run of `catsofa choose`, which does not say where its data lie", "--on DATA")
+            raise BadInput(
+                paths[0], "a run of `catsofa choose`, which does not name the place of its data", "--on DATA"
+            )
         if margins:
             raise ValueError("found runs of `catsofa choose`, whose choices have no margins; expected runs of `score`")
         data, sides = sides_on(paths, on, free=(TEMPLATES, SAMPLES))

@@ -80,14 +80,14 @@ def _filled(path: Path | str, number: int, argument: str, values: Mapping[str, s
     try:
         for _, name, _, _ in Formatter().parse(argument):
             if name is not None and name not in values:
-                problem, names = f"{{{name}}} in step {number}", ", ".join(values) or "of which there is none"
+                problem, names = f"{{{name}}} in step {number}", ", ".join(values) or "which does not exist"
                 raise BadInput(path, problem, f"a value named at the top: {names}")
         return argument.format_map(values)
     except BadInput:
         raise
     except ValueError:
         problem = f"a lone brace in step {number}"
-        raise BadInput(path, problem, "{{ and }} for braces that stand for themselves") from None
+        raise BadInput(path, problem, "{{ and }} for literal braces") from None
 
 
 def _option(path: Path | str, number: int, key: str, value: Any) -> list[str]:

@@ -80,7 +80,7 @@ def collect(records: Iterable[Any], group: str = "") -> Collected:
                 raise ValueError(f"{type(record).__name__} {getattr(record, 'id', '')!r} holds no annotations")
     if not annotations:
         raise ValueError(
-            "there are no annotations: nobody's labels stand beside these items; give the annotations themselves "
+            "there are no annotations: these items have no labels beside them; give the annotations themselves "
             "(item, annotator, label), or items that carry the labels people gave them"
         )
     if group:

@@ -24,7 +24,7 @@ def backup(study: Study, out: Path) -> None:
     if out.exists():
         raise ValueError(f"{out} is there already; name a folder that is not")
     if folder in out.resolve().parents:
-        raise ValueError(f"{out} lies in the study; name a folder elsewhere, on another disk if there is one")
+        raise ValueError(f"{out} is inside the study; name a folder elsewhere, on another disk if possible")
     if (folder / PLACE).is_file():
         raise ValueError(f"the answers of {study.folder} are in PostgreSQL: copy them with pg_dump, and the folder too")
     with study.locked(), atomic_folder(out, lambda _: False) as part:

@@ -132,7 +132,7 @@ def reopen(study: Study, items: Iterable[str], more: int = 2) -> int:
     with study.locked():
         study = open_study(study.folder)
         if study.settings.closed:
-            raise ValueError(f"the study was closed at {study.settings.closed}; nobody judges any more")
+            raise ValueError(f"the study was closed at {study.settings.closed}; the study is closed to judges")
         tokens, wanted = tokens_of(study, items), list[Wanted]()
 
         def job(held: Rows) -> None:

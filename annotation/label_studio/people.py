@@ -106,7 +106,7 @@ def reopen(study: Study, server: Server, items: Iterable[str], more: int = 2) ->
     with study.locked():
         study = open_study(study.folder)
         if study.settings.closed:
-            raise ValueError(f"the study was closed at {study.settings.closed}; nobody judges any more")
+            raise ValueError(f"the study was closed at {study.settings.closed}; the study is closed to judges")
         tokens = tokens_of(study, items)
         wanted, changed = wanted_of(study), 0
         for task in server.find(study.project, tokens):

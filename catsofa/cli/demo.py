@@ -88,7 +88,7 @@ def _show_built(done: "Demo") -> None:
         why = [r.replace("_", " ") + (f" ({count})" if count > 1 else "") for r, count in step.refused.items()]
         rows.append([step.name, step.kept, sum(step.refused.values()), ", ".join(why)])
     table(f"Built from the files in {done.folder / 'inputs'}", ["", "kept", "refused", "why"], rows)
-    say(_wrapped(f"Each refusal stands with its reason in {done.folder / 'items'}, in the files named refused."))
+    say(_wrapped(f"Each refusal has its reason in {done.folder / 'items'}, in the files named refused."))
     for missing in done.built.notes:
         note(_wrapped(missing))
     say("")

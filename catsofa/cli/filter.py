@@ -293,7 +293,7 @@ def _encoder(model: str, dtype: Dtype, *, quiet: bool) -> "Encoder":
 
     if model and Path(model, "config.json").exists() and not Path(model, "modules.json").exists():
         note(
-            f"{model} is no sentence-transformers model: the mean of its tokens' states stands for a sentence, "
+            f"{model} is no sentence-transformers model: the mean of its tokens' states represents a sentence, "
             "and its cosines may say little",
             quiet=quiet,
         )

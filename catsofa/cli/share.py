@@ -172,7 +172,7 @@ def leaderboard(
         Path,
         typer.Argument(metavar="DIR", help="Folder of the page; for --on with submissions/NAME.json for each model."),
     ],
-    on: Annotated[str, typer.Option(metavar=DATA, help="Withheld split, which must not lie in DIR.")] = "",
+    on: Annotated[str, typer.Option(metavar=DATA, help="Withheld split, which must be outside DIR.")] = "",
     runs: Annotated[
         list[Path] | None,
         typer.Option(metavar="RUN", help="Show these finished runs of any measure instead of submissions; repeatable."),

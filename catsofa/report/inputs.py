@@ -319,7 +319,7 @@ def data_of_choices(run: Finished, sets: Iterable[Data] = ()) -> Data:
     """Returns the data of a run of choices: the matching one of `sets`, or the data at the recorded path."""
     matching = [data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)]
     if not matching and not run.report.get(measured.ON):
-        problem = f"a run of `catsofa choose` on {run.signature.data}, which does not say where its data lie"
+        problem = f"a run of `catsofa choose` on {run.signature.data}, which does not name the place of its data"
         raise BadInput(run.folder, problem, "--on with its data")
     return matching[0] if matching else open_data(str(run.report[measured.ON]))
 

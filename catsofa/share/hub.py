@@ -137,7 +137,7 @@ def _refuse_places(path: Path) -> None:
     for place in {str(Path.home()), str(Path.cwd())} - {"/"}:
         if re.search(re.escape(place.encode()) + rb"[/\\]", content):
             raise NotPushed(
-                f"{path} says where things lie on this machine ({place}); make it again with places relative to the "
+                f"{path} names a path of this machine ({place}); make it again with places relative to the "
                 "working folder, or push the runs themselves, whose reports leave places out"
             )
 

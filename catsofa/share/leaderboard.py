@@ -139,7 +139,7 @@ def _complete(scores: Sequence[Score], cats: Sequence[Cat]) -> dict[str, float]:
     if strange:
         raise Turned(f"{len(strange):,} of its sentences are not in the split, such as {strange[0]!r}")
     if wrong:
-        raise Turned(f"{len(wrong):,} of its sentences stand in the wrong task, such as {wrong[0]!r}")
+        raise Turned(f"{len(wrong):,} of its sentences are in the wrong task, such as {wrong[0]!r}")
     if missing := len(tasks) - len(numbers):
         raise Turned(f"{missing:,} of the split's {len(tasks):,} sentences have no score, or none that is a number")
     if len(set(numbers.values())) == 1:

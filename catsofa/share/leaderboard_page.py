@@ -17,9 +17,7 @@ LEAD = (
     "preferred to an unrelated one (ideal 100). ss: how often the stereotype is preferred to the anti-stereotype "
     "(ideal 50). icat joins both (ideal 100), and alone it hides a model that merely models language worse."
 )
-APART = (
-    "Numbers of another split or protocol stand in a section of their own; they must not be compared across sections."
-)
+APART = "Numbers of another split or protocol have their own section. Do not compare numbers across sections."
 MEASURES = ("lms", "ss", "icat")
 Entry = Mapping[str, Any]
 
@@ -81,7 +79,7 @@ def _tables(name: str, newest: Sequence[Entry], entries: Sequence[Entry]) -> Ite
         notes=(
             "Places are those of icat; they are shared where intervals overlap.",
             "ss decided: CATs whose stereotype and anti-stereotype have no equal scores; a tie is no preference.",
-            "terms with an ss: target terms with such a CAT, over which ss is averaged; — where nobody counted.",
+            "terms with an ss: target terms with such a CAT, over which ss is averaged; — if not counted.",
         ),
     )
     accepted = [entry for entry in entries if not entry["refused"]]

@@ -99,7 +99,7 @@ def release(
     named = {item.id: without_names(item, names) for item in judged.kept}
     named_splits = {name: [named[item.id] for item in some if item.id in named] for name, some in splits.items()}
     if empty := [name for name, some in named_splits.items() if not some]:
-        raise NothingConfirmed(f"nobody confirmed an item of {', '.join(empty)}; there is nothing to release", judged)
+        raise NothingConfirmed(f"people confirmed no item of {', '.join(empty)}; there is nothing to release", judged)
     facts_judged = _facts_of(judged, len(items), rule)
     works = works_of(studies)
     facts = replace(facts, statement=data_statement(facts_judged, works, facts.language))
@@ -201,7 +201,7 @@ def validated_items(
         return Judged(kept=review.kept, refused=review.refused, votes=votes, seats=seats, adjudicated=frozenset(ruled))
     cats = [item for item in items if isinstance(item, Cat)]
     if len(cats) < len(items):
-        raise ValueError("nobody was asked about these probes: give the study in which they were judged (--study)")
+        raise ValueError("no people judged these probes: give the study in which they were judged (--study)")
     confirmed = confirm(onto(cats, collect(judged)) if judged else collect(cats), rule, rulings=rulings)
     counted, decisions = confirmed.votes.counted.votes, confirmed.votes.decisions
     confirmed_cats = []

@@ -139,4 +139,4 @@ def refuse_unfit(templates: Sequence[Template], kind: str, neutral: bool) -> Non
                 f"template {template.name} does not fit {items}; expected one of {fit}, or a text file with {needs}"
             )
     if kind == QUESTIONS and neutral:
-        raise ValueError("questions have an answer for what nobody can know; leave out --neutral")
+        raise ValueError("questions have their own answer for the unknown; leave out --neutral")

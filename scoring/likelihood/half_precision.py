@@ -73,7 +73,7 @@ def sentence(result: Mapping[str, Any]) -> str:
     text = f"{result['dtype']}: {unit} are off by up to {result['error']:.4f} ({result['checked']} checked in float32)"
     if "preferences" not in result:
         return text
-    return f"{text}; {result['within']:,} of {result['preferences']:,} preferences lie within that and could flip"
+    return f"{text}; {result['within']:,} of {result['preferences']:,} preferences are within that and could flip"
 
 
 def spread(records: Callable[[], Iterable[Any]]) -> list[Any]:

@@ -47,7 +47,7 @@ def refuse_unhashed(module: Any) -> None:
         else:
             continue
         raise ValueError(
-            f"found {fault} on {name or 'the model'}, which nobody can hash; expected none: undo that, or "
+            f"found {fault} on {name or 'the model'}, which cannot be hashed; expected none: undo that, or "
             "score a model class of your own with a name and a digest"
         )
 

@@ -37,6 +37,6 @@ def _probabilities(scores: list[Score]) -> Iterator[Score]:
     for score in scores:
         value = None if score.score is None else exp(score.score)
         if value == 0:
-            raise ValueError(f"e^{score.score:.0f} ({score.item}) is no number that can be told from 0; use --log")
+            raise ValueError(f"e^{score.score:.0f} ({score.item}) cannot be distinguished from 0; use --log")
         beside = {} if value is None else {predictions.LOGARITHM: score.score}
         yield replace(score, score=value, extra={**score.extra, **beside})

@@ -168,7 +168,7 @@ def data_of(path: Path | str) -> str:
     manifest = read_manifest(path)
     about = manifest.get("about", {})
     if not isinstance(data_path := about.get("on"), str):
-        raise BadInput(path, "a run that does not say where its data lie", "--on with its CATs")
+        raise BadInput(path, "a run that does not name the place of its data", "--on with its CATs")
     if not is_data(data_path, manifest):
         if is_earlier_data(data_path, manifest):
             problem = f"the data of {path}, which an earlier version hashed without the order of the candidates"

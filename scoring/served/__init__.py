@@ -134,7 +134,7 @@ def _answer_to(query: Query, readings: Mapping[str, Reading | str]) -> Answer:
         return whole if isinstance(whole, str) else str(first)
     count = len(first.tokens)
     if context and (whole.tokens[:count] != first.tokens or len(whole.tokens) == count):
-        return "a token lies across the end of the beginning"
+        return "a token crosses the end of the beginning"
     return whole.values[count:]
 
 
@@ -170,7 +170,7 @@ def tried(answer: Callable[[str], Reading], dialect: Dialect, start: str) -> Cap
     if constant([first, scrambled]):
         raise Unreadable("every log-probability is the same number")
     if _apart_from_context(first, scrambled):
-        raise Unreadable("a token's log-probability does not depend on what stands before it")
+        raise Unreadable("a token's log-probability does not depend on the tokens before it")
     drift = max(abs(a - b) for a, b in zip(first.values, again.values, strict=True) if a is not None and b is not None)
     if drift > DRIFT:
         raise Unreadable(f"two answers to one question differ by {drift:.2f} nats in a token")

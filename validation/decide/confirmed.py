@@ -222,7 +222,7 @@ def _missing(item: Item, names: Mapping[str, str], decisions: Mapping[str, Decis
     """The questions without the accepted answer, each as text."""
     for question, accepted in ACCEPTED[type(item)].items():
         if question not in names:
-            yield f"{question}: nobody was asked"
+            yield f"{question}: no people were asked"
         elif (decision := decisions[names[question]]).label != accepted:
             yield f"{question}: {decision.reason.removeprefix('decided: ')}"
 

@@ -185,7 +185,7 @@ RULES = (
     Rule(
         code="L9",
         severity="info",
-        about="a given name stands for a group",
+        about="a given name represents a group",
         example="`Zorbo cannot dance.` / `Florina cannot dance.`",
         check=names_as_proxies,
         needs="names",

@@ -109,7 +109,7 @@ RULES = (
         check=without_target,
         needs="likelihood",
         reads=(Cat,),
-        english="the words person and people, which stand for the target of intrasentence CATs,",
+        english="the words person and people, which replace the target of intrasentence CATs,",
     ),
     Rule(
         code="L18",

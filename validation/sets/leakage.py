@@ -30,7 +30,7 @@ def leaks(
     """Every id, near-duplicate, target term and pair of sibling terms that both sets share."""
     second_ids = {record.id for record in second}
     same = [record.id for record in first if record.id in second_ids]
-    ids = [Leak(shared="id", item=item, other=item, message="stands in both sets") for item in same]
+    ids = [Leak(shared="id", item=item, other=item, message="is in both sets") for item in same]
     texts, other_texts = ([content(record) for record in side] for side in (first, second))
     languages = [language_of(record) for record in (*first, *second)]
     copies = near_duplicates_between(texts, other_texts, NEAR, progress, languages)

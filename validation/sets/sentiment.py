@@ -41,7 +41,7 @@ def sentiments(
                 sides.setdefault("more", []).append(record.more)
                 sides.setdefault("less", []).append(record.less)
     if not sides:
-        raise ValueError("there are no CATs and no pairs, so no stereotypes whose sentiment could be measured")
+        raise ValueError("found no CATs and no pairs; expected stereotypes whose sentiment can be measured")
     result = {}
     for side, texts in sides.items():
         positive = is_positive(texts, classify, negative)

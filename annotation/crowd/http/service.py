@@ -92,7 +92,7 @@ def serving(
     if not study.settings.contact:
         raise ValueError("people must know whom to ask: make the study with --contact")
     if study.settings.closed:
-        raise ValueError(f"the study was closed at {study.settings.closed}; nobody judges any more")
+        raise ValueError(f"the study was closed at {study.settings.closed}; the study is closed to judges")
     opening = settings.read(study)
     rules = settings.rules(study, opening)
     if (until := opening.ethics.withdraw_until) and until < date.today():

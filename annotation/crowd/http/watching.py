@@ -42,7 +42,7 @@ class Watcher:
 
         Nothing in the event is trusted: the watcher asks the platform for the state of submissions.
         """
-        assert self.verify is not None, "without it there is no path to events"
+        assert self.verify is not None, "without it, events have no path"
         raw = await guards.body(request)
         number = self.verify(request.headers, raw, time.time())
         name = f"event {arrivals.keyed(self._site.key, 'event', number)}"

@@ -102,7 +102,7 @@ def _say_account(first: "Credentials | None", url: str) -> None:
 def _say_running(running: "Running", folder: Path) -> None:
     """Prints the address of the server and how to stop it."""
     version = running.version()
-    say(f"Label Studio {version.release} runs at {running.url}, for this machine alone; its data lie in {folder}")
+    say(f"Label Studio {version.release} runs at {running.url}, for this machine alone; its data are in {folder}")
     if version.doubt:
         note(version.doubt)
     say("Ctrl-C stops it; the same command starts it again with everything in it")

@@ -224,7 +224,7 @@ def jury(
 
 def _say_counts(counts: "Counter[str]", out: Path) -> None:
     """Prints the counts of kept and refused associations."""
-    say(f"{counts['kept']:,} associations, confirmed by nobody: {out / 'associations.jsonl'}")
+    say(f"{counts['kept']:,} associations, not confirmed by people: {out / 'associations.jsonl'}")
     refused = [(reason, number) for reason, number in counts.most_common() if reason != "kept"]
     if refused:
         table("Refused", ["reason", "number"], refused)

@@ -85,7 +85,7 @@ def score(
         str,
         typer.Option(
             help="Precision: float32 (exact), bfloat16 (bf16), float16 (fp16) or auto. In half precision the report"
-            " says how many preferences lie within the rounding error."
+            " says how many preferences are within the rounding error."
         ),
     ] = "float32",
     device_map: Annotated[

@@ -149,7 +149,7 @@ def _say_votes(report: dict[str, Any]) -> None:
         say(f"about {more:,} items more people were asked, and as many judgements count")
     if counted := report["repeats"]["counted"]:
         say(
-            f"{counted:,} times one person's second judgement took a seat nobody else took, and decided "
+            f"{counted:,} times one person's second judgement took a free seat, and decided "
             f"{len(report['repeats']['decisive']):,} items; --drop-repeats leaves such seats empty"
         )
     for item in report["undecided"][:10]:

@@ -187,7 +187,7 @@ def _readable(folder: Path) -> tuple[list[Path], list[str]]:
 def _of_files(title: str, files: Sequence[Path], **more: Any) -> Dataset:
     """Returns the data set in these files."""
     if not files:
-        raise BadInput(title, "a study that nobody has answered yet", EXPECTED)
+        raise BadInput(title, "a study without answers", EXPECTED)
     read = {file: list(formats.read(file)) for file in files}
     name = " ".join(data_label(file.name, content_of(records).digest) for file, records in read.items())
     return _sorted(title, name, {_part(file): records for file, records in read.items()}, **more)

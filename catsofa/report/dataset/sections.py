@@ -38,7 +38,7 @@ LINT_LIMITS = (
 REFUSED_LIMITS = (
     "What a filter turned away is not all that is wrong, and some of it may have been right: read a sample."
 )
-STATEMENT_LIMITS = "The statement says what those who made the set wrote down; what nobody asked is unknown."
+STATEMENT_LIMITS = "The statement repeats what the authors of the set wrote down; other facts are unknown."
 
 
 def size_section(name: str, title: str, line: str, records: Sequence[Any], without_text: Sequence[Any]) -> Section:
@@ -61,7 +61,7 @@ def size_section(name: str, title: str, line: str, records: Sequence[Any], witho
             for domain, size in domains.items()
         ]
         note = (
-            f"Words stand between single spaces. The mean of the domains' means, in the rows “{OVERALL}”, is what "
+            f"Words are between single spaces. The mean of the domains' means, in the rows “{OVERALL}”, is what "
             "StereoSet prints as the mean of the whole. These are counts of the whole set, so they have no interval."
         )
         tables.append(
@@ -248,7 +248,7 @@ def refused_section(name: str, title: str, line: str, refused: Mapping[str, Sequ
         columns=("stage", "reason", "refused", "% of the stage's refusals"),
         rows=tuple(body),
         signatures=(f"{line} | protocol:refusals",),
-        notes=("A stage is called after its file of refusals, or after the folder it stands in.",),
+        notes=("A stage is called after its file of refusals, or after its folder.",),
     )
     examples = Table(
         name=f"{name}-examples",

@@ -31,7 +31,7 @@ TESTS = {
     "decisions": "Decision bias of each association test (0 to 1), with 95 % intervals over pairs of attributes",
 }
 """Maps the kind of bias numbers of association tests to the caption of their table."""
-TURNED = "the stereotype stands first, less that where it stands second"
+TURNED = "the stereotype comes first, minus the share where it comes second"
 MOST, LONGEST = 20, 300
 """The maximum number of refusals shown per group, and the maximum characters of each."""
 

@@ -59,7 +59,7 @@ def crows(name: str, rows: Sequence[Row]) -> Section:
         warnings=warned(rows),
         notes=(
             "A pair whose sentences have equal scores is a tie: it counts as the protocol says, by default not.",
-            "unknown tokens: pairs with a token that the tokenizer does not know; — where nobody counted.",
+            "unknown tokens: pairs with a token that the tokenizer does not know; — if not counted.",
         ),
         unscored=unscored(rows),
         by=grouped(rows, "pairs of"),

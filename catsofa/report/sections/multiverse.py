@@ -123,7 +123,7 @@ def _of_choices(models: Runs) -> Multiverse:
     one = next(iter(next(iter(models.values())).values()))
     try:
         if not isinstance(place := one.report.get("on"), str):
-            raise NotThere(f"{one.folder} does not say where its data lie; run its `catsofa choose` again")
+            raise NotThere(f"{one.folder} does not name the place of its data; run its `catsofa choose` again")
         data = open_data(place)
         cells = {
             model: [chosen(run.folder, data) for run in by_protocol.values()] for model, by_protocol in models.items()

@@ -166,7 +166,7 @@ def _ranks(name: str, result: Robust) -> Iterator[Table]:
     if rows:
         yield Table(
             name=name,
-            caption="Does the order of the models stand? Kendall's τ, with 95 % intervals over target terms",
+            caption="Does the order of the models stay? Kendall's τ, with 95 % intervals over target terms",
             columns=("paraphrases", "measure", "originals", "paraphrased", "τ", "same first model", "models"),
             rows=tuple(
                 (
@@ -232,7 +232,7 @@ def _items(name: str, result: Robust, named: tuple[str, str, Mapping[str, Any]])
         signatures=_signatures(result),
         notes=(
             "The first in the order of the data; `catsofa robustness --json` names all.",
-            *(() if after else ("The sentences stand here if the runs are given: see --paraphrase.",)),
+            *(() if after else ("Give the runs to see the sentences: --paraphrase.",)),
         ),
         offensive=True,
     )

@@ -59,7 +59,7 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
             "Each test is a data set of its own, so that signatures differ in their data from test to test. How a "
             "vector is made of a text (pooling, layer) is part of the model in the signature; it may differ between "
             "models.",
-            "unknown: texts with a token that the tokenizer does not know; — where nobody counted.",
+            "unknown: texts with a token that the tokenizer does not know; — if not counted.",
         ),
     )
     drawn = Figure(

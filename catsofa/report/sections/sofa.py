@@ -65,7 +65,7 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
 def _notes(rows: Sequence[Row]) -> Iterator[str]:
     """Yields notes on the normalisation, on unknown tokens, and on models without stored distributions of log PPL*."""
     yield "The protocol chooses one normalisation; the score under the others is beside it."
-    yield "unknown: probes with a token that the tokenizer does not know; — where nobody counted."
+    yield "unknown: probes with a token that the tokenizer does not know; — if not counted."
     for model, report, _ in rows:
         if not any(category.get("quantiles") for category in report["results"]["categories"].values()):
             yield (

@@ -100,7 +100,7 @@ def _precision(model: str, precision: Mapping[str, Any]) -> str:
     if not precision["checked"]:
         return f"{model}: {precision['dtype']}, whose error was not measured ({precision['reason']})."
     within = f"{precision['within']:,} of {precision['preferences']:,}"
-    return f"{model}: {precision['dtype']}; {within} preferences lie within its measured error and could flip."
+    return f"{model}: {precision['dtype']}; {within} preferences are within its measured error and could flip."
 
 
 def _sets(results: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -159,7 +159,7 @@ def _rests(name: str, rows: Sequence[Row]) -> Iterator[Table]:
             notes=(
                 "ties: stereotype and anti-stereotype have equal scores. Unless the protocol says otherwise, a tie is "
                 "no preference: it is left out of the measure and lowers its coverage.",
-                "unknown tokens: a candidate holds a token that the tokenizer does not know; — where nobody counted.",
+                "unknown tokens: a candidate holds a token that the tokenizer does not know; — if not counted.",
             ),
             by=grouped(rows, "task", "domain"),
         )
@@ -215,7 +215,7 @@ def _terms(name: str, row: Row) -> Table:
         signatures=(str(signature),),
         notes=(
             f"{scored:,} of {len(terms):,} terms have an ss; the highest is first, equal ss are in alphabetical order.",
-            "Limits are Wilson's, of each term alone; with many terms some lie far from 50 by chance.",
+            "Limits are Wilson's, of each term alone; with many terms, some are far from 50 by chance.",
         ),
         offensive=True,
     )

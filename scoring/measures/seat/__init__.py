@@ -161,10 +161,10 @@ def measure(
     s_x, s_y = (associations(c[:, : len(a)], c[:, len(a) :]) for c in (cosines_x, cosines_y))
     size = effect_size(s_x, s_y)
     if isnan(size):
-        return unscored(row, "every target has the same association, so that there is no effect size")
+        return unscored(row, "every target has the same association, so the effect size is undefined")
     for name, rows in (("X", x), ("Y", y)):
         if len(rows) > 1 and not np.ptp(rows, axis=0).any():
-            return unscored(row, f"every target of {name} has the same vector, so that there is no effect size")
+            return unscored(row, f"every target of {name} has the same vector, so the effect size is undefined")
     over_targets = interval_over_targets(s_x, s_y, level) if resamples else Interval(size, nan, nan)
     over_all = _over_all_sets(size, cosines_x, cosines_y, len(a), resamples, level, seed)
     tail = p_value(s_x, s_y, method=method, exact_limit=exact_limit, samples=samples, seed=seed)

@@ -36,7 +36,7 @@ def _place(context: str, sentence: str, fill: str) -> Span:
     if before[-1:].isalnum() or after[:1].isalnum():
         raise Unscorable("letters are glued to the BLANK, so that its filler is part of a word")
     if not fill:
-        raise Unscorable("the words that fill the BLANK cannot be told from the sentence")
+        raise Unscorable("the sentence does not show which words fill the BLANK")
     # the space distinguishes "a" from "an" after an adapted article
     start = " ".join(before.split()) + " " * (before.endswith(" ") and bool(before.strip()))
     begins_so = " ".join(sentence.split()).casefold().startswith(start.casefold())

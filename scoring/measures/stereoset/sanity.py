@@ -70,7 +70,7 @@ def _chance(tasks: Blocks, chance: float) -> Iterator[str]:
     for task, part in tasks.items():
         shown = f"{task}: lms {part.lms:.1f}"
         if part.lms.high < chance:
-            yield f"{shown} lies below chance ({chance:.1f}); {INVERTED}"
+            yield f"{shown} is below chance ({chance:.1f}); {INVERTED}"
         elif chance in part.lms:
             yield f"{shown} may be chance ({chance:.1f}): ss says little about a model that reads no meaning"
 

@@ -185,7 +185,7 @@ def test_a_paraphrase_a_model_answered_nan_about_is_refused_as_unscored(name: st
 
 def test_the_lines_must_be_in_order() -> None:
     """A floor above the review line would refuse what it should keep."""
-    with pytest.raises(ValueError, match="lie above"):
+    with pytest.raises(ValueError, match="above the review line"):
         Cut(floor=0.8, review=0.7)
 
 

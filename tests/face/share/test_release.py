@@ -97,7 +97,7 @@ def test_the_labels_that_cats_carry_are_judgements_too(tmp_path: Path) -> None:
     assert made.release.records == 2
     with pytest.raises(ValueError, match="are no annotations"):
         release({"test": cats}, [], tmp_path / "other", FACTS, secret="s")
-    with pytest.raises(ValueError, match="nobody confirmed"):
+    with pytest.raises(ValueError, match="people confirmed no item"):
         release({"test": cats[:1]}, judged(cats[:1], 5), tmp_path / "other", FACTS, secret="s")
     assert not (tmp_path / "other").exists()
 
@@ -130,7 +130,7 @@ def test_where_nothing_is_confirmed_the_reasons_are_written_all_the_same(tmp_pat
                "--name", "Bakers", "--out", str(tmp_path / "out"),
                "--refused", str(tmp_path / "refused.jsonl")]  # fmt: skip
     done = CliRunner().invoke(app, command)
-    assert "nobody confirmed" in str(done.exception)
+    assert "people confirmed no item" in str(done.exception)
     assert not (tmp_path / "out").exists()
     assert {found["id"] for found in map(json.loads, (tmp_path / "refused.jsonl").read_text().splitlines())} == {
         cat.id for cat in cats
@@ -197,7 +197,7 @@ def test_probes_are_released_with_what_people_said_of_them(tmp_path: Path) -> No
     assert probe.extra["review"]["plausible"]["label"] == "plausible"
     assert probe.extra["review"]["severity"]["label"] is None
     assert not list((tmp_path / "out").glob("stereoset-*.json"))
-    with pytest.raises(ValueError, match=r"nobody.*these probes"):
+    with pytest.raises(ValueError, match=r"no people.*these probes"):
         release({"test": items}, [], tmp_path / "other", FACTS, secret="s")
     with pytest.raises(ValueError, match="none of these"):
         release({"test": items[:1]}, judgements, tmp_path / "other", FACTS, secret="s")

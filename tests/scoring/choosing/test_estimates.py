@@ -128,7 +128,7 @@ def test_selective_refusals_are_found_between_groups_and_between_positions() -> 
     assert "refusals differ between groups" in warned
     by_place = results(rows([(str(n), "", "r" if n % 2 else "s", "sa"[n % 3 % 2]) for n in range(60)]), resamples=300)
     assert by_place.refusal_by_position.value == pytest.approx(0.5)
-    assert "refusals depend on which sentence stands first" in " ".join(warnings_of(by_place))
+    assert "refusals depend on which sentence comes first" in " ".join(warnings_of(by_place))
     assert isnan(by_place.refusals["domains"])
 
 

@@ -326,5 +326,5 @@ def test_targets_that_all_have_one_vector_have_no_effect_size() -> None:
     row = seat.results([INSTRUMENTS], _encoder(flat))["results"][0]
     assert (row["effect_size"], row["reason"]) == (
         None,
-        "every target of X has the same vector, so that there is no effect size",
+        "every target of X has the same vector, so the effect size is undefined",
     )

@@ -86,7 +86,7 @@ def test_a_protocol_that_no_server_can_follow_is_refused(tiny: Tiny, name: str, 
         ("written", r"no log-probabilities of the prompt \(but 'content'\)"),
         ("constant", "every log-probability is the same number"),
         ("zero", "every log-probability is the same number"),
-        ("unigram", "does not depend on what stands before it"),
+        ("unigram", "does not depend on the tokens before it"),
         ("chat only", "http_404"),
     ],
 )

@@ -88,7 +88,7 @@ def histogram(
 ) -> Histogram:
     """Returns the histogram of perplexities, with Freedman-Diaconis bins unless `bins` is given.
 
-    `keep` is a number of lowest bins, or the share of the values that they must hold.
+    `keep` counts the lowest bins to keep, or is the share of the values that they must hold.
     """
     if not values:
         raise ValueError(f"no perplexities to bin for {category or 'the stereotypes'}")

@@ -18,7 +18,7 @@ class Levels:
     values: Array
     """Items × models × levels; NaN if unscored."""
     nested: bool = False
-    """True if levels are replicates drawn anew for each item and model, as samples are."""
+    """True if levels are replicates drawn again for each item and model, as samples are."""
 
     def settled(self, tasks: NDArray[np.str_]) -> "tuple[Levels, list[str]]":
         """Returns the levels without duplicate scores in each task, and a sentence for each level left out.

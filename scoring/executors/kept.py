@@ -25,7 +25,7 @@ CHUNK = 2048
 FREE = ("dtype", "device", "revision", "batch_tokens")
 """Loading arguments that are compared here, or that no vector depends on."""
 OURS = ("model", "label", "data", "on", "records", "protocol", UNUSED, *UNKNOWN)
-"""Manifest facts that every scorer determines anew."""
+"""Manifest facts that every scorer determines again."""
 
 
 class KeptScorer(Scorer):

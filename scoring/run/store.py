@@ -58,7 +58,7 @@ class Run(Closing):
         self._checksum = row_checksum(self._identity)
         self._highest = highest_by(identity)
         self.checked = checked
-        """Whether the rows have checksums; rows of earlier versions have none."""
+        """True if the rows have checksums; rows of earlier versions have none."""
 
     @classmethod
     def begin(cls, folder: Path | str | None, identity: Mapping[str, Any], about: Mapping[str, Any]) -> "Run":

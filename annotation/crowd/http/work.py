@@ -71,7 +71,7 @@ class Work:
         return [*map(_attribute, texts.about(held, token))] if self._kind(token).judged_as else []
 
     async def next(self, request: Request) -> Response:
-        """Returns the person's current or next task; a page that was `loaded` anew gets its last explanation again."""
+        """Returns the person's current or next task; a page that was `loaded` again shows its last explanation."""
         sent = await self._site.object(request)
 
         def job(held: Rows) -> tuple[Given | Rest | str, dict[str, Any]]:

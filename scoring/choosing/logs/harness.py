@@ -5,7 +5,7 @@ from typing import Any
 
 
 def is_sample(value: Any) -> bool:
-    """Whether a line is a sample that lm-evaluation-harness logged with `--log_samples`."""
+    """Returns True if a line is a sample that lm-evaluation-harness logged with `--log_samples`."""
     return isinstance(value, dict) and isinstance(value.get("doc"), dict) and "resps" in value
 
 

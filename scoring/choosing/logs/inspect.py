@@ -8,7 +8,7 @@ CUT = ("max_tokens", "model_length")
 
 
 def is_log(value: Any) -> bool:
-    """Whether a JSON document is a log of Inspect with its samples."""
+    """Returns True if a JSON document is a log of Inspect with its samples."""
     return isinstance(value, dict) and "eval" in value and isinstance(value.get("samples"), list)
 
 

@@ -15,11 +15,15 @@ IN_HELP = re.compile(r"\b(of which|whoever|whatever|as many|stands?|is said|is t
 DIALECT = re.compile(r"\b(of ours|is told so|are told so|is a number of|nobody says|(bring|brought) home|anew)\b")
 
 
-def raised() -> Iterator[tuple[str, str]]:
-    """Each text of an error, with its place; what is put in for a value is one word."""
+def modules() -> list[Path]:
+    """Returns the modules of the rooms and of the package itself."""
     places = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
-    places += [path for path in (ROOT / "catsofa").rglob("*.py") if path.relative_to(ROOT).parts[1] not in ROOMS]
-    for path in places:
+    return places + [path for path in (ROOT / "catsofa").rglob("*.py") if path.relative_to(ROOT).parts[1] not in ROOMS]
+
+
+def raised() -> Iterator[tuple[str, str]]:
+    """Yields each text of an error with its place; a value in it is the word X."""
+    for path in modules():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
                 for text in filter(None, map(literal, node.exc.args)):
@@ -54,6 +58,18 @@ def test_documentation_has_no_phrase_of_the_old_dialect() -> None:
     pages: list[Path] = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     found = [(page.name, match[0]) for page in pages for match in DIALECT.finditer(page.read_text(encoding="utf-8"))]
     assert found == []
+
+
+def test_docstrings_say_what_a_thing_does() -> None:
+    """No docstring has a phrase of the old dialect or begins with `Whether`."""
+    texts = [
+        (path.relative_to(ROOT), node.lineno, node.value.value)
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    ]
+    assert len(texts) > 5_000
+    assert [text for text in texts if re.search(rf"^Whether\b|{DIALECT.pattern}", text[2])] == []
 
 
 def test_help_is_full_phrases_in_plain_english() -> None:

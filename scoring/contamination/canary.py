@@ -35,12 +35,10 @@ def canary_test(backend: Backend, canary: Canary | None, seed: int = 0) -> Test:
         return Test(name="canary", unit=UNIT, reason=reason)
     guid = canary.guid.lower()
     if not GUID.fullmatch(guid) or canary.guid not in (guid, guid.upper()):
-        reason = "the canary is no GUID in letters of one case, so nobody knows the random strings of its form"
+        reason = "the canary is not a GUID in letters of one case, so random strings of its form are unknown"
         return Test(name="canary", unit=UNIT, reason=reason)
     if not_drawn(guid):
-        reason = (
-            "the canary repeats or counts its digits: random strings are no peers of a GUID that nobody drew at random"
-        )
+        reason = "the canary repeats or counts its digits: it was not drawn at random, and has no random peers"
         return Test(name="canary", unit=UNIT, reason=reason)
     upper = canary.guid != guid
     line = canary.line

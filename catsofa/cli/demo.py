@@ -100,8 +100,8 @@ def _show_people(done: "Demo") -> None:
     through = f", through a {people.server}" if people.server else ""
     judged = (
         f"Seven simulated people judged {people.cats} CATs{through}, five each: a majority decides {people.decided} of "
-        f"{people.items} associations, {people.right} of them rightly. Krippendorff's alpha is {people.alpha:.2f}, and "
-        f"{people.alpha_without:.2f} without those to exclude:"
+        f"{people.items} associations, {people.right} correctly. Krippendorff's alpha is {people.alpha:.2f}, and "
+        f"{people.alpha_without:.2f} without these people:"
     )
     say(_wrapped(judged))
     for name, reasons in people.exclude.items():

@@ -104,7 +104,7 @@ def release(
         return
     if quiet:
         return
-    by_whom = "which nobody judged" if unjudged else f"by {released.validated.judges:,} judges"
+    by_whom = "without judgements" if unjudged else f"by {released.validated.judges:,} judges"
     say(f"{released.release.records:,} of {released.validated.items:,} items in {out}, {by_whom}")
     if released.refused:
         note(f"{len(released.refused):,} were not confirmed" + ("" if refused else "; --refused FILE writes them all"))

@@ -165,11 +165,14 @@ def _judgement(measure: str, result: Measured, twin: Measured) -> tuple[str, boo
     if measure == "SoFa score":
         return "the planted score is above the interval of its twin", planted > twin_high
     if measure.startswith("flips"):
-        return "what is known in one wording is known in another: below the twin's interval", planted < twin_low
+        return "the planted model flips less: its value is below the interval of its twin", planted < twin_low
     if measure in chat.KNOWN:
         expected, even = chat.KNOWN[measure]
         return chat.RULE, _holds(result.limits, expected) and _holds(twin.limits, even)
-    return "its interval excludes 50, the twin's, for six at once, holds it", low > 50 and _holds(twin.limits, 50)
+    return (
+        "the interval is above 50; the interval of the twin, corrected for six tests, contains 50",
+        low > 50 and _holds(twin.limits, 50),
+    )
 
 
 def _holds(limits: Limits, expected: float) -> bool:

@@ -197,7 +197,7 @@ def _match(one: Snapshot, older: Sequence[Snapshot]) -> tuple[int | None, str]:
     alike = [other for other in older if other.kind == one.kind]
     if not alike:
         held = ", ".join(sorted({other.kind for other in older}))
-        return None, f"the baseline holds {held}, and this is a run of {one.kind}; save a baseline of such a run"
+        return None, f"the baseline holds {held}, and the run is of {one.kind}; save a baseline of {one.kind}"
     nearest = min((_apart(other, one) for other in alike), key=len)
     return None, f"not the baseline's {'; '.join(nearest)}; score by the same protocol on the same data, or save anew"
 
@@ -235,7 +235,7 @@ def _checked(label: str, newer: Taken, older: Snapshot, margins: Mapping[str, fl
             why.append(f"{name} has a value in the baseline alone: {paired.undefined or 'the run has none'}")
             continue
         if paired.decided < THIN:
-            warnings.append(f"{name} rests on {in_percent(paired.decided)} of its items, which both runs decide")
+            warnings.append(f"{name} uses only the {in_percent(paired.decided)} of its items that both runs decide")
         warnings += [f"caution with {name}: {paired.caution}"] if paired.caution else []
         tests.append(Test(paired=paired, test=test, one_model=one_model))
     about = _refused(label, "; ".join(why) or ("" if tests else "no measure has a value in both runs"), newer)

@@ -137,7 +137,7 @@ def asked_in_ways(
     """
     claimed = [Claim.read(claim, MEASURES) for claim in claims]
     if max_cost is not None and asker.out is None:
-        raise ValueError("--max-cost needs --out, where the replies are kept that were paid for")
+        raise ValueError("--max-cost needs --out: a folder that keeps the replies you paid for")
     askable, refused = asker.ways()
     how: dict[str, Any] = {"resamples": resamples, "seed": seed}
     cells, options, kinds = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), dict[str, str]()

@@ -87,7 +87,7 @@ def check_seal(document: Mapping[str, Any], path: Path | str, remedy: str) -> No
     """Refuse a document whose content does not match its checksum; `remedy` says what to do."""
     held = {name: value for name, value in document.items() if name != FIELD}
     if document.get(FIELD) != json_digest(held):
-        raise BadInput(path, "content that its checksum does not fit: it was changed after it was written", remedy)
+        raise BadInput(path, "content that does not match its checksum: it was changed after it was written", remedy)
 
 
 class Node:

@@ -38,7 +38,7 @@ class Plan:
     def __str__(self) -> str:
         """The sentence that users read before they pay."""
         unknown = "at an unknown price (write it into a table and give that with --prices)"
-        most = unknown if self.most_cost is None else "for nothing"
+        most = unknown if self.most_cost is None else "free of charge"
         if self.most_cost:
             most = f"at most {in_dollars(self.most_cost)}{' at the price of a batch' if self.batch else ''}"
         sentence = (

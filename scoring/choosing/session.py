@@ -172,13 +172,13 @@ def ask(
     """
     if max_cost is not None and (price is None or out is None):
         raise ValueError(
-            "--max-cost needs --out, where the replies are kept that were paid for"
+            "--max-cost needs --out: a folder that keeps the replies you paid for"
             if price
             else f"the price of {model.label} is unknown, so --max-cost cannot be kept; write it into a price table "
             "and give that with --prices"
         )
     if model.asking.batch and out is None:
-        raise ValueError("--batch needs --out, where a stopped run finds its batch again")
+        raise ValueError("--batch needs --out: a folder in which a stopped run finds its batch again")
     wanted = choices.requests
     _settle(out, identity(model, choices))
     with ledger(model, out, price, max_cost and max_cost - before) as store:

@@ -13,7 +13,7 @@ def need_template(model: Model) -> None:
     """Refuse a model without a chat template, such as a base model."""
     if not getattr(model.tokenizer, "chat_template", None):
         raise ValueError(
-            f"{model.name} has no chat template, so it is no chat model; measure its likelihoods with `catsofa score`"
+            f"{model.name} has no chat template, so it is not a chat model; measure likelihoods with `catsofa score`"
         )
 
 

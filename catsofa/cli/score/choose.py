@@ -235,7 +235,7 @@ def _answers(rows: Sequence[Mapping[str, Any]]) -> None:
     table("accuracy and bias of the answers: value, 95 % interval", ["set", *bias], limited(*bias))
     counts = [[in_percent(row["coverage"]), f"{row['templates']:,}", f"{row['replies']:,}"] for row in rows]
     cells = [[*one, *counted] for one, counted in zip(limited(*differences), counts, strict=True)]
-    title = "biased less counter-biased answers: value, 95 % interval"
+    title = "biased minus counter-biased answers: value, 95 % interval"
     table(title, ["set", *differences, "coverage", "templates", "replies"], cells)
 
 

@@ -70,7 +70,7 @@ def answers(name: str, rows: Sequence[Row], counted_as: str = "questions answere
         ),
         signatures=signatures(rows),
         notes=(
-            "diff-bias is KoBBQ's: biased less counter-biased answers, and accuracy where the context agrees with the "
+            "diff-bias is KoBBQ's: biased minus counter-biased answers, and accuracy where the context agrees with the "
             "stereotype less accuracy where it does not.",
         ),
         by=grouped(rows, "questions of"),

@@ -234,7 +234,7 @@ def test_items_that_nobody_judged_are_released_with_a_card_that_says_so(tmp_path
     jsonl.write(judged(bakers(3), 0), tmp_path / "votes.jsonl")
     asked = ["release", str(tmp_path / "made.jsonl"), "--unjudged", "--name", "Made", "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(app, asked)
-    assert (done.exit_code, "3 of 3 items" in done.output, "which nobody judged" in done.output) == (0, True, True)
+    assert (done.exit_code, "3 of 3 items" in done.output, "without judgements" in done.output) == (0, True, True)
     card = (tmp_path / "out/README.md").read_text()
     assert card.index("**Nobody judged these items.**") < card.index("## Splits")
     assert '- "unjudged"' in card

@@ -220,7 +220,7 @@ class Summary:
         else:
             bias_type, outcome = result.cat.bias_type, {"partition": "kept", "review": "review"}[result.queue]
             (self.kept if outcome == "kept" else self.review)[result.partition] += 1
-            self.alarms.update({alarm["kind"] for alarm in result.cat.extra.get("alarms", ())})
+            self.alarms.update(dict.fromkeys(alarm["kind"] for alarm in result.cat.extra.get("alarms", ())).keys())
         if bias_type:
             self.by_type.setdefault(bias_type, Counter())[outcome] += 1
 

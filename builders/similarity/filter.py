@@ -140,5 +140,5 @@ def filter_pairs(
             else:
                 counts[result.reason] += 1
                 turned_away.write(jsonl.dumps(result) + b"\n")
-        counts["scores taken over"] = scores.reused
+        counts["scores reused"] = scores.reused
     return counts

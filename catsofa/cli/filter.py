@@ -167,7 +167,7 @@ def near_duplicates(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Keep one of records that are nearly the same. For CATs, the context and both options are compared.
+    """Keep one record of each group of near-duplicates. For CATs, the context and both options are compared.
 
     Texts of up to 8 words are duplicates if their words or vectors are near and no negation, number, modal, name or
     opposite differs. Longer texts are duplicates if they share most of their letters. These rules and the model are for
@@ -229,8 +229,8 @@ def acceptability(
 ) -> None:
     """Put CATs aside for people if a fill makes the words of its template improbable, a sign of bad grammar.
 
-    The model is first measured on labelled sentences that come with catsofa. One that cannot tell the grammatical
-    from the others filters nothing. The probability of the fill itself never counts.
+    The command first measures the model on labelled sentences that come with catsofa. It refuses a model that cannot
+    tell the grammatical sentences from the others. The probability of the fill itself never counts.
     """
     from catsofa import slot_models
     from catsofa.builders.cats import acceptability as builder

@@ -53,15 +53,15 @@ def release(
     """Release the items that people confirmed: Parquet, StereoSet JSON for CATs, a card with data statement, canary.
 
     Annotators and writers get pseudonyms: with --study a hash keyed with the study's secret, else numbers. The same
-    input gives the same bytes. Everything is read back before anything is in place. Each study notes the release, so
+    input gives the same bytes. All files are read back before the folder is in place. Each study notes the release, so
     that `annotate forget` can name it.
 
-    Items that votes leave undecided are released where the owner of the study decided (on the page of `annotate open`):
-    their `extra` has the label and the reason under `adjudicated`, beside the votes.
+    An item that the votes leave undecided is released if the owner of the study decided it (on the page of `annotate
+    open`). Its `extra` has the label and the reason under `adjudicated`, next to the votes.
 
-    With --by, judgements.csv holds each judgement that counts with what its annotator said of themselves. Each
-    combination of answers is that of k people or more, also together with earlier releases: the answers to the first
-    question are made wider first, then withheld. The card says how many.
+    With --by, judgements.csv holds each judgement that counts, with its annotator's answers about themselves. k people
+    or more share each combination of answers, also together with earlier releases. Rare answers to the first question
+    are merged into wider ones first, then withheld. The card says how many.
     """
     from dataclasses import asdict
 

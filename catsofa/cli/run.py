@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from catsofa.cli.terminal import DATA, NEW_FOLDER, Quiet, examples, note
+from catsofa.data.percentages import quantity
 
 OUTPUTS = {"out", "refused", "target", "figures"}
 """Parameters of commands that name output files or folders."""
@@ -22,7 +23,7 @@ def register(app: typer.Typer) -> None:
         )
     )
     def run(
-        recipe: Annotated[Path, typer.Argument(help="Recipe: a TOML file with one [[step]] table per command.")],
+        recipe: Annotated[Path, typer.Argument(help="Recipe: a TOML file with one \\[\\[step]] table per command.")],
         values: Annotated[
             list[str] | None, typer.Option("--set", help="Replacement of a value of the recipe, as name=value.")
         ] = None,
@@ -41,7 +42,7 @@ def register(app: typer.Typer) -> None:
             if check:
                 note(f"step {step.number}: {step}", quiet=quiet)
             elif not again and journal.has(step, inputs, outputs):
-                note(f"step {step.number} has ended well before: {step}", quiet=quiet)
+                note(f"step {step.number} is already finished: {step}", quiet=quiet)
             else:
                 note(f"step {step.number}: {step}", quiet=quiet)
                 code = tree.main([*step.command, *step.arguments], prog_name="catsofa", standalone_mode=False)
@@ -49,6 +50,8 @@ def register(app: typer.Typer) -> None:
                     raise typer.Exit(code)
                 journal.add(step, inputs)
 
+        if check:
+            note(f"checked {quantity(len(steps), 'step')} and found no error; nothing was run", quiet=quiet)
         if not (check or quiet or any("--json" in step.arguments for step in steps)):
             _show_runs([path for _, outputs in checked for path in outputs if path.is_dir()])
 

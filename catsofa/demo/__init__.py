@@ -90,7 +90,7 @@ def run(
     needed = ("inflect", "lemminflect", "matplotlib", "safetensors", "tokenizers", "torch", "transformers")
     extras.need("demo", "the demo", *needed, *(("httpx", "label_studio_sdk") if label_studio else ()))
     folder = Path(folder)
-    tell("building items about invented groups, and gating paraphrases by what they mean")
+    tell("building items about invented groups, and checking that paraphrases keep the meaning")
     built = build(folder / "inputs", folder / "items")
     people = _judged(folder, seed, label_studio, tell, progress)
     if model:

@@ -37,7 +37,7 @@ REACH = 1.75
 """If both results are closer to the kink than this many standard errors of crossing, they are placed at the kink."""
 FURTHER = 0.5
 """Otherwise they are placed this many of these standard errors further away; both constants keep the test's size."""
-NO_LIMITS = "all target terms or pairs change alike, or only one counts, so that nothing says how much others would"
+NO_LIMITS = "all target terms or pairs change by the same amount, or only one counts, so their spread is unknown"
 """The reason why a change may have no interval."""
 CLOSE = 1e-9
 """Differences of studentised changes up to this value are rounding."""

@@ -89,10 +89,10 @@ def test_a_second_run_goes_on_after_what_has_ended_well(tmp_path: Path) -> None:
         "Gardeners"
     ]
     second = run_catsofa("run", "recipe.toml", cwd=tmp_path)
-    assert second.stderr.count("has ended well before") == 2
+    assert second.stderr.count("is already finished") == 2
     jsonl.write([Probe(category="pastime", identity="Bakers", stereotype="love rain")], source)
     third = run_catsofa("run", "recipe.toml", cwd=tmp_path)
-    assert third.stderr.count("has ended well before") == 0
+    assert third.stderr.count("is already finished") == 0
     assert "Bakers" in (tmp_path / "again.jsonl").read_text()
 
 

@@ -67,7 +67,9 @@ def no_power(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L14: no item says which group is historically disadvantaged; CrowS-Pairs says so by the direction."""
     concerned = [record for record in corpus.records if not isinstance(record, Pair | Annotation)]
     if concerned and not any(POWER & _carried(record) for record in concerned):
-        yield Found(item=WHOLE_SET, message=f"none of {len(concerned):,} items says which group holds power")
+        yield Found(
+            item=WHOLE_SET, message=f"none of {len(concerned):,} items says which group is the disadvantaged one"
+        )
 
 
 def no_harm(corpus: Corpus, resources: Given) -> Iterator[Found]:

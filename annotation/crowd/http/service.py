@@ -251,7 +251,7 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
         "invitation": f"catsofa annotate invite {study.folder} ana@example.org --address {address}",
     }[platform]
     yield f"{title!r} is open at {address}; Ctrl-C stops the server"
-    yield f"people come by {link}"
+    yield f"{'invite people' if platform == 'invitation' else 'link for people'}: {link}"
     if platform == "mturk" and (wanted := opening.platform.on_mturk()):
         yield f"QualificationRequirements of the HIT: {json.dumps(wanted)}"
     missing = "tasks" if study.kind.judged_as else "judgements"
@@ -273,6 +273,6 @@ def _says(study: Study, opening: settings.Opening, address: str, cost: money.Bud
         "withdraw_until": ethics.withdraw_until,
     }
     if unsaid := [f"ethics.{name}" for name, value in consent_fields.items() if not value]:
-        yield f"the consent page lacks {', '.join(unsaid)}, which platforms and boards of ethics ask for"
+        yield f"set {', '.join(unsaid)} in study.toml: platforms and ethics boards ask for them on the consent page"
     if not any(key.gold for key in study.keys.values()) and study.kind.judged.asks:
-        yield "there are no checks and no gold items: nothing tells careful people from others"
+        yield "there are no checks and no gold items: nothing shows who answers carelessly"

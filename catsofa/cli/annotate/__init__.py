@@ -129,17 +129,18 @@ def create(
         after_pilot=after_pilot,
     )
     s, tasks = created.settings, len(created.keys)
-    work = f"{tasks:,} tasks, {s.overlap} answer{'s' * (s.overlap != 1)} each"
+    work = f"{quantity(tasks, 'task')}, {quantity(s.overlap, 'answer')} each"
     hours = tasks * s.overlap * s.seconds / 3600
     if created.kind.judged_as:
         targets = sum(not key.gold for key in created.keys.values())
-        work = f"{targets * s.texts:,} texts about {targets:,} targets, {s.overlap} judgements each"
+        texts, about = quantity(targets * s.texts, "text"), quantity(targets, "target")
+        work = f"{texts} about {about}, {quantity(s.overlap, 'judgement')} each"
         hours = targets * s.texts * (WRITING + s.overlap) * s.seconds / 3600
     say(f"{work}: about {hours:,.2f} hours, {s.currency} {hours * s.pay:,.2f}", quiet=quiet)
     elsewhere = "" if created.kind.judged_as else ", or push for Label Studio"
     say(f"next: catsofa annotate open {study} for people from anywhere{elsewhere}", quiet=quiet)
     if not contact:
-        note("annotate open refuses a study without a contact; for open, make the study with --contact", quiet=quiet)
+        note("annotate open needs a contact: to open this study, create it again with --contact", quiet=quiet)
 
 
 @room.command(epilog=examples("catsofa annotate push study", "catsofa annotate push study --chunk 250"))
@@ -217,7 +218,7 @@ def status(
 ) -> None:
     """Show what is done, by whom, how fast and how well, when the study ends, what it costs and what is undecided.
 
-    Of a study without tasks on a server it reads the folder, to which `import-results` adds answers.
+    If the study has no tasks on a server, the command reads its folder; `import-results` adds answers to the folder.
     """
     from dataclasses import asdict
 

@@ -23,7 +23,7 @@ def pay(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write who is owed what in a study that `annotate open` serves: lists to approve, to pay a bonus, to return.
+    """Write lists of what to pay whom in a study that `annotate open` serves: to approve, to pay a bonus, to return.
 
     Who ended with the completion code is owed the whole reward, by the approval of their submission. Others are owed
     what they did, as a bonus: bonuses.csv has the form that Prolific takes. return.csv has a message for each person
@@ -69,7 +69,7 @@ def export_html(
     people = quantity(opened.settings.overlap, "person")
     page_count, tasks = quantity(export.pages, "page"), quantity(export.tasks, "task")
     say(f"{page_count} with {tasks} in {out}; give each page to {people}", quiet=quiet)
-    say("task.html is the design of the project, input.csv the batch", quiet=quiet)
+    say("on Mechanical Turk, use task.html as the design of the project and upload input.csv as the batch", quiet=quiet)
 
 
 def import_results(

@@ -142,7 +142,7 @@ def close(
     if databases.has_store(study):
         closed = home.close(opened)
         records = home.pull(closed).records
-        say(f"closed at {closed.settings.closed}; {records:,} records in {study}", quiet=quiet)
+        say(f"closed at {closed.settings.closed}; {study} has {quantity(records, 'record')}", quiet=quiet)
         if not erase_identities and (day := arrivals.erase_by(closed)):
             note(crowd.erase(study, day))
         if erase_identities:
@@ -172,7 +172,7 @@ def close(
     with counting("tasks closed", len(opened.keys), quiet=quiet) as report:
         closed = people.close(opened, server, report)
     pulled = pull.pull(closed, server)
-    say(f"closed at {closed.settings.closed}; {pulled.records:,} records in {study}", quiet=quiet)
+    say(f"closed at {closed.settings.closed}; {study} has {quantity(pulled.records, 'record')}", quiet=quiet)
 
 
 def forget(

@@ -8,6 +8,7 @@ import typer
 from catsofa.cli.annotate import judging
 from catsofa.cli.options import StudyFolder
 from catsofa.cli.terminal import Quiet, confirm, doing, examples, note, say
+from catsofa.data.percentages import quantity
 
 if TYPE_CHECKING:
     from catsofa.annotation.label_studio.server import Credentials, Running
@@ -156,7 +157,8 @@ def open_(
             say(line)
         server.run()
     pulled = home.pull(opened)
-    say(f"stopped; {pulled.new:,} new answers, {pulled.records:,} records in {study}; the same command goes on")
+    new, records = quantity(pulled.new, "new answer"), quantity(pulled.records, "record")
+    say(f"stopped; {new}, {study} has {records}; rerun the command to continue")
 
 
 def backup(

@@ -207,8 +207,8 @@ def stereotypes(
 ) -> None:
     """Build predicates that can follow any identity from implied statements, by the rules of SoFa's Appendix A.
 
-    A predicate that says what people should do or deserve has the note `prescriptive`. Associations (JSONL, SeeGULL's
-    CSV) are said of their group: `lazy` becomes `are lazy`, with the votes.
+    A predicate that says what people should do or deserve has the note `prescriptive`. An
+    association (JSONL, SeeGULL's CSV) becomes a predicate of its group: `lazy` becomes `are lazy`. It keeps its votes.
     """
     from catsofa.builders import refusals
     from catsofa.builders import stereotypes as builder

@@ -117,8 +117,8 @@ def candidates(
 ) -> None:
     """Ask models which associations people make about groups. Content warning: replies hold hurtful stereotypes.
 
-    Nothing here is confirmed: `annotate create --kind judge-associations` asks people. The same command resumes: a
-    reply in OUT/journal.jsonl is never paid for again.
+    Nobody has confirmed these associations: ask people with `annotate create --kind judge-associations`. Rerun the same
+    command to resume: a reply in OUT/journal.jsonl is never paid for again.
     """
     from catsofa.builders import refusals
     from catsofa.builders.candidates import Rules, associations, questions, read_replies
@@ -182,7 +182,7 @@ def jury(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Ask models whether people make these associations; their majority is an answer beside people's, not for them.
+    """Ask models whether people make these associations. Their answers are stored next to those of people.
 
     The jury drops nothing unless --alt-test shows that it agrees with people of that region and language.
     """

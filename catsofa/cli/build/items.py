@@ -53,16 +53,16 @@ Gap = Annotated[float, typer.Option(min=0, help="Largest difference of their Zip
 Pool = Annotated[
     str | None,
     typer.Option(
-        help="Words, one a line, from which to choose the unrelated one, where it is missing or of another part of "
-        "speech than the other two. Without it those of catsofa (`bundled`); `none` refuses such rows.",
+        help="Words, one per line, for rows whose unrelated word is missing or differs in part of speech. `bundled` "
+        "(the default) takes catsofa's words; `none` refuses such rows.",
         metavar="FILE | bundled | none",
     ),
 ]
 _CHOSEN = {
-    "unrelated_chosen": "an unrelated word of the pool, since theirs was missing or of another part of speech; "
-    "`unrelated_given` in the source keeps theirs, and --pool none refuses such rows",
-    "anti_stereotype_chosen": "an anti-stereotype, WordNet's opposite of their stereotype, since they had none; nobody "
-    "has said that it is one: ask people (`annotate create --kind validate-cats`); --pool none refuses such rows",
+    "unrelated_chosen": "an unrelated word of the pool, because their own was missing or differed in part of speech; "
+    "`unrelated_given` in the source keeps their own, and --pool none refuses such rows",
+    "anti_stereotype_chosen": "an anti-stereotype (WordNet's opposite of their stereotype), because they had none; "
+    "no person has confirmed it: ask people (`annotate create --kind validate-cats`); --pool none refuses such rows",
 }
 """Describes, for each kind of chosen word, what the associations got."""
 Kind = Literal["name", "person", "noun", "mass", "adjective", "verb"]
@@ -213,8 +213,9 @@ def fills(
 ) -> None:
     """Propose words for a BLANK, for people to choose from: neutral ones, and ones unrelated to the target.
 
-    Neutral words are likely of others, and about as likely of the target. Unrelated words are likely of things, and
-    least so of people. Nothing uses a proposal: copy those that you choose into your associations.
+    The model finds neutral words about as likely for the target as for other people. It finds unrelated words likely
+    for things, and least likely for people. No command reads the proposals: copy the words that you choose into your
+    associations.
     """
     from collections import Counter
 

@@ -91,7 +91,7 @@ def paraphrases(
 ) -> None:
     """Paraphrase CATs with a model, or read recorded replies; check every sentence; write one CAT file per partition.
 
-    A paraphrase that may mean something else goes to OUT/review_1.jsonl and so on, with the words that say so.
+    A paraphrase that may mean something else goes to OUT/review_1.jsonl and so on, with the words that show this.
 
     Rerun the same command to resume: a reply in OUT/journal.jsonl is never paid for again.
     """

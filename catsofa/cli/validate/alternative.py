@@ -17,7 +17,7 @@ Judge = Annotated[Path, typer.Option(help="Labels by one judge or several (item,
 Epsilon = Annotated[
     float,
     typer.Option(
-        help="Loss allowed to a cheaper judge: .2 against experts, .15 against trained raters, .1 against crowds."
+        help="How much worse a cheaper judge may be: .2 against experts, .15 against trained raters, .1 against crowds."
     ),
 ]
 Ordinal = Annotated[bool, typer.Option("--ordinal", help="Treat labels as numbers, compared by distance.")]

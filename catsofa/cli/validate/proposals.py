@@ -39,7 +39,7 @@ def associations(
 ) -> None:
     """Show which proposed associations people confirm: their share per model, prompt and answer of a jury.
 
-    Answers that do not count are shown with the reason. Exit code 1: no association has all judgements that are asked.
+    Answers that do not count are shown with the reason. Exit code 1: no association has all the judgements of --of.
     """
     from catsofa.data import formats
     from catsofa.data.files import jsonl

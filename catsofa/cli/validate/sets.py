@@ -182,13 +182,13 @@ def _say_findings(report: "Report") -> None:
         for finding in shown:
             text = f": {finding.text}" if finding.text else ""
             fix = f" -> {finding.fix}" if finding.fix else ""
-            say(f"{code} {finding.place} {finding.message}{text}{fix}")
+            say(f"{code} {finding.place}: {finding.message}{text}{fix}")
         if counts[code] > SHOWN:
             say(f"{code} and {counts[code] - SHOWN:,} more (--json names all)")
     for withheld in report.not_applied:
         note(str(withheld))
     for code, missing in report.missing.items():
-        note(f"{code} {'sees more with' if code in report.ran else 'did not run: it needs'} {missing}")
+        note(f"{code} {'checks more with' if code in report.ran else 'did not run: it needs'} {missing}")
 
 
 def stats(

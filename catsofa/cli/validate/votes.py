@@ -80,12 +80,12 @@ def votes(
 ) -> None:
     """Decide each item by the first valid, distinct, complete judgements of people who pass gold.
 
-    What the owner of a study decided where votes did not is shown beside the votes. It counts for nothing here;
-    `release` uses it.
+    If the owner of a study decided items that the votes left undecided, these decisions are shown next to the votes.
+    They change nothing here; `release` uses them.
 
-    With --by, also what each group of annotators decides: votes, label and difficulty of each item, and a test of
-    whether groups decide differently. In the folder of a study, --by takes a question of its questionnaire; answers
-    of fewer than k people are made wider, or withheld, and so are groups of fewer than k people at an item.
+    --by also shows the decisions of each group of annotators: votes, label and difficulty of each item, and a test of
+    whether groups decide differently. In the folder of a study, --by takes a question of its questionnaire. Answers of
+    fewer than k people are merged into wider ones, or withheld. So are groups of fewer than k people at an item.
     Exit code 1: no judgement counts.
     """
     from catsofa.validation.columns import column
@@ -119,7 +119,7 @@ def votes(
     if json:
         print_json(report)
     elif not quiet:
-        _say_votes(report)
+        _say_votes(report, refused)
         for name, part in report.get("by", {}).items():
             _say_groups(name, part)
         warn(report["warnings"])
@@ -129,7 +129,7 @@ def votes(
         raise typer.Exit(1)
 
 
-def _say_votes(report: dict[str, Any]) -> None:
+def _say_votes(report: dict[str, Any], refused: Path | None) -> None:
     """Prints the decisions."""
     say(report["heading"])
     judged = report["judgements"]
@@ -155,7 +155,8 @@ def _say_votes(report: dict[str, Any]) -> None:
     for item in report["undecided"][:10]:
         say(f"  {item}: {report['reasons'][item]}")
     if len(report["undecided"]) > 10:
-        say(f"  and {len(report['undecided']) - 10:,} more (--refused FILE writes them all)")
+        where = f"{refused} has them all" if refused else "--refused FILE writes them all"
+        say(f"  and {len(report['undecided']) - 10:,} more ({where})")
     if rulings := report.get("adjudicated"):
         say(f"{quantity(len(rulings), 'item')} adjudicated by the owner of the study, beside the votes:")
         for item, ruling in [*rulings.items()][:10]:
@@ -165,8 +166,8 @@ def _say_votes(report: dict[str, Any]) -> None:
     for name, beside in (("Dawid-Skene", report.get("dawid_skene")), ("GLAD", report.get("glad"))):
         if beside:
             say(
-                f"{name} (posterior above {beside['sure']}) agrees on {beside['agrees']:,}, says otherwise on "
-                f"{len(beside['differs']):,} and would settle {len(beside['settles']):,} of the undecided"
+                f"{name} (posterior above {beside['sure']}) agrees on {beside['agrees']:,}, disagrees on "
+                f"{len(beside['differs']):,} and would decide {len(beside['settles']):,} of the undecided"
             )
 
 

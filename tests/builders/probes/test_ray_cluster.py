@@ -53,7 +53,7 @@ def test_paraphrases_compared_on_a_cluster_are_filtered_as_those_compared_here(
         filter.filter_pairs(pairs, tmp_path / "given", tmp_path / name, models, Cut(same=100.0))
         for name in ("there", "here")
     ]
-    assert [count.pop("scores taken over") for count in counts] == [200, 0]
+    assert [count.pop("scores reused") for count in counts] == [200, 0]
     assert counts[0] == counts[1]
     for file in (tmp_path / "here").iterdir():
         assert (tmp_path / "there" / file.name).read_bytes() == file.read_bytes()

@@ -213,16 +213,16 @@ def test_another_cut_needs_no_model(tmp_path: Path) -> None:
     first = angles()
     counts = filter_pairs(pairs, folder, tmp_path / "a", Models(encoder=first), Cut())
     assert counts == {"partition_1": 2, "partition_2": 2, "review_1": 1, "review_2": 1, "dissimilar": 2,
-                      "scores taken over": 0}  # fmt: skip
+                      "scores reused": 0}  # fmt: skip
     assert len(first.asked) == 12 + 24
     again = angles()
     counts = filter_pairs(pairs, folder, tmp_path / "a", Models(encoder=again), Cut(floor=0.9, review=0.95))
     assert counts == {"partition_1": 1, "partition_2": 1, "review_1": 1, "review_2": 1, "dissimilar": 4,
-                      "scores taken over": 8}  # fmt: skip
+                      "scores reused": 8}  # fmt: skip
     narrower = read_pairs(tmp_path / "a", originals)
     assert len(narrower) == 4
     counts = filter_pairs(narrower, tmp_path / "a", tmp_path / "b", Models(encoder=again), Cut(floor=0.99, review=0.99))
-    assert (counts["partition_1"], counts["dissimilar"], counts["scores taken over"]) == (1, 2, 4)
+    assert (counts["partition_1"], counts["dissimilar"], counts["scores reused"]) == (1, 2, 4)
     assert not again.asked
     refused = list(jsonl.read(tmp_path / "b" / "refused.jsonl", Refused))
     assert {r.id for r in refused} == {"c1/1", "c1/2"}

@@ -28,7 +28,10 @@ Runs = Annotated[
 ]
 On = Annotated[
     list[str] | None,
-    typer.Option(metavar=DATA, help="Data of files of scores, of runs of choose, or that moved; repeat for several."),
+    typer.Option(
+        metavar=DATA,
+        help="Data, for files of scores, runs of choose, and data files that moved; repeat for several.",
+    ),
 ]
 Paraphrase = Annotated[
     list[Path] | None, typer.Option(help="Runs on paraphrases of the CATs of a RUN; their flips are tested too.")

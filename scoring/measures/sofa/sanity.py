@@ -71,7 +71,7 @@ def of_rankings(sides: Mapping[str, Results]) -> tuple[str, ...]:
 def _unseen(counts: Mapping[str, int]) -> Iterator[str]:
     """Warns of categories whose interval has too few stereotypes to include an extreme one."""
     if few := [f"{name} ({count})" for name, count in counts.items() if count < ENOUGH]:
-        unseen = f"fewer than {ENOUGH} stereotypes, so that intervals know of no extreme one elsewhere"
+        unseen = f"fewer than {ENOUGH} stereotypes, so the interval cannot cover extreme ones outside the set"
         yield f"{unseen}: {sanity.listed(few)}"
 
 

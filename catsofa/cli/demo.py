@@ -77,7 +77,7 @@ def _show(done: "Demo") -> None:
     else:
         rows = [[one.measure, _cell(one.measure, one.limits)] for one in done.measured]
         table(f"{done.measured[0].model}: value and 95 % interval", ["measure", "value"], rows)
-        say("These groups are invented: a leaning here is one of the words beside them.")
+        say("These groups are invented: a preference here comes from the other words of the sentences.")
     _show_next(done)
 
 
@@ -88,7 +88,7 @@ def _show_built(done: "Demo") -> None:
         why = [r.replace("_", " ") + (f" ({count})" if count > 1 else "") for r, count in step.refused.items()]
         rows.append([step.name, step.kept, sum(step.refused.values()), ", ".join(why)])
     table(f"Built from the files in {done.folder / 'inputs'}", ["", "kept", "refused", "why"], rows)
-    say(_wrapped(f"Each refusal has its reason in {done.folder / 'items'}, in the files named refused."))
+    say(_wrapped(f"The files named refused in {done.folder / 'items'} list each refusal with its reason."))
     for missing in done.built.notes:
         note(_wrapped(missing))
     say("")
@@ -99,9 +99,9 @@ def _show_people(done: "Demo") -> None:
     people = done.people
     through = f", through a {people.server}" if people.server else ""
     judged = (
-        f"Seven simulated people judged {people.cats} CATs{through}, five each: a majority decides {people.decided} of "
-        f"{people.items} associations, {people.right} correctly. Krippendorff's alpha is {people.alpha:.2f}, and "
-        f"{people.alpha_without:.2f} without these people:"
+        f"Seven simulated people judged {people.cats} CATs{through}, five people per CAT. A majority decides "
+        f"{people.decided} of {people.items} associations, {people.right} of them rightly. Krippendorff's alpha is "
+        f"{people.alpha:.2f}, and {people.alpha_without:.2f} without the people to exclude:"
     )
     say(_wrapped(judged))
     for name, reasons in people.exclude.items():

@@ -122,9 +122,9 @@ def power(
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Say the smallest effect that a data set finds four times in five, by simulating the test that comes later.
+    """Show the smallest effect that a data set can find (power 80 %), by simulating the later test.
 
-    Before any run the variances are stated ones; --predictions fits them to a pilot run.
+    Without --predictions the command assumes variances, and prints them. --predictions fits them to a pilot run.
     """
     from catsofa.power import power as powers
 

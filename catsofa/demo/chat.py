@@ -42,7 +42,7 @@ KNOWN = {
     for name, value in asdict(PLANTED["planted"]).items()
 }
 """Each measure of the chat models to its known answers: that of the planted model and that of the twin."""
-RULE = "simulated chat models: the intervals, corrected for six tests, contain the planted {} and the twin's {}".format(
+RULE = "simulated; ok if the intervals (widened for six tests) contain the built-in {}, and the twin's {}".format(
     *(", ".join(f"{value:g}" for value in values) for values in zip(*KNOWN.values(), strict=True))
 )
 

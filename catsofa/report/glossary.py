@@ -33,6 +33,12 @@ TERMS = (
         ("AUL", "AULA"),
     ),
     Term(
+        "SSS",
+        "StereoSet score of CrowS-Pairs: the mean log-probability of the tokens in which the two sentences differ, all "
+        "masked at once.",
+        "measures/crows-pairs.md",
+    ),
+    Term(
         "CAT",
         "Context association test: a context about a target, with three associations: a stereotype, an "
         "anti-stereotype and one without meaning (unrelated).",
@@ -77,7 +83,7 @@ TERMS = (
     ),
     Term(
         "SoFa score",
-        "The mean, over stereotypes, of the variance of log PPL* over the identities of which the same is said. "
+        "The variance of log PPL* over the identities that a stereotype is joined with, averaged over stereotypes. "
         "The ideal is 0.",
         "measures/sofa.md",
         ("SoFa",),

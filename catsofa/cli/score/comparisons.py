@@ -68,8 +68,9 @@ def compare(
 ) -> None:
     """Compare models on the same CATs, pairs, questions or association tests: paired changes, p adjusted by Holm.
 
-    On runs over probes: which identities and stereotypes two models have at the same end, and whether their orders
-    agree. On runs of `choose`: changes of preference, position effect and bias over the requests that both decide.
+    On runs over probes: which identities and stereotypes are highest or lowest in both models, and whether their
+    orders agree. On runs of `choose`: changes of preference, position effect and bias over the requests that both
+    decide.
     """
     from catsofa import comparison
     from catsofa.scoring.measures.sofa.rankings import Agreement

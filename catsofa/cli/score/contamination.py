@@ -50,10 +50,11 @@ def contamination(
 ) -> None:
     """Test whether a model has seen a data set: order of items, wording, completion of second halves, canary.
 
-    Order: are the items likelier in the order of their file than in random orders? It is refused where neighbours
-    share targets, domains, lengths or words, unless they can be permuted within stretches. Wording: does the model
-    prefer the known text to paraphrases more than three references or more do? Completion: does it write second
-    halves word for word more often than references? Canary: is the canary of a release likelier than random GUIDs?
+    Order: are the items likelier in the order of their file than in random orders? The test is refused if
+    neighbours share targets, domains, lengths or words, unless permutation within parts of the file is possible.
+    Wording: does the model prefer the known text to paraphrases more than three or more reference models do?
+    Completion: does it write second halves word for word more often than references? Canary: is the canary of a
+    release likelier than random GUIDs?
 
     Exit code 0: contamination is not shown, which does not show that the model has not seen the data. 1: a test
     shows it, Holm's p ≤ 0.05. 2: no test could be made.

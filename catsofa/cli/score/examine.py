@@ -78,7 +78,11 @@ def examine(
     ] = 0,
     out: Annotated[Path | None, typer.Option(help="Output file for the records of the short form (JSONL).")] = None,
     margins: Annotated[
-        bool, typer.Option("--margins", help="Take how far the stereotype scores above, not whether it does.")
+        bool,
+        typer.Option(
+            "--margins",
+            help="Use the difference between the scores of stereotype and anti-stereotype, not only its sign.",
+        ),
     ] = False,
     json: Json = False,
     quiet: Quiet = False,

@@ -98,7 +98,7 @@ def multiverse(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say how far the answer depends on the protocol: one data set by all protocols, from one pass over each model.
+    """Show how far the result depends on the protocol: one data set by all protocols, in one pass over each model.
 
     Each cell has the numbers and the signature of a `score` with this protocol alone. Beside them: the range over
     protocols with its interval, and how many protocols lie on either side of 50. Of several models: whether all

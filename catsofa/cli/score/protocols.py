@@ -61,8 +61,8 @@ def show(name: Annotated[str, typer.Argument(help="Name of the protocol.")], jso
         [homes[option], option, str(current), str(default), why]
         for option, (current, default, why) in differences.items()
     ]
-    table("where it differs from the default", ["of", "option", "here", "default", "why"], rows)
+    table("where it differs from the default", ["measure", "option", "here", "default", "why"], rows)
     for measure, options in protocol.by_measure().items():
         same = [f"{option}={value}" for option, value in options.items() if option not in differences]
         if same:
-            say(f"as the default, {measure}: {', '.join(same)}")
+            say(f"same as the default, {measure}: {', '.join(same)}")

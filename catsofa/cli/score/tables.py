@@ -45,7 +45,7 @@ def show(report: "Report") -> None:
             continue  # equal to the rows of the only task
         _rows(f"{task}, {report.protocol}: value, 95 % interval", list(rows))
     if report.terms:
-        _rows("target terms by ss, equal ss by name: value, Wilson's interval (icat, no share, has none)", report.terms)
+        _rows("target terms, highest ss first: value, Wilson's interval (none for icat)", report.terms)
     show_beside(report)
 
 

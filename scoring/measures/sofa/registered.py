@@ -23,7 +23,7 @@ class Sofa(ProbeScores):
     """The uneven treatment of identities in probes."""
 
     name = "sofa"
-    about = "The variance of log PPL* over the identities of which the same is said."
+    about = "The variance of log PPL* over the identities that a stereotype is joined with."
     options = SofaOptions
 
     def results(self, records: Iterable[Probe], given: Given, protocol: Protocol, resamples: int) -> sofa.Results:

@@ -9,8 +9,9 @@ from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from catsofa.data.files import listed
 from catsofa.data.progress import SILENT, Progress
-from catsofa.report.inputs import data_of_choices, find, listed, places_in, read
+from catsofa.report.inputs import data_of_choices, find, places_in, read
 from catsofa.report.sections.paraphrases import matched
 from catsofa.scoring.compare import Difference, ModelComparison, refuse_nothing_shared, sides_of
 from catsofa.scoring.compare.choosing import compare_choices

@@ -35,3 +35,8 @@ def unmarked(text: str) -> str:
 def visible_json(text: str) -> str:
     """JSON with the same characters as JSON escapes, which a program reads unchanged."""
     return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def without_folders(name: str) -> str:
+    """Returns the name without the folders of local paths, which are private."""
+    return re.sub(r"(^|[=: ])\.{0,2}/(?!/)(?:[^/\s]+/)*", r"\1", name)

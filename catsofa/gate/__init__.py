@@ -8,8 +8,9 @@ from math import isnan
 from pathlib import Path
 from typing import get_args
 
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, listed
 from catsofa.data.percentages import in_percent
+from catsofa.data.visible import without_folders
 from catsofa.gate import kinds
 from catsofa.gate.kinds import Paired, cats, choices
 from catsofa.gate.margins import margins_in, refuse_margin
@@ -67,7 +68,7 @@ def check(
         raise ValueError(f"found the requirement {require!r}; expected {' or '.join(filter(None, allowed))}")
     older = _baseline(against, on)
     newer, refused, warnings = _taken(
-        inputs.listed(runs), on, paraphrases, labels, next((one.signature.protocol for one in older), PLAIN)
+        listed(runs), on, paraphrases, labels, next((one.signature.protocol for one in older), PLAIN)
     )
     checked, used = list[Checked](), set[int]()
     for label, one in newer:
@@ -100,7 +101,7 @@ def snapshots_of(
     paraphrases: Sequence[Path | str] = (),
 ) -> list[Snapshot]:
     """Returns the outcomes of all runs below these paths for a baseline; refuses two models on one data set."""
-    results, refused, _ = _taken(inputs.listed(runs), on, paraphrases)
+    results, refused, _ = _taken(listed(runs), on, paraphrases)
     if refused:
         raise BadInput(refused[0].folder, refused[0].refused, "finished runs with the scores of single items")
     snapshots = [one.snapshot for _, one in results]
@@ -160,7 +161,7 @@ def _named(
         for run in group.runs if group else [None]:
             place = run.folder if run else path
             if place.resolve() in places:
-                warnings.append(f"{inputs.LEFT_OUT} {inputs.without_folders(str(place))}, which is given twice.")
+                warnings.append(f"{inputs.LEFT_OUT} {without_folders(str(place))}, which is given twice.")
                 continue
             places.add(place.resolve())
             own = run.model if run else path.stem

@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 from catsofa.data.statistics import ALPHA
 from catsofa.data.tables import Tabular
+from catsofa.data.visible import without_folders
 from catsofa.planning import Plan, Test, name_in, read
 from catsofa.planning.testing import Estimate, Scored, estimate
 from catsofa.report import inputs
-from catsofa.report.inputs import LATE, SERVER, Finished, NotThere, begun, without_folders
+from catsofa.report.inputs import LATE, SERVER, Finished, NotThere, begun
 from catsofa.scoring.signature import data_label
 from catsofa.scoring.statistics.holm import holm
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from catsofa.data.files import BadInput, atomic_write
+from catsofa.data.processes import in_processes
 from catsofa.data.visible import markdown as plain
 from catsofa.data.visible import visible, visible_json
 from catsofa.report import figures, glossary
 from catsofa.report.elements import BEST, Cell, Document, Figure, Number, Table, written
-from catsofa.report.processes import in_processes
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
 SIZES = {"footnotesize": (76, 3), "scriptsize": (86, 2)}

@@ -11,8 +11,9 @@ from typing import Any
 from catsofa.data import sources
 from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput, json_files
+from catsofa.data.processes import in_processes
 from catsofa.data.records import Cat
-from catsofa.report.processes import in_processes
+from catsofa.data.visible import without_folders
 from catsofa.scoring.choosing import measured
 from catsofa.scoring.choosing.each import each
 from catsofa.scoring.choosing.measured import RUN as CHOICES
@@ -51,10 +52,7 @@ PRINTED = {
 }
 """Maps a command to the fields that identify its JSON."""
 MOST_BYTES = 48 << 20
-"""The stored bytes of scores kept in memory while runs are checked, about 500,000 scores.
-
-Scores of further runs are read on demand.
-"""
+"""The stored bytes of scores kept while runs are checked (about 500,000 scores); others are read on demand."""
 LEFT_OUT = "Left out:"
 """The first words of the sentence about a run that is left out."""
 
@@ -134,11 +132,6 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
     return Given(runs=with_unique_names(runs), printed=printed, unfinished=unfinished, twice=twice)
 
 
-def listed(paths: Path | str | Iterable[Path | str]) -> list[Path]:
-    """Returns a list of paths; a single string counts as one path, and an iterator is read once."""
-    return [Path(paths)] if isinstance(paths, str | Path) else [*map(Path, paths)]
-
-
 def _keys(part: Mapping[str, Any]) -> set[str]:
     """Returns the fields of a result, and those of its `results` with the prefix `results.`."""
     results = part.get("results")
@@ -199,8 +192,7 @@ def begun(run: Finished) -> str:
 
 def places_in(folder: Path) -> list[Path]:
     """Returns the folder itself if it is a run, and the folders of all runs below it."""
-    folders = {path.parent for name in (MANIFEST, CHOICES, ASKED) for path in folder.rglob(name)}
-    places = sorted(folders)
+    places = sorted({path.parent for name in (MANIFEST, CHOICES, ASKED) for path in folder.rglob(name)})
     if not places:
         raise BadInput(folder, "no run in it" if folder.is_dir() else "no such file or folder", EXPECTED)
     return places
@@ -244,20 +236,18 @@ def finished(path: Path, report: Any, manifest: Mapping[str, Any], source: str) 
     if reasons := report.get("unscored"):  # earlier versions named the model by the path of its folder
         report = {**report, "unscored": {without_folders(reason): count for reason, count in reasons.items()}}
     signed = signature.model.rpartition("@")[0].removesuffix(".json")
-    named = manifest.get("about", {}).get("model") or signed
-    if signed and str(named).endswith(f"/{signed}"):  # the signature has a folder without its parents, a hub id whole
+    named = str(manifest.get("about", {}).get("model") or signed)
+    if signed and named.endswith(f"/{signed}"):  # the signature names a folder without its parents, a hub id with them
         named = signed
     # vectors of association tests are named by the settings that made them: `encoder=NAME kind=…`
-    encoder = re.match(r"encoder=(.*?) kind=", str(named))
-    name = SERVER.sub("", without_folders(encoder[1] if encoder else str(named)) or signature.model)
+    encoder = re.match(r"encoder=(.*?) kind=", named)
+    name = SERVER.sub("", without_folders(encoder[1] if encoder else named) or signature.model)
     return Finished(folder=path, kind=kind, model=name, report=report, signature=signature, manifest=manifest)
 
 
 def _kind(results: Any) -> str:
     """Returns the kind of these results: the name of their measure, or `choices`."""
-    if "between_templates" in results:
-        return OF_CHOICES
-    return recognised(results).name
+    return OF_CHOICES if "between_templates" in results else recognised(results).name
 
 
 def beside(run: Finished) -> tuple[str, str]:
@@ -317,11 +307,12 @@ def records(run: Finished, sets: Iterable[Data] = ()) -> Iterator[Any]:
 
 def data_of_choices(run: Finished, sets: Iterable[Data] = ()) -> Data:
     """Returns the data of a run of choices: the matching one of `sets`, or the data at the recorded path."""
-    matching = [data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)]
-    if not matching and not run.report.get(measured.ON):
-        problem = f"a run of `catsofa choose` on {run.signature.data}, which does not name the place of its data"
-        raise BadInput(run.folder, problem, "--on with its data")
-    return matching[0] if matching else open_data(str(run.report[measured.ON]))
+    if matching := [data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)]:
+        return matching[0]
+    if place := run.report.get(measured.ON):
+        return open_data(str(place))
+    problem = f"a run of `catsofa choose` on {run.signature.data}, which does not name the place of its data"
+    raise BadInput(run.folder, problem, "--on with its data")
 
 
 def items(run: Finished, sets: Iterable[Data] = ()) -> Iterator[dict[str, Any]]:
@@ -356,8 +347,3 @@ def of_cats(run: Finished, cats: list[Cat], scores: Scores | None = None) -> Out
     return outcomes(
         cats, scores.numbers(), ties=chosen.ties, rule=chosen.stereoset.rule, unknown=scores.unknown, error=scores.error
     )
-
-
-def without_folders(name: str) -> str:
-    """Returns the name without the folders of local paths, which are private."""
-    return re.sub(r"(^|[=: ])\.{0,2}/(?!/)(?:[^/\s]+/)*", r"\1", name)

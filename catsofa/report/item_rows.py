@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
+from catsofa.data.files import listed
 from catsofa.data.tables import frame
 from catsofa.report import inputs
 from catsofa.scoring.dataset import open_data
@@ -20,7 +21,7 @@ def items(runs: Path | str | Iterable[Path | str], *, on: Iterable[Path | str | 
 
     Items that several models scored have one id. Pass the data in `on` if a run does not record the path of its data.
     """
-    content, sets = inputs.find(inputs.listed(runs)), [open_data(place) for place in on]
+    content, sets = inputs.find(listed(runs)), [open_data(place) for place in on]
     for sentence in content.left_out:
         warn(sentence, stacklevel=2)
     return frame(

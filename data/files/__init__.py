@@ -12,7 +12,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
@@ -57,6 +57,11 @@ class BadInput(ValueError):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments; the default would pass the sentence alone to `__init__`."""
         return type(self), (self.path, self.found, self.expected, self.line)
+
+
+def listed(paths: Path | str | Iterable[Path | str]) -> list[Path]:
+    """Returns a list of paths; a single string counts as one path, and an iterator is read once."""
+    return [Path(paths)] if isinstance(paths, str | Path) else [*map(Path, paths)]
 
 
 def short(value: object) -> str:

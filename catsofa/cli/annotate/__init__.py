@@ -133,8 +133,8 @@ def create(
     hours = tasks * s.overlap * s.seconds / 3600
     if created.kind.judged_as:
         targets = sum(not key.gold for key in created.keys.values())
-        texts, about = quantity(targets * s.texts, "text"), quantity(targets, "target")
-        work = f"{texts} about {about}, {quantity(s.overlap, 'judgement')} each"
+        to_write, about = quantity(targets * s.texts, "text"), quantity(targets, "target")
+        work = f"{to_write} about {about}, {quantity(s.overlap, 'judgement')} each"
         hours = targets * s.texts * (WRITING + s.overlap) * s.seconds / 3600
     say(f"{work}: about {hours:,.2f} hours, {s.currency} {hours * s.pay:,.2f}", quiet=quiet)
     elsewhere = "" if created.kind.judged_as else ", or push for Label Studio"

@@ -8,10 +8,10 @@ from typing import Any
 
 from catsofa.data.files import BadInput
 from catsofa.data.statistics import ALPHA
+from catsofa.data.visible import without_folders
 from catsofa.report import figures
 from catsofa.report.cells import Words, chance, valued
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
-from catsofa.report.inputs import without_folders
 from catsofa.scoring.contamination.result import basis
 
 WORDS = Words(

@@ -9,10 +9,11 @@ from typing import Any
 
 from catsofa.data import sources
 from catsofa.data.percentages import in_percent
+from catsofa.data.visible import without_folders
 from catsofa.report.cells import Words, between
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.figures import COLOURS, INK, WIDTH, errors, short
-from catsofa.report.inputs import Finished, NotThere, protocol, without_folders
+from catsofa.report.inputs import Finished, NotThere, protocol
 from catsofa.scoring.choosing.replies import REPLIES
 from catsofa.scoring.dataset import open_data
 from catsofa.scoring.multiverse import Multiverse, compared, multiverse

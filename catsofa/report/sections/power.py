@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.files import BadInput
+from catsofa.data.visible import without_folders
 from catsofa.report import figures
 from catsofa.report.cells import Words, known
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
-from catsofa.report.inputs import without_folders
 
 WORDS = Words(
     "What can the data set find?",

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from catsofa.data.visible import without_folders
 from catsofa.report import figures
 from catsofa.report.cells import Words, between, chance, limited, stars
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
-from catsofa.report.inputs import Finished, NotThere, cats, of_cats, protocol, without_folders
+from catsofa.report.inputs import Finished, NotThere, cats, of_cats, protocol
 from catsofa.scoring.measures.robustness import changes, flip_rate
 from catsofa.scoring.signature import without_hashes
 from catsofa.scoring.statistics.changes import Change

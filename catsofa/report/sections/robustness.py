@@ -8,10 +8,10 @@ from typing import Any
 from catsofa.data.files import BadInput
 from catsofa.data.percentages import in_percent, quantity
 from catsofa.data.records import Cat
+from catsofa.data.visible import without_folders
 from catsofa.report import figures
 from catsofa.report.cells import MOST, UNDEFINED, Words, chance, known, limited, scored, stars, valued
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
-from catsofa.report.inputs import without_folders
 from catsofa.scoring.statistics.changes import NO_LIMITS
 
 WORDS = Words(

@@ -6,7 +6,8 @@ from itertools import combinations
 from math import isclose
 
 from catsofa.data.files import BadInput
-from catsofa.report.inputs import Finished, NotThere, data_of_choices, without_folders
+from catsofa.data.visible import without_folders
+from catsofa.report.inputs import Finished, NotThere, data_of_choices
 from catsofa.report.summary.pairs import Pair
 from catsofa.scoring.choosing.estimates import Rows, share_of
 from catsofa.scoring.compare.choosing import Compared, Side, compared_by, side_of

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from catsofa.data.files import BadInput
+from catsofa.data.processes import in_processes
 from catsofa.data.statistics import ALPHA, LEVEL
+from catsofa.data.visible import without_folders
 from catsofa.gate import kinds
 from catsofa.gate.kinds import associations
 from catsofa.planning.testing import Scored
 from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
-from catsofa.report.inputs import Finished, NotThere, protocol, records, without_folders
-from catsofa.report.processes import in_processes
+from catsofa.report.inputs import Finished, NotThere, protocol, records
 from catsofa.report.summary import Shown, Standing, choices
 from catsofa.report.summary.pairs import Pair
 from catsofa.scoring.compare import DECIDED

@@ -15,12 +15,13 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
+from catsofa.data.visible import without_folders
 from catsofa.report import document
 from catsofa.report.cells import stars
 from catsofa.report.elements import Number, Table, written
 from catsofa.report.figures import LONGEST, told_apart
 from catsofa.report.formats import FORMATS, WRITE, Format
-from catsofa.report.inputs import find, without_folders
+from catsofa.report.inputs import find
 from catsofa.scoring.run.store import Run
 
 TERM = {"term": "zorbish", "domain": "d", "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}

@@ -15,10 +15,10 @@ from catsofa.builders.probes.perplexity_filter import histogram
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Cat
+from catsofa.data.visible import without_folders
 from catsofa.report import document
 from catsofa.report.elements import Document, Number, Section, Table
 from catsofa.report.formats import FORMATS, WRITE
-from catsofa.report.inputs import without_folders
 from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.run.score_files import compare_on, robustness_on
 

@@ -8,11 +8,11 @@ import warnings
 
 import pytest
 
-from catsofa.report.processes import in_processes
+from catsofa.data.processes import in_processes
 
 START = """
 import os, sys, time, warnings
-from catsofa.report.processes import in_processes
+from catsofa.data.processes import in_processes
 os.sched_getaffinity = lambda _: {0, 1, 2}
 parent = os.getpid()
 def elsewhere(work):

@@ -1,13 +1,14 @@
 """Work shared between forked processes."""
 
 import os
-import pickle
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from tempfile import TemporaryFile
 from typing import IO, NoReturn, TypeVar
 
@@ -27,26 +28,26 @@ def in_processes(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     back, so that errors and warnings are raised here, as without other processes.
     """
     done: dict[int, R] = {}
-    children: dict[int, int] = {}
+    children: dict[int, Connection] = {}
     with TemporaryFile() as queue:
         queue.write(b"".join(number.to_bytes(BYTES, "big") for number in range(len(items))))
         queue.seek(0)
         try:
             for _ in range(_helpers(len(items))):
-                results, place = os.pipe()
+                results, end = Pipe(duplex=False)
                 if (child := os.fork()) == 0:
-                    _serve(work, items, queue, place)
-                os.close(place)
+                    _serve(work, items, queue, end)
+                end.close()
                 children[child] = results
             done |= _computed(work, items, queue)
             for results in children.values():
-                with open(results, "rb", closefd=False) as file, suppress(Exception):
-                    done |= pickle.load(file)  # noqa: S301 - a child of this process wrote it
+                with suppress(Exception):
+                    done |= results.recv()
         finally:
             for child, results in children.items():
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-                os.close(results)
+                results.close()
     return [done[number] if number in done else work(item) for number, item in enumerate(items)]
 
 
@@ -72,12 +73,11 @@ def _numbers(queue: IO[bytes]) -> Iterator[int]:
         yield int.from_bytes(number, "big")
 
 
-def _serve(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes], place: int) -> NoReturn:
+def _serve(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes], end: Connection) -> NoReturn:
     """Computes results until the queue is empty, sends them, and ends the process."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         warnings.simplefilter("error")
-        with open(place, "wb") as file:
-            pickle.dump(_computed(work, items, queue), file, pickle.HIGHEST_PROTOCOL)
+        end.send(_computed(work, items, queue))
     finally:
         os._exit(0)

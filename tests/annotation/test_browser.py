@@ -1,4 +1,4 @@
-"""Real people's way through a real browser: by keyboard, warning first, and nothing leaves the machine."""
+"""Tests of Label Studio in a real browser: by keyboard, warning first, and no request leaves the machine."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.labelstudio, pytest.mark.browser, pytest.mark.slow]
 
 
 def open_label_studio(page: Any, person: Person, project: int) -> None:
-    """Sign in to Label Studio itself and start labelling; the instructions come before anything else."""
+    """Signs in to Label Studio and starts labelling; the instructions come before anything else."""
     page.goto(f"{person.url}/user/login/")
     page.fill("input[name=email]", person.email)
     page.fill("input[name=password]", PASSWORD)
@@ -35,7 +35,7 @@ def open_label_studio(page: Any, person: Person, project: int) -> None:
 
 
 def close_warning(page: Any) -> None:
-    """Close the instructions, which swallow keys until they are gone."""
+    """Closes the instructions, which swallow keys until they are gone."""
     for _ in range(10):
         page.keyboard.press("Escape")
         with suppress(sync_api.TimeoutError):
@@ -45,12 +45,12 @@ def close_warning(page: Any) -> None:
 
 
 def submitted(page: Any) -> Any:
-    """What waits for the answer to be taken."""
+    """Returns a context manager that waits until the answer is accepted."""
     return page.expect_response(lambda r: "/annotations" in r.url and r.request.method == "POST")
 
 
 def choose(page: Any, key: str) -> None:
-    """Press a key until its choice is taken: the page is drawn before it listens."""
+    """Presses a key until its choice is selected, because the page is drawn before it listens."""
     chosen = "key => document.querySelectorAll('input[type=radio]')[key - 1].checked"
     for _ in range(10):
         page.keyboard.press(key)
@@ -63,7 +63,7 @@ def choose(page: Any, key: str) -> None:
 def test_five_people_validate_by_keyboard_in_label_studio(
     server: Server, page: Any, browser: Any, tmp_path: Path
 ) -> None:
-    """Two CATs: keys 1–9 choose, Ctrl+Enter submits; ten answers of three labels come home as they were meant."""
+    """Two CATs: keys 1–9 choose, Ctrl+Enter submits; ten answers of three labels are pulled as intended."""
     study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(2)), server)
     for n in range(5):
         person = Person.invited(server, f"keys{n}@example.org")
@@ -81,19 +81,19 @@ def test_five_people_validate_by_keyboard_in_label_studio(
                 choose(page, key)
             if (n, item) == (0, 0):
                 shot(page, "label-studio-validate")
-            with submitted(page) as taken:
+            with submitted(page) as response:
                 page.keyboard.press("Control+Enter")
-            assert taken.value.status == 201
+            assert response.value.status == 201
     pull(study, server)
-    made = list(answers.annotations(study))
+    judgements = list(answers.annotations(study))
     place = {c: f"label_{k}" for key in study.keys.values() for k, c in enumerate(key.order, start=1)}
     meant = {"label_1": "stereotype", "label_2": "anti-stereotype", "label_3": "unrelated"}
-    assert len(made) == 30
-    assert all(a.label == meant[place[a.item]] for a in made)
+    assert len(judgements) == 30
+    assert all(a.label == meant[place[a.item]] for a in judgements)
 
 
 def test_a_person_writes_by_keyboard_in_label_studio(server: Server, page: Any, tmp_path: Path) -> None:
-    """Four texts, each with Enter, then submitted: a CAT with its writer; the next one is skipped."""
+    """Four texts, each with Enter, then submitted: a CAT with its writer; the next task is skipped."""
     study, _ = push(create(tmp_path / "study", kind="write-intrasentence", items=terms(2)), server)
     person = Person.invited(server, "writer@example.org")
     open_label_studio(page, person, study.settings.project)
@@ -102,17 +102,17 @@ def test_a_person_writes_by_keyboard_in_label_studio(server: Server, page: Any, 
     fields = page.locator("form textarea, form input[type=text]")
     fields.nth(3).wait_for()
     who = "baker" if page.get_by_text("baker", exact=True).count() else "florist"
-    for left, words in zip((3, 2, 1, 0), (f"The {who} is very BLANK.", "early", "late", "cubic"), strict=True):
-        # a field that has its text is none any more, so the first one left is the next
+    for remaining, words in zip((3, 2, 1, 0), (f"The {who} is very BLANK.", "early", "late", "cubic"), strict=True):
+        # a filled field disappears, so the first remaining field is the next
         fields.nth(0).fill(words)
         fields.nth(0).press("Enter")
-        fields.nth(left).wait_for(state="detached")
+        fields.nth(remaining).wait_for(state="detached")
     shot(page, "label-studio-write")
-    with submitted(page) as taken:
+    with submitted(page) as response:
         page.get_by_test_id("bottombar-submit-button").click()
-    assert taken.value.status == 201
+    assert response.value.status == 201
     fields.nth(3).wait_for()
-    with submitted(page) as taken:
+    with submitted(page) as response:
         page.get_by_test_id("bottombar-skip-button").click()
     pull(study, server)
     (draft,) = read(study.folder / "drafts.jsonl", Cat)

@@ -1,4 +1,4 @@
-"""Kills, silences and crowds: nothing stands twice, nothing that was acknowledged is lost."""
+"""Tests of kills, timeouts and crowds: no task is duplicated, and no acknowledged answer is lost."""
 
 import json
 import shutil
@@ -42,20 +42,20 @@ push(open_study(sys.argv[1]), from_environment(sys.argv[2]), chunk=100)
 
 
 def copies(study: Study, server: Server) -> Counter[str]:
-    """How often each token stands on the server."""
+    """Returns the number of copies of each token on the server."""
     study = open_study(study.folder)
     return Counter(task.token for task in server.find(study.settings.project, list(study.keys)))
 
 
 def once(study: Study) -> Counter[str]:
-    """Every token once."""
+    """Returns every token once."""
     return Counter(list(open_study(study.folder).keys))
 
 
 def test_a_push_killed_again_and_again_sends_everything_once(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """2,000 tasks by a process that is killed later and later, until it ends of itself."""
+    """A process that is killed later and later sends 2,000 tasks, until it ends without a kill."""
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
     study = create(tmp_path / "study", kind="validate-cats", items=bakers(2000))
     kills, patience = 0, 4.0
@@ -97,12 +97,12 @@ class Swallower(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PATCH = do_DELETE = _pass_on
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Logs nothing."""
 
 
 @pytest.fixture
 def swallowing(server: Server) -> Iterator[type[Swallower]]:
-    """A proxy in front of the server."""
+    """Starts a proxy in front of the server."""
     handler = type("Handler", (Swallower,), {"upstream": server.url, "swallow": 0})
     with on_a_free_port(handler) as handler.url:
         yield handler
@@ -111,7 +111,7 @@ def swallowing(server: Server) -> Iterator[type[Swallower]]:
 def test_an_answer_lost_after_the_server_committed_makes_no_copy(
     server: Server, swallowing: type[Swallower], tmp_path: Path
 ) -> None:
-    """Three imports of 200 are carried out and never answered for: 600 tasks stand there, not 1,200."""
+    """Three imports of 200 are carried out without a response: the server has 600 tasks, not 1,200."""
     swallowing.swallow = 3
     study = create(tmp_path / "study", kind="validate-cats", items=bakers(600))
     through = Server(swallowing.url, ADMIN.token)  # type: ignore[attr-defined] # the fixture sets it
@@ -122,7 +122,7 @@ def test_an_answer_lost_after_the_server_committed_makes_no_copy(
 
 
 def test_imports_that_outlive_the_patience_of_the_client_leave_no_copy(server: Server, tmp_path: Path) -> None:
-    """The client gives up before the server is done, and asks again once the project stands still."""
+    """The client gives up before the server is done, and asks again once the project no longer changes."""
     study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(1)), server)
     large = create(tmp_path / "large", kind="validate-cats", items=bakers(3000), secret="x")
     large = large.saved(project=study.settings.project)
@@ -133,7 +133,7 @@ def test_imports_that_outlive_the_patience_of_the_client_leave_no_copy(server: S
 
 
 def test_two_runs_beside_each_other_leave_no_copy(server: Server, tmp_path: Path) -> None:
-    """Two copies of a study folder, which no lock can hold apart, pushed at once: 400 tasks stand there."""
+    """Two copies of a study folder, which no lock can separate, are pushed at once: the server has 400 tasks."""
     study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(400)), server)
     for task in server.find(study.settings.project, list(study.keys)):
         server.remove(task.id)
@@ -148,7 +148,9 @@ def test_two_runs_beside_each_other_leave_no_copy(server: Server, tmp_path: Path
 
 
 def test_what_was_changed_by_hand_on_the_server_is_set_right_or_named(server: Server, tmp_path: Path) -> None:
-    """Three items shown to two people, and a strange task: a second push shows the items to five, counts the task."""
+    """After three changed overlaps and a foreign task, a second push restores five people and counts the
+    foreign task.
+    """
     study, first = push(create(tmp_path / "study", kind="validate-cats", items=bakers(6)), server)
     assert (first.asked_anew, first.strangers) == (0, 0)
     project = study.settings.project
@@ -164,7 +166,7 @@ def test_what_was_changed_by_hand_on_the_server_is_set_right_or_named(server: Se
 def test_a_server_killed_during_push_and_labelling_loses_nothing_acknowledged(
     program: Path, cache: Path, tmp_path: Path
 ) -> None:
-    """Killed in the middle of both and started again: every task once, every answer it said yes to is there."""
+    """After kills during both and restarts, every task exists once, and every acknowledged answer is stored."""
     data, port = tmp_path / "data", free_port()
     study = create(tmp_path / "study", kind="validate-cats", items=bakers(1000))
     with start(program, cache, data, port) as running:
@@ -193,12 +195,12 @@ def test_a_server_killed_during_push_and_labelling_loses_nothing_acknowledged(
         person.sign_in()
         person.work(study.settings.project, truth(study), at_most=5)
         pull(study, server)
-        found = status(study)
-        assert (found.repeats, found.judgements) == (0, len(answered) + 5)
+        report = status(study)
+        assert (report.repeats, report.judgements) == (0, len(answered) + 5)
 
 
 def labelled_until_killed(person: Person, study: Study, running: ls.Running) -> set[str]:
-    """The tasks whose answers were acknowledged before the server was killed."""
+    """Returns the tasks whose answers were acknowledged before the server was killed."""
     acknowledged: set[str] = set()
     judge = truth(study)
     with ThreadPoolExecutor(1) as other:
@@ -214,18 +216,18 @@ def labelled_until_killed(person: Person, study: Study, running: ls.Running) -> 
 
 
 def test_twelve_people_at_once(server: Server, tmp_path: Path) -> None:
-    """SQLite serves a last seat twice now and then: it is counted, and the vote rule takes the first five."""
+    """SQLite sometimes gives a last seat twice: the surplus is counted, and the vote rule takes the first five."""
     study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(60)), server)
     crowd = [Person.invited(server, f"crowd{n}@example.org") for n in range(12)]
     judge = truth(study)
     with ThreadPoolExecutor(12) as all_at_once:
         done = list(all_at_once.map(lambda person: person.work(study.settings.project, judge), crowd))
     pull(study, server)
-    found = status(study)
-    assert sum(done) == found.judgements >= 300
-    assert (found.done, found.repeats) == (60, 0)
+    report = status(study)
+    assert sum(done) == report.judgements >= 300
+    assert (report.done, report.repeats) == (60, 0)
     votes = confirm(collect(read(study.folder / "annotations.jsonl", Annotation))).votes
-    assert votes.set_aside.get("after the first 5", 0) == 3 * (found.judgements - 300)
+    assert votes.set_aside.get("after the first 5", 0) == 3 * (report.judgements - 300)
     assert all(decision.judges == 5 for decision in votes.decisions.values())
 
 
@@ -253,7 +255,7 @@ print(json.dumps({"new": pulled.new, "again": again.new, "records": pulled.recor
 def test_fifty_thousand_answers_come_home_in_bounded_memory(
     server: Server, annotators: list[Person], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """10,000 items judged by five people each: pulled a page at a time, at most 300 MiB above an idle client."""
+    """10,000 items judged by five people each are pulled page by page, with at most 300 MiB above an idle client."""
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
     study = create(tmp_path / "study", kind="validate-cats", items=bakers(10_000))
     study = with_project(study, server)
@@ -274,7 +276,7 @@ def test_fifty_thousand_answers_come_home_in_bounded_memory(
         )
     command = [sys.executable, "-c", PULL, str(study.folder), server.url]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout)
-    print(found)  # noqa: T201 - the figures are wanted with -s
-    assert (found["new"], found["again"], found["records"]) == (50_000, 0, 150_000)
-    assert found["after"] - found["before"] < 300
+    figures = json.loads(done.stdout)
+    print(figures)  # noqa: T201 - the figures are wanted with -s
+    assert (figures["new"], figures["again"], figures["records"]) == (50_000, 0, 150_000)
+    assert figures["after"] - figures["before"] < 300

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.labelstudio, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def five_ways(server: Server, annotators: list[Person], tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """Sixty CATs and three gold ones, judged by five people; the second skips three tasks."""
+    """Returns a study of sixty CATs and three gold CATs, judged by five people; the second skips three tasks."""
     study = create(
         tmp_path_factory.mktemp("studies") / "cats", kind="validate-cats", items=bakers(60), gold=bakers(3, "florist")
     )
@@ -42,7 +42,7 @@ def five_ways(server: Server, annotators: list[Person], tmp_path_factory: pytest
 
 
 def test_five_people_judge_every_item_and_everybody_every_gold_item(five_ways: Study, server: Server) -> None:
-    """60 items × 5, 3 gold × 5, less what one person skipped: the server serves nothing a sixth time."""
+    """60 items × 5, 3 gold × 5, less one person's skips: the server gives nothing out a sixth time."""
     pulled = pull(five_ways, server)
     annotations = list(judged.annotations(five_ways))
     answers = Counter((a.extra["task"], a.annotator) for a in annotations if a.label)
@@ -58,7 +58,7 @@ def test_five_people_judge_every_item_and_everybody_every_gold_item(five_ways: S
 
 
 def test_a_skipped_task_waits_for_somebody_else(five_ways: Study, server: Server, annotators: list[Person]) -> None:
-    """The person who skipped is not asked again; a sixth is, and gets the three skipped tasks and the gold."""
+    """The person who skipped is not asked again; a sixth person gets the three skipped tasks and the gold."""
     project = five_ways.settings.project
     assert all(person.next_task(project) is None for person in annotators)
     sixth = Person.invited(server, "sixth@example.org")
@@ -70,7 +70,7 @@ def test_a_skipped_task_waits_for_somebody_else(five_ways: Study, server: Server
 
 
 def test_a_second_pull_brings_nothing_and_changes_no_byte(five_ways: Study, server: Server) -> None:
-    """Pulling is incremental and may be repeated; raw.jsonl is only ever added to."""
+    """Pulling is incremental and repeatable; raw.jsonl is only appended to."""
     pull(five_ways, server)
     before = [(five_ways.folder / name).read_bytes() for name in ("raw.jsonl", "annotations.jsonl")]
     again = pull(five_ways, server)
@@ -82,7 +82,7 @@ def test_a_second_pull_brings_nothing_and_changes_no_byte(five_ways: Study, serv
 def test_only_what_is_new_or_changed_is_read_again(
     server: Server, annotators: list[Person], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of four answered tasks one is answered again and one answer is changed: these are read, and the border's."""
+    """Of four tasks one is answered again and one answer is changed: a pull reads these two, and the border task."""
     study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(4)), server)
     project, judge = study.settings.project, truth(study)
     annotators[0].work(project, judge)
@@ -94,19 +94,19 @@ def test_only_what_is_new_or_changed_is_read_again(
     second = token_of(study, server, annotators[1].seen[-1])
     changed = next(row for row in judged.latest(study) if row.token not in (second, newest.token))
     annotators[0].change(int(changed.annotation.removeprefix("ls-")), judge({"item": changed.token})[:1])
-    read = {task.token for task in server.answered_since(project, newest.updated, 100)}
-    assert {second, changed.token} <= read <= {second, changed.token, newest.token}
+    tokens = {task.token for task in server.answered_since(project, newest.updated, 100)}
+    assert {second, changed.token} <= tokens <= {second, changed.token, newest.token}
     again = pull(study, server)
     assert (again.new, again.changed) == (1, 1)
 
 
 def token_of(study: Study, server: Server, task: int) -> str:
-    """The name we gave a task of the server."""
+    """Returns our token for a task of the server."""
     return next(t.token for t in server.find(study.settings.project, list(study.keys)) if t.id == task)
 
 
 def test_the_votes_confirm_what_everybody_said(five_ways: Study, server: Server) -> None:
-    """Annotations go straight to the vote rule: 60 CATs of three, nothing set aside but gold and skips."""
+    """Annotations go directly to the vote rule: 60 CATs of three, with only gold and skips set aside."""
     pull(five_ways, server)
     records = [r for r in formats.read(five_ways.folder / "annotations.jsonl") if isinstance(r, Annotation)]
     confirmed = confirm(collect(records))
@@ -117,7 +117,7 @@ def test_the_votes_confirm_what_everybody_said(five_ways: Study, server: Server)
 
 
 def five_ways_label(study: Study, item: str) -> str:
-    """What a candidate was written as."""
+    """Returns the written label of a candidate."""
     return next(c.label for cat in study.items.values() for c in cat.candidates if c.id == item)
 
 
@@ -125,7 +125,7 @@ def five_ways_label(study: Study, item: str) -> str:
 def test_every_kind_of_project_can_be_made_and_worked_on(
     kind: str, server: Server, annotators: list[Person], tmp_path: Path
 ) -> None:
-    """The server takes each interface; what people see holds no label and no id of ours, and nothing is in meta."""
+    """The server accepts each interface; shown data contain no label and no internal id, and meta is empty."""
     items: list[Any] = {
         "validate-cats": bakers(2),
         "write-neutral": bakers(2),
@@ -141,6 +141,6 @@ def test_every_kind_of_project_can_be_made_and_worked_on(
     options = {f"option_{k}" for k in (1, 2, 3, 4)}
     names = {"item", "target", "context", "original", "paraphrase", "identity", "text", "people"}
     assert set(task["data"]) <= names | options
-    said = str(task["data"])
-    assert "stereotype" not in said
-    assert not any(record.id in said for record in study.items.values())
+    shown = str(task["data"])
+    assert "stereotype" not in shown
+    assert not any(record.id in shown for record in study.items.values())

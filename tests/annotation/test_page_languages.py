@@ -20,39 +20,39 @@ PROBES = [Probe(category="x", identity="Los panaderos", stereotype="son vagos")]
 
 
 def a_study(folder: Path, language: str, kind: str = "judge-probes") -> Study:
-    """A study in a language."""
+    """Returns a study in a language."""
     return create(folder / "study", kind=kind, items=PROBES, language=language)
 
 
 @pytest.mark.parametrize("language", TABLES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_page_is_translated_and_answers_stay_in_english(language: str, kind: str, tmp_path: Path) -> None:
-    """Each text has a translation; what comes back is the English choice, so that votes of all languages join."""
+    """Each text has a translation; the stored answer is the English choice, so that votes of all languages join."""
     settings = Settings(kind=kind, title="Study", url="", secret="x", overlap=1, seconds=9, pay=1, language=language)
     study = Study(tmp_path, settings)
-    asked, shown = study.kind.interface, study.interface
+    english, shown = study.kind.interface, study.interface
     assert [part.labels != () for part in shown.questions.values()] == [
-        part.choices != () for part in asked.questions.values()
+        part.choices != () for part in english.questions.values()
     ]
     for name, question in shown.questions.items():
-        assert question.choices == asked.questions[name].choices
+        assert question.choices == english.questions[name].choices
         assert len(question.labels) == len(question.choices)
-    assert all(f'alias="{choice}"' in shown.xml for part in asked.questions.values() for choice in part.choices)
+    assert all(f'alias="{choice}"' in shown.xml for part in english.questions.values() for choice in part.choices)
     assert "Please" not in shown.xml
     assert "sentences" not in study.instructions()
-    given = {name: part.choices[0] if part.choices else "x" for name, part in asked.questions.items()}
-    assert answers(asked, result_of(shown, given)).wrong == ()
+    reply = {name: part.choices[0] if part.choices else "x" for name, part in english.questions.items()}
+    assert answers(english, result_of(shown, reply)).wrong == ()
 
 
 def test_a_language_in_words_has_english_pages(tmp_path: Path) -> None:
-    """Klingon items may be judged on English pages, as before."""
+    """Klingon items may be judged on English pages."""
     study = a_study(tmp_path, "Klingon")
     assert study.interface == study.kind.interface
     assert "The sentences are in Klingon" in study.instructions()
 
 
 def test_buttons_are_translated_and_nothing_else_is(tmp_path: Path) -> None:
-    """Text between tags that has a translation."""
+    """Only whole texts between tags that have a translation are translated."""
     study = a_study(tmp_path, "es")
     assert study.page('<html lang="en"><button>Skip</button><p>Skip it</p>') == (
         '<html lang="es"><button>Saltar</button><p>Skip it</p>'
@@ -60,7 +60,7 @@ def test_buttons_are_translated_and_nothing_else_is(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_pages_is_refused(tmp_path: Path) -> None:
-    """The sentence names the file that is missing."""
+    """The error names the missing file."""
     folder = tmp_path / "xx"
     folder.mkdir()
     (folder / "language.toml").write_text('code = "xx"\nname = "X"\nstatus = "draft"\nspaces = true\n')
@@ -75,14 +75,14 @@ SCRIPTS = ("work.js", "crowd.js")
 
 @pytest.mark.parametrize("language", TABLES)
 def test_every_text_of_an_open_study_is_translated(language: str) -> None:
-    """Each has its slots in both languages; bundled languages leave no text in English."""
+    """Each text has its slots in both languages; bundled languages leave no text in English."""
     texts, _ = page_language.texts_of(find(language))
     for text in ENGLISH:
         assert sorted(re.findall(r"\{\w+\}", texts[text])) == sorted(re.findall(r"\{\w+\}", text)), text
 
 
 def test_the_list_of_texts_holds_what_the_pages_show() -> None:
-    """Each text between tags of the pages, and each that their scripts show."""
+    """The list contains each text between tags of the pages, and each text that their scripts show."""
     shown = [text for name in SCRIPTS for text in re.findall(r'inLanguage\(\s*"([^"]+)"', (FOLDER / name).read_text())]
     assert len(shown) == 19
     for name in ("work.html", "crowd.html"):
@@ -92,18 +92,20 @@ def test_the_list_of_texts_holds_what_the_pages_show() -> None:
 
 
 def test_the_lists_hold_what_is_asked_of_people(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundled questions about people with their answers; the titles, questions and instructions of all kinds."""
-    asked, real = list[str](), page_language.said
+    """The lists contain bundled questions and answers about people, and titles, questions and instructions of all
+    kinds.
+    """
+    requested, real = list[str](), page_language.said
 
     def noted(text: str, *more: Any) -> str:
-        asked.append(text)
+        requested.append(text)
         return real(text, *more)
 
     monkeypatch.setattr(page_language, "said", noted)
     for kind in KINDS.values():
         page_language.translated(kind.interface, find("es"))
         page_language.title(kind.title, "es")
-    assert {text for text in asked if re.search(r"\w\w", re.sub(r"\$\w+", "", text))} == {*LISTED["questions"]}
+    assert {text for text in requested if re.search(r"\w\w", re.sub(r"\$\w+", "", text))} == {*LISTED["questions"]}
     assert {*LISTED["instructions"]} == {"instructions", *KINDS}
     about = questionnaire.questions(Study(Path(), None), Questionnaire(bundled=BUNDLED)).values()  # type: ignore[arg-type]
     assert {*LISTED["about"]} == {text for each in about for text in (each.text, *each.wider)}
@@ -122,14 +124,14 @@ def test_the_lists_hold_what_is_asked_of_people(monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_sentences_of_the_server_are_translated(sentence: str, told: str, tmp_path: Path) -> None:
-    """With what differs in them; one that the language lacks stays English."""
+    """Variable parts are kept; a sentence without a translation stays English."""
     assert a_study(tmp_path, "es").said(sentence) == told
     assert a_study(tmp_path / "other", "en").said(sentence) == sentence
 
 
 @pytest.mark.parametrize("language", TABLES)
 def test_what_an_owner_writes_at_length_leaves_no_sentence_in_english(language: str) -> None:
-    """A legal basis of two articles, a long institution, and many questions."""
+    """Long inputs are translated: a legal basis of two articles, a long institution, and many questions."""
     texts, _ = page_language.texts_of(find(language))  # type: ignore[arg-type]
     basis, place = "Art. 6 (1) (a) GDPR; Art. 9 (2) (a) GDPR", "Institute of Baking; " + "University of Pellora " * 5
     for sentence in (
@@ -140,8 +142,8 @@ def test_what_an_owner_writes_at_length_leaves_no_sentence_in_english(language: 
         f"Then you are asked about yourself: {', '.join(['gender', *['flour or sugar'] * 9])}. "
         "You may leave out each question.",
     ):
-        told = page_language.in_language(sentence, texts)
-        assert not {"legal", "study", "ethics", "asked"} & set(re.findall(r"\w+", told)), told
+        translation = page_language.in_language(sentence, texts)
+        assert not {"legal", "study", "ethics", "asked"} & set(re.findall(r"\w+", translation)), translation
 
 
 def test_a_page_keeps_its_scripts_and_what_people_wrote(tmp_path: Path) -> None:
@@ -169,12 +171,12 @@ def test_a_page_keeps_its_scripts_and_what_people_wrote(tmp_path: Path) -> None:
     ],
 )
 def test_lists_are_in_the_order_of_the_names_that_are_shown(language: str, names: list[str]) -> None:
-    """Accents do not count, Chinese goes by its sounds (ge, jin, ke), and what is no name comes last."""
+    """Accents are ignored, Chinese is ordered by sound (ge, jin, ke), and answers that are no names come last."""
     texts, _ = page_language.texts_of(find(language)) if language != "en" else ({}, {})
     answers_in_order = ["prefer not to say", "Zimbabwe", "other", "Côte d’Ivoire", "Colombia"]
     options = "".join(f'<option value="{answer}">{answer}</option>\n' for answer in answers_in_order)
     page = page_language.page(f"<select>\n{options}</select>", find(language) if language != "en" else None, texts)
-    found = re.findall(">([^<>]+)</option>", page)
-    told = {texts.get(name, name) for name in ("Colombia", "Zimbabwe", "Côte d’Ivoire")}
-    assert (found[0], told) == (texts.get("prefer not to say", "prefer not to say"), {*names[:3]})
-    assert found[1:] == names
+    options_shown = re.findall(">([^<>]+)</option>", page)
+    translated = {texts.get(name, name) for name in ("Colombia", "Zimbabwe", "Côte d’Ivoire")}
+    assert (options_shown[0], translated) == (texts.get("prefer not to say", "prefer not to say"), {*names[:3]})
+    assert options_shown[1:] == names

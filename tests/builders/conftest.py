@@ -12,13 +12,13 @@ WORDS = (
 
 @pytest.fixture(scope="session")
 def static_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sentence-transformers model that knows a few words."""
+    """Returns a sentence-transformers model that knows a few words."""
     return word_vectors(tmp_path_factory.mktemp("model") / "static", WORDS.split())
 
 
 @pytest.fixture
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A server with the share of faults that the test asks for."""
+    """Yields a server with the share of faults that the test sets."""
     running = Server(tmp_path, **getattr(request, "param", {"share": 0.0}))
     yield running
     running.stop()

@@ -22,23 +22,24 @@ SIZES = {
 
 
 def test_each_kind_of_word_has_its_sentences() -> None:
-    """SEAT's templates: 8 of names, 3 of adjectives, 4 of mass nouns, 8 of verbs, 6 + 2 and 5 + 1 of things, …"""
+    """SEAT's templates give 8 sentences for names, 3 for adjectives, 4 for mass nouns, 8 for verbs, 6 + 2 and 5 + 1 for
+    things, …"""
     assert {kind: len(sentences("tea", kind)) for kind in KINDS} == SIZES
 
 
 def test_a_word_stands_in_the_right_number_article_and_case() -> None:
-    """A plural is taken back to its singular, an opens its sentence with a capital."""
-    made = sentences("aunts", "person")
-    assert made[0] == "This is an aunt."
-    assert made[6] == "An aunt is a person."
-    assert made[-1] == "Aunts are people."
+    """A plural becomes singular where needed, and "An" starts its sentence with a capital."""
+    person_sentences = sentences("aunts", "person")
+    assert person_sentences[0] == "This is an aunt."
+    assert person_sentences[6] == "An aunt is a person."
+    assert person_sentences[-1] == "Aunts are people."
     assert sentences("woman of colour", "person")[7] == "These are women of colour."
     assert sentences("European", "person")[0] == "This is a European."
     assert sentences("he", "subject")[2] == "Here he is."
 
 
 def word_test(x: list[str], y: list[str]) -> WordTest:
-    """A test of things against things, with adjectives as attributes."""
+    """Returns a test of things against things, with adjectives as attributes."""
     sets = [
         WordSet(name=name, items=tuple(items)) for name, items in (("X", x), ("Y", y), ("A", ["calm"]), ("B", ["loud"]))
     ]
@@ -59,13 +60,13 @@ def word_test(x: list[str], y: list[str]) -> WordTest:
     ],
 )
 def test_a_group_that_no_noun_names_is_persons_with_its_adjective(word: str, one: str, many: str) -> None:
-    """Nobody is an elderly, and nobody is a people."""
-    made = sentences(word, "person")
-    assert (made[0], made[-1]) == (one, many)
+    """An adjective or "people from X" is not used as a noun, so no sentence says "an elderly" or "a people"."""
+    group_sentences = sentences(word, "person")
+    assert (group_sentences[0], group_sentences[-1]) == (one, many)
 
 
 def test_the_longer_target_set_is_cut_by_the_seed_and_keeps_its_order() -> None:
-    """14 sentences a thing: 28 against 14; attributes stay whole; the source says what was cut."""
+    """With 14 sentences a thing, 28 against 14 are cut to 14. Attributes stay whole, and the source records the cut."""
     (test,) = build([word_test(["cup", "spoon"], ["fork"])], seed=1)
     whole = [sentence for word in ("cup", "spoon") for sentence in sentences(word, "noun")]
     assert (len(test.x.items), len(test.y.items), len(test.a.items)) == (14, 14, 3)
@@ -76,14 +77,15 @@ def test_the_longer_target_set_is_cut_by_the_seed_and_keeps_its_order() -> None:
 
 
 def test_a_test_is_the_same_whatever_stands_beside_it() -> None:
-    """Each draws from a generator of its own."""
+    """Each test draws from its own generator, so other tests do not change it."""
     mine = word_test(["cup", "spoon"], ["fork"])
     (alone,) = build([mine], seed=3)
     assert list(build([*bundled("weat9"), mine], seed=3))[1] == alone
 
 
 def test_what_a_word_is_is_known_or_asked() -> None:
-    """By our list, a capital, or one reading in the dictionary; "light" has three."""
+    """The kind of a word comes from the list, a capital, or a single reading in the dictionary. "light" has three
+    readings."""
     assert [kind_of(word) for word in ("poetry", "Ada", "nurses", "teaspoon", "wooden")] == [
         *("mass", "name", "person"),
         *("noun", "adjective"),
@@ -97,7 +99,7 @@ def test_what_a_word_is_is_known_or_asked() -> None:
 
 
 def test_word_sets_are_read_from_toml(tmp_path: Path) -> None:
-    """Tests, sets and kinds, as in the bundled file."""
+    """A TOML file has tests, sets and kinds, like the bundled file."""
     path = tmp_path / "mine.toml"
     path.write_text(
         '[tests]\ncutlery = ["Cups", "Forks", "Calm", "Loud"]\n[sets]\nCups = ["cup"]\nForks = ["fork"]\n'
@@ -111,7 +113,7 @@ def test_word_sets_are_read_from_toml(tmp_path: Path) -> None:
 
 
 def test_the_bundled_word_sets_are_the_released_ones(shared: Path) -> None:
-    """WEAT 1 to 10, the b-versions, angry black woman and double bind: every word, in order, in its set."""
+    """WEAT 1 to 10, the b-versions, angry black woman and double bind have every word in order in its set."""
     tests = {word_test.test.id: word_test.test for word_test in bundled() if "religion" not in word_test.test.id}
     assert len(tests) == 19
     for name, test in tests.items():
@@ -123,29 +125,35 @@ def test_the_bundled_word_sets_are_the_released_ones(shared: Path) -> None:
 
 
 def test_the_religion_tests_of_bias_bench_have_sentences_of_their_kinds_of_words() -> None:
-    """6 words against 6: 14 of a thing, 13 of a person, 4 of a mass noun, 3 of an adjective; the longer side is cut."""
-    made = {test.id: test for word_test in bundled() if "religion" in word_test.test.id for test in build([word_test])}
-    sizes = {name: (len(test.x.items), test.source.get("cut")) for name, test in made.items()}
+    """Six words against six give 14 sentences for a thing, 13 for a person, 4 for a mass noun, 3 for an adjective. The
+    longer side is cut."""
+    by_name = {
+        test.id: test for word_test in bundled() if "religion" in word_test.test.id for test in build([word_test])
+    }
+    sizes = {name: (len(test.x.items), test.source.get("cut")) for name, test in by_name.items()}
     assert sizes == {
         "sent-religion1": (72, None),
         "sent-religion1b": (62, {"ChristianityTerms": 10}),
         "sent-religion2": (72, None),
         "sent-religion2b": (62, {"ChristianityTerms": 10}),
     }
-    assert {"These are stars of david.", "This is jewish.", "There is judaism."} <= {*made["sent-religion2b"].y.items}
+    assert {"These are stars of david.", "This is jewish.", "There is judaism."} <= {
+        *by_name["sent-religion2b"].y.items
+    }
 
 
 OTHER_PLURALS = {"banjos": "banjoes", "knifes": "knives", "mosquitos": "mosquitoes"}
-"""The plurals that the released tests write otherwise than inflect, one of them wrongly."""
+"""Plurals that the released tests spell differently from inflect, one of them wrongly."""
 
 
 def test_the_sentences_are_the_released_ones_but_for_three_plurals(shared: Path) -> None:
-    """Every released sentence is one of ours, in our order; fewer of them only where the release cut a target set."""
+    """Every released sentence is built, in the same order. Fewer are released only where the release cut a target
+    set."""
     written_otherwise = set()
     for word_test in bundled():
         name, sets = word_test.test.id, word_test.test
         if "religion" in name:
-            continue  # another release, which writes every word as a thing
+            continue  # this other release treats every word as a thing
         (released,) = formats.read_as(shared / "data" / "seat" / f"sent-{name}.jsonl", AssociationTest)
         for part in "xyab":
             whole = [s for word in getattr(sets, part).items for s in sentences(word, word_test.kinds[word])]
@@ -164,7 +172,7 @@ def test_the_sentences_are_the_released_ones_but_for_three_plurals(shared: Path)
 
 
 def test_a_released_word_file_gives_its_sentence_file(shared: Path, tmp_path: Path) -> None:
-    """The words of WEAT 6 are known to us; nothing is cut; so the sets are the released ones."""
+    """The words of WEAT 6 are known and nothing is cut, so the sets equal the released ones."""
     (ours,) = build(read(shared / "data" / "seat" / "weat6.jsonl"))
     released = json.loads((shared / "data" / "seat" / "sent-weat6.jsonl").read_text())
     assert [list(part.items) for part in (ours.x, ours.y, ours.a, ours.b)] == [

@@ -32,10 +32,10 @@ from catsofa.data.records import Association, Cat, Pair, Refused, Stereotype, Vo
 def test_an_attribute_is_said_of_people_as_the_parts_of_speech_that_make_sentences(
     attribute: str, said: dict[str, str]
 ) -> None:
-    """A noun is said of people if it names people; of a thing they are known for it."""
-    found = forms(attribute)
-    assert not isinstance(found, str)
-    assert {part: fill.words for part, fill in found.items()} == said
+    """A noun for people makes a sentence about people; a noun for a thing makes one about what people are known for."""
+    fills = forms(attribute)
+    assert not isinstance(fills, str)
+    assert {part: fill.words for part, fill in fills.items()} == said
 
 
 @pytest.mark.parametrize(
@@ -58,58 +58,61 @@ def test_an_attribute_is_said_of_people_as_the_parts_of_speech_that_make_sentenc
     ],
 )
 def test_a_lemma_or_half_a_phrase_is_refused_by_its_reason(attribute: str, reason: str) -> None:
-    """Lists of attributes hold lemmas, of which no sentence can be made without a change of the words."""
+    """Attributes that are lemmas or incomplete phrases are refused with a reason, because no sentence fits without a
+    change of words."""
     assert forms(attribute) == reason
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Associations of three groups, one of them with its votes and ratings."""
+    """Returns a file with associations of three groups, one with votes and ratings."""
     votes = (Votes(raters="region", yes=2, no=1),)
-    given = [
+    associations = [
         Association(identity="Dravians", attribute="lazy", votes=votes, offensiveness=(1.0, None)),
         Association(identity="Pellorans", attribute="late sleeper", extra={"kind": "noun", "bias_type": "pastime"}),
         Association(identity="Pellorans", attribute="lazy"),
         Association(identity="Zorbs", attribute="good at swim"),
         Association(identity="Zorbs", attribute="zorbs"),
     ]
-    jsonl.write(given, tmp_path / "associations.jsonl")
+    jsonl.write(associations, tmp_path / "associations.jsonl")
     return tmp_path / "associations.jsonl"
 
 
 def test_pairs_of_associations_put_a_group_in_the_place_of_which_nobody_said_it(file: Path) -> None:
-    """Of lazy only the Zorbs are left; votes and ratings stay beside the pair."""
-    made = list(from_templates(bundled(), read_associated(file, bias_type="nationality")))
-    pairs = [one for one in made if isinstance(one, Pair)]
+    """The other group is one without this attribute: for "lazy" only the Zorbs. Votes and ratings are kept with the
+    pair."""
+    records = list(from_templates(bundled(), read_associated(file, bias_type="nationality")))
+    pairs = [one for one in records if isinstance(one, Pair)]
     lazy = next(one for one in pairs if one.more == "The Dravian next door is lazy.")
     assert (lazy.less, lazy.bias_type) == ("The Zorb next door is lazy.", "nationality")
     assert lazy.source["votes"] == {"region": {"yes": 2, "no": 1, "unsure": 0}}
     assert lazy.source["offensiveness"] == [1.0, None]
     assert "Most Pellorans in this town are late sleepers." in {one.more for one in pairs}
-    assert [one.reason for one in made if isinstance(one, Refused)] == ["lemma_behind_preposition", "names_group"]
+    assert [one.reason for one in records if isinstance(one, Refused)] == ["lemma_behind_preposition", "names_group"]
     assert {one.bias_type for one in pairs} == {"nationality", "pastime"}
 
 
 def test_predicates_of_associations_follow_any_identity(file: Path) -> None:
-    """The second of one attribute is a repetition; each predicate has the votes of its association."""
+    """A second association with the same attribute is a duplicate. Each predicate keeps its association's votes."""
     associations = list(jsonl.read(file, Association))
-    made = list(associated.build(associations, bias_type="nationality"))
-    kept = {one.text: one for one in made if isinstance(one, Stereotype)}
-    assert set(kept) == {"are lazy", "are late sleepers"}
-    assert kept["are lazy"].source["votes"]["region"]["yes"] == 2
-    assert [one.reason for one in made if isinstance(one, Refused)][:2] == ["duplicate", "lemma_behind_preposition"]
+    records = list(associated.build(associations, bias_type="nationality"))
+    stereotypes = {one.text: one for one in records if isinstance(one, Stereotype)}
+    assert set(stereotypes) == {"are lazy", "are late sleepers"}
+    assert stereotypes["are lazy"].source["votes"]["region"]["yes"] == 2
+    assert [one.reason for one in records if isinstance(one, Refused)][:2] == ["duplicate", "lemma_behind_preposition"]
 
 
 def test_the_kind_of_a_target_is_read_from_records_and_by_pairs(tmp_path: Path) -> None:
-    """No list has these names; a word that is no kind is refused."""
+    """`target_kind` gives the kind of names in no list; an unknown kind is refused."""
     extra = {"bias_type": "gender", "anti-stereotype": "tidy", "unrelated": "wooden", "other": "Glorbin"}
-    given = [
+    associations = [
         Association(identity="Zorbelina", attribute="lazy", extra=extra | {"target_kind": kind})
         for kind in ("name", "planet")
     ]
-    jsonl.write(given[:1], tmp_path / "one.jsonl")
+    jsonl.write(associations[:1], tmp_path / "one.jsonl")
     jsonl.write(
-        [given[0], Association(identity="Zorbo", attribute="lazy", extra=given[1].extra)], tmp_path / "two.jsonl"
+        [associations[0], Association(identity="Zorbo", attribute="lazy", extra=associations[1].extra)],
+        tmp_path / "two.jsonl",
     )
     cats = list(intrasentence(bundled(), proposed.read(tmp_path / "two.jsonl")))
     assert "Zorbelina from the office is BLANK." in {one.context for one in cats if isinstance(one, Cat)}
@@ -119,13 +122,14 @@ def test_the_kind_of_a_target_is_read_from_records_and_by_pairs(tmp_path: Path) 
     table = tmp_path / "table.csv"
     rows = ("Zorbelina,Glorbin,gender,lazy,name", "Zorbo,Glorbin,gender,lazy,planet")
     table.write_text("\n".join(["target,other,bias_type,stereotype,target_kind", *rows]))
-    made = list(from_templates(bundled(), read_associated(table)))
-    assert "Zorbelina from the office is lazy." in {one.more for one in made if isinstance(one, Pair)}
-    assert [one.reason for one in made if isinstance(one, Refused)] == ["unknown_target_kind"]
+    table_records = list(from_templates(bundled(), read_associated(table)))
+    assert "Zorbelina from the office is lazy." in {one.more for one in table_records if isinstance(one, Pair)}
+    assert [one.reason for one in table_records if isinstance(one, Refused)] == ["unknown_target_kind"]
 
 
 def test_a_group_that_no_list_knows_is_people_in_the_plural_only(tmp_path: Path) -> None:
-    """Nobody is "a Bali" or "an Elizabeth", whoever proposed it; `target_kind` says what they are."""
+    """An unknown group is used as people only in the plural, unless `target_kind` gives its kind, because no one says
+    "a Bali" or "an Elizabeth"."""
     file = tmp_path / "proposed.jsonl"
     extra = {"bias_type": "people", "anti-stereotype": "rude", "unrelated": "wooden", "other": "Dravians"}
     names = ("Bali", "Elizabeth", "Paris", "Utahn", "Zorbs")
@@ -141,10 +145,12 @@ def test_a_group_that_no_list_knows_is_people_in_the_plural_only(tmp_path: Path)
 
 @pytest.mark.parametrize("identity", ["(((", "{target}", "\u202eDravians", "BLANK"])
 def test_an_identity_that_names_nobody_makes_no_item(tmp_path: Path, identity: str) -> None:
-    """Nor is such a group put in another's place."""
+    """An invalid identity is refused, and no other group is swapped for it."""
     path = tmp_path / "associations.jsonl"
-    given = [Association(identity=one, attribute=said) for one, said in ((identity, "kind"), ("Dravians", "lazy"))]
-    jsonl.write(given, path)
+    associations = [
+        Association(identity=one, attribute=attribute) for one, attribute in ((identity, "kind"), ("Dravians", "lazy"))
+    ]
+    jsonl.write(associations, path)
     cat, _ = proposed.read(path, bias_type="x")
     assert isinstance(cat, Refused)
     pairs = list(read_associated(path, bias_type="x"))
@@ -155,7 +161,7 @@ def test_an_identity_that_names_nobody_makes_no_item(tmp_path: Path, identity: s
 
 
 def test_a_bias_type_that_is_no_text_is_none(tmp_path: Path) -> None:
-    """A list in `extra` is not written out as the name of a domain."""
+    """A list in `extra` is not used as the name of a domain."""
     path = tmp_path / "associations.jsonl"
     jsonl.write([Association(identity="Dravians", attribute="lazy", extra={"bias_type": ["x"]})], path)
     (refusal,) = proposed.read(path)
@@ -164,6 +170,6 @@ def test_a_bias_type_that_is_no_text_is_none(tmp_path: Path) -> None:
 
 
 def test_half_a_surrogate_pair_is_refused_in_words_when_it_is_written(tmp_path: Path) -> None:
-    """Such as an option of bytes that are no UTF-8."""
+    """Half a surrogate pair, for example from an option that is no UTF-8, is refused with an explanation."""
     with pytest.raises(ValueError, match=r"surrogate pair.*record Association"):
         jsonl.write([Association(identity="Dravians", attribute="lazy", region="\udcff")], tmp_path / "one.jsonl")

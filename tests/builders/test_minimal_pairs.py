@@ -9,7 +9,7 @@ from catsofa.data.records import Pair, Refused
 
 
 def row(target: str, other: str, stereotype: str) -> tuple[int, dict[str, str]]:
-    """A stereotype of one group, and the group that takes its place."""
+    """Returns a stereotype of one group, and the group that replaces it."""
     return 1, {"target": target, "other": other, "bias_type": "profession", "stereotype": stereotype}
 
 
@@ -17,7 +17,7 @@ TEMPLATES = [Template("{a target} is BLANK.", blank="adjective"), Template("The 
 
 
 def test_the_two_sentences_of_a_pair_differ_in_the_group_and_its_article_alone() -> None:
-    """The stereotype is said of the target in `more`, of the other group in `less`."""
+    """`more` states the stereotype about the target, `less` about the other group."""
     (pair,) = from_templates(TEMPLATES, [row("tailor", "umpire", "rude")])
     assert isinstance(pair, Pair)
     assert (pair.more, pair.less) == ("A tailor is rude.", "An umpire is rude.")
@@ -35,18 +35,18 @@ FAULTS = [
 
 @pytest.mark.parametrize(("given", "reason"), FAULTS)
 def test_a_row_that_makes_no_pair_is_refused_with_its_number(given: tuple[int, dict[str, str]], reason: str) -> None:
-    """And the reason."""
+    """The refusal has the reason and the row number."""
     (refusal,) = from_templates(TEMPLATES, [given])
     assert isinstance(refusal, Refused)
     assert (refusal.reason, refusal.source["row"]) == (reason, 1)
 
 
 def test_a_pair_comes_once() -> None:
-    """A second time the same is refused."""
+    """A repeated pair is refused."""
     rows = [row("tailor", "umpire", "rude")] * 2
-    assert [type(made) for made in from_templates(TEMPLATES, rows)] == [Pair, Refused]
-    said = [(number, {"text": "She sings.", "bias_type": "gender"}) for number in (1, 2)]
-    assert [type(made) for made in from_sentences(said, bundled())] == [Pair, Refused]
+    assert [type(record) for record in from_templates(TEMPLATES, rows)] == [Pair, Refused]
+    sentences = [(number, {"text": "She sings.", "bias_type": "gender"}) for number in (1, 2)]
+    assert [type(record) for record in from_sentences(sentences, bundled())] == [Pair, Refused]
 
 
 SWAPPED = [
@@ -60,18 +60,18 @@ SWAPPED = [
 
 @pytest.mark.parametrize(("text", "twin"), SWAPPED)
 def test_women_and_men_are_swapped_with_their_pronouns(text: str, twin: str) -> None:
-    """`her` is his or him, `his` is her or hers, by the word that follows."""
-    found = bundled().swap(text)
-    assert found is not None
-    assert found[0] == twin
+    """`her` becomes his or him, and `his` becomes her or hers, depending on the next word."""
+    swapped = bundled().swap(text)
+    assert swapped is not None
+    assert swapped[0] == twin
 
 
 def test_a_swap_fits_article_number_and_capital() -> None:
-    """Nothing else changes; the longest phrase is swapped first."""
+    """Only the group, its article and its number change; the longest phrase is swapped first."""
     swaps = Swaps((("Dravian", "Elloran"), ("old baker", "young tailor")))
     texts = ("A Dravian sings.", "Dravians sing.", "Old bakers sing to a Dravian.", "A Dravian-like song.")
-    found = [swaps.swap(text) for text in texts]
-    assert [twin and twin[0] for twin in found] == [
+    twins = [swaps.swap(text) for text in texts]
+    assert [twin and twin[0] for twin in twins] == [
         *("An Elloran sings.", "Ellorans sing.", "Young tailors sing to an Elloran.", "A Dravian-like song.")
     ]
 
@@ -86,14 +86,14 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "twin"), CASES)
 def test_a_swapped_word_has_the_case_of_the_old_one_and_the_number_that_the_text_has(text: str, twin: str) -> None:
-    """Also where the table gives the groups in the plural."""
-    found = Swaps((("Dravian", "Elloran"), ("bakers", "tailors"), ("she", "he"))).swap(text)
-    assert found is not None
-    assert found[0] == twin
+    """Case and number fit the text, also if the table has plural groups."""
+    swapped = Swaps((("Dravian", "Elloran"), ("bakers", "tailors"), ("she", "he"))).swap(text)
+    assert swapped is not None
+    assert swapped[0] == twin
 
 
 def test_a_sentence_that_cannot_be_swapped_is_refused() -> None:
-    """No group, both groups, or a pronoun that could be two."""
+    """A sentence with no group, both groups, or an ambiguous pronoun is refused."""
     texts = ["Nobody sings.", "A Dravian met an Elloran.", "We saw her duck.", ""]
     rows = [(number, {"text": text, "bias_type": "race"}) for number, text in enumerate(texts, 1)]
     swaps = Swaps((*bundled().pairs, ("Dravian", "Elloran")))
@@ -104,10 +104,10 @@ def test_a_sentence_that_cannot_be_swapped_is_refused() -> None:
 
 
 def test_in_another_language_only_the_words_themselves_change() -> None:
-    """A swap that changes gender or number by the tables is refused; Chinese words stand anywhere in a clause."""
+    """A swap that changes gender or number by the tables is refused. Chinese words may occur anywhere in a clause."""
     spanish = Swaps((("panadera", "panadero"), ("panaderos", "médicos")), "es")
-    said = ["La panadera canta.", "Los panaderos cantan."]
-    rows = [(number, {"text": text, "bias_type": "x"}) for number, text in enumerate(said, 1)]
+    sentences = ["La panadera canta.", "Los panaderos cantan."]
+    rows = [(number, {"text": text, "bias_type": "x"}) for number, text in enumerate(sentences, 1)]
     refused, pair = from_sentences(rows, spanish)
     assert isinstance(refused, Refused)
     assert refused.reason == "gender_or_number_differs"
@@ -115,15 +115,17 @@ def test_in_another_language_only_the_words_themselves_change() -> None:
     assert pair.less == "Los médicos cantan."
     chinese = Swaps((("医生", "老师"),), "zh")
     texts = ["大多数医生都很高。", "医生和老师都很高。"]
-    made, both = from_sentences([(n, {"text": text, "bias_type": "x"}) for n, text in enumerate(texts, 1)], chinese)
-    assert isinstance(made, Pair)
-    assert made.less == "大多数老师都很高。"
+    chinese_pair, both = from_sentences(
+        [(n, {"text": text, "bias_type": "x"}) for n, text in enumerate(texts, 1)], chinese
+    )
+    assert isinstance(chinese_pair, Pair)
+    assert chinese_pair.less == "大多数老师都很高。"
     assert isinstance(both, Refused)
     assert both.reason == "names_both_groups"
 
 
 def test_swaps_are_read_from_a_file_each_word_once(tmp_path: Path) -> None:
-    """A word with two replacements would be swapped by chance."""
+    """A word with two replacements is refused, because the choice would be arbitrary."""
     path = tmp_path / "swaps.csv"
     path.write_text("from,to\nDravian,Elloran\n")
     assert read_swaps(path).pairs == (("Dravian", "Elloran"),)

@@ -22,42 +22,42 @@ from chaos.killing import Tally, Target, disturb
 from helpers.tiny_models import BUILDERS
 
 IMPORTS = ("torch", "transformers", "openai", "label_studio_sdk", "pyarrow.parquet", "catsofa.scoring.evaluate")
-"""What takes long to import, and is imported once."""
+"""Modules that take long to import, and are imported once."""
 Disturb = Callable[[int, random.Random, Path], Tally]
-"""So many kills, drawn so, in a folder."""
+"""Kills a target so many times, with this random generator, in a folder."""
 NAMES = ("scoring", "multiverse", "building", "paraphrasing", "choosing", "pushing", "pulling", "answering")
 
 
 def main() -> int:
-    """Kill, and print seed, counts and what is odd; 1 if anything is."""
+    """Kills, and prints seed, counts and irregularities; returns 1 if there are any."""
     parser = argparse.ArgumentParser(prog="chaos", description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--only", action="append", choices=NAMES)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
     for module in IMPORTS:
         importlib.import_module(module)
-    seed = random.randrange(10**6) if asked.seed is None else asked.seed
-    names = tuple(asked.only or NAMES)
-    print(f"seed {seed}: {asked.kills} kills over {', '.join(names)}", flush=True)
+    seed = random.randrange(10**6) if options.seed is None else options.seed
+    names = tuple(options.only or NAMES)
+    print(f"seed {seed}: {options.kills} kills over {', '.join(names)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder, ExitStack() as open_targets:
-        found = {name: act for name in names if (act := _open(name, Path(folder), open_targets))}
+        actions = {name: act for name in names if (act := _open(name, Path(folder), open_targets))}
         odd = 0
-        for number, (name, act) in enumerate(found.items()):
-            kills = asked.kills // len(found) + (number < asked.kills % len(found))
+        for number, (name, act) in enumerate(actions.items()):
+            kills = options.kills // len(actions) + (number < options.kills % len(actions))
             begun = time.monotonic()
             tally = act(kills, random.Random(f"{seed} {name}"), Path(folder, name))
             print(f"{name}: {tally}, {time.monotonic() - begun:.0f} s", flush=True)
-            for said in tally.odd:
-                print(f"  {said}", flush=True)
+            for text in tally.odd:
+                print(f"  {text}", flush=True)
             odd += len(tally.odd)
     print("odd" if odd else "every end is that of an undisturbed run")
     return int(odd > 0)
 
 
 def _open(name: str, folder: Path, stack: ExitStack) -> Disturb | None:
-    """What disturbs a target that has what it needs, or None after saying why it is skipped."""
+    """Returns the disturbance of a target, or None after printing why the target is skipped."""
     if name == "answering":
         return people.disturb
     target = _target(name, folder, stack)
@@ -65,7 +65,7 @@ def _open(name: str, folder: Path, stack: ExitStack) -> Disturb | None:
 
 
 def _target(name: str, folder: Path, stack: ExitStack) -> Target | None:
-    """A target with what it needs, or None after saying why it is skipped."""
+    """Returns a target with its inputs, or None after printing why it is skipped."""
     inputs = folder / f"{name}-inputs"
     inputs.mkdir()
     match name:
@@ -84,27 +84,27 @@ def _target(name: str, folder: Path, stack: ExitStack) -> Target | None:
 
 
 def _model(folder: Path) -> Path:
-    """A tiny causal model, as the tests of scoring build it."""
+    """Writes a tiny causal model, as the scoring tests build it."""
     folder.mkdir()
     BUILDERS["gpt2"](folder)
     return folder
 
 
 def _label_studio(folder: Path, stack: ExitStack) -> tuple[str, str] | None:
-    """Address and token of a server of our own, started once; None where it is not installed."""
+    """Returns address and token of a private server, started once, or None if it is not installed."""
     from helpers.servers.label_studio_server import ADMIN, start
 
     from catsofa.annotation.label_studio import server
 
     root = Path(__file__).parent.parent.parent
-    here = root / ".venv-labelstudio" / "bin" / "label-studio"
-    program = here if here.exists() else server.executable()
+    local = root / ".venv-labelstudio" / "bin" / "label-studio"
+    program = local if local.exists() else server.executable()
     if program is None:
         return None
-    if (known := folder / "server.url").exists():
-        return known.read_text(), ADMIN.token
+    if (url_file := folder / "server.url").exists():
+        return url_file.read_text(), ADMIN.token
     running = stack.enter_context(start(program, root / ".pytest_cache" / "label-studio", folder / "server"))
-    known.write_text(running.url)
+    url_file.write_text(running.url)
     return running.url, ADMIN.token
 
 

@@ -1,4 +1,4 @@
-"""Kill a command again and again, run it again until it ends, and say what was odd about it."""
+"""Kills a command repeatedly, reruns it until it ends, and reports irregularities."""
 
 import os
 import random
@@ -21,22 +21,22 @@ from catsofa import __main__ as entry
 STOPPING = {signal.SIGINT, signal.SIGTERM}
 SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 ENDS = {signal.SIGINT: (130, -2), signal.SIGTERM: (143, -15), signal.SIGKILL: (-9,)}
-"""Exit codes of a stopped command: ours, and the system's where we were not yet up."""
+"""Exit codes of a stopped command: catsofa's own, and the system's before its handlers were installed."""
 IN_A_ROW = 8
-"""Kills before a round may end; a command that begins anew each time would never do so by chance."""
+"""Kills before a round may end; a command that restarts from scratch each time would never end by chance."""
 ANEW = 0.15
-"""The share of commands that are started as programs and killed while they import; the others have that behind them."""
+"""The share of commands that are started as programs and killed while they import; the others skip the imports."""
 STARTING = 4.0
-"""Seconds in which those are killed."""
+"""Seconds within which those are killed."""
 PATIENCE = 600.0
 
 Made = Mapping[str, Any]
-"""File to its bytes; where chunks follow the speed of the machine, to its values, which may differ by rounding."""
+"""File contents in bytes; where chunks depend on the speed of the machine, values that may differ by rounding."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A command, what it needs in its folder, and what counts of what it makes."""
+    """A command, its inputs in a folder, and the relevant part of its output."""
 
     name: str
     arguments: tuple[str, ...]
@@ -44,28 +44,28 @@ class Target:
     made: Callable[[Path], Made]
     environment: Mapping[str, str] = field(default_factory=dict)
     in_flight: int = 0
-    """Requests under way at once: the most that one kill may have paid for twice."""
+    """Simultaneous requests: the most that one kill may have paid for twice."""
     paid_twice: Callable[[Path], int] = lambda work: 0
-    """How many requests were paid for twice in a folder."""
+    """Returns the number of requests that were paid for twice in a folder."""
 
 
 @dataclass
 class Tally:
-    """What happened to a target."""
+    """The counts of a target."""
 
     kills: Counter[signal.Signals] = field(default_factory=Counter)
     rounds: int = 0
     odd: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """The counts in a line."""
+        """Returns the counts in a line."""
         sent = ", ".join(f"{self.kills[one]} {one.name}" for one in SIGNALS)
         return f"{self.kills.total()} kills ({sent}) in {self.rounds} rounds, {len(self.odd)} odd"
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its code, what it said, when its work began, and how long it took."""
+    """The end of a command: its code, its output, the start of its work, and its duration."""
 
     code: int
     said: str
@@ -74,7 +74,7 @@ class Ended:
 
 
 def disturb(target: Target, kills: int, rng: random.Random, folder: Path) -> Tally:
-    """So many kills of the target; after each round, what is odd about what it made."""
+    """Kills the target so many times; after each round, records irregularities in its output."""
     undisturbed = _fresh(target, folder / "undisturbed")
     ended = run(target, undisturbed)
     if ended.code:
@@ -86,15 +86,15 @@ def disturb(target: Target, kills: int, rng: random.Random, folder: Path) -> Tal
         work, before = _fresh(target, folder / f"round-{tally.rounds}"), tally.kills.total()
         _round(target, work, min(kills - before, IN_A_ROW), ended, rng, tally)
         tally.rounds += 1
-        tally.odd += [f"{work.name}: {said}" for said in differences(expected, target.made(work))]
-        made, twice = tally.kills.total() - before, target.paid_twice(work)
-        if twice > target.in_flight * made:
-            tally.odd.append(f"{work.name}: {twice} requests are paid twice, after {made} kills")
+        tally.odd += [f"{work.name}: {text}" for text in differences(expected, target.made(work))]
+        kill_count, twice = tally.kills.total() - before, target.paid_twice(work)
+        if twice > target.in_flight * kill_count:
+            tally.odd.append(f"{work.name}: {twice} requests are paid twice, after {kill_count} kills")
     return tally
 
 
 def _round(target: Target, work: Path, most: int, usual: Ended, rng: random.Random, tally: Tally) -> None:
-    """Run the target in its folder until it ends, with at most so many kills, by each signal equally often."""
+    """Runs the target in its folder until it ends, with at most so many kills, by each signal equally often."""
     for _ in range(most):
         sent, anew = min(SIGNALS, key=lambda signal: tally.kills[signal]), rng.random() < ANEW
         after = rng.uniform(0, STARTING if anew else 1.1 * usual.took)
@@ -111,9 +111,10 @@ def _round(target: Target, work: Path, most: int, usual: Ended, rng: random.Rand
 
 
 def run(target: Target, work: Path, kill: tuple[signal.Signals, float] | None = None, anew: bool = False) -> Ended:
-    """The command in its folder; Ctrl-C goes to all its processes as a terminal sends it, other signals to the first.
+    """Runs the command in its folder; Ctrl-C goes to all its processes like from a terminal, other signals to the
+    first.
 
-    Its work begins when something in the folder changes. `anew` starts a program, with all its imports.
+    The work begins when something in the folder changes. `anew` starts a program, with all its imports.
     """
     before, begun = _stands(work), time.monotonic()
     with (work.parent / f"{work.name}.log").open("w+") as log:
@@ -124,7 +125,7 @@ def run(target: Target, work: Path, kill: tuple[signal.Signals, float] | None = 
             if began == PATIENCE and _stands(work) != before:
                 began = since
             if kill and since >= kill[1]:
-                with suppress(ProcessLookupError):  # a copy that has not yet a group of its own: the next time
+                with suppress(ProcessLookupError):  # a copy without a process group yet: the next time
                     (os.killpg if kill[0] is signal.SIGINT else os.kill)(process.pid, kill[0])
                     kill = None
             if since > PATIENCE:
@@ -136,7 +137,7 @@ def run(target: Target, work: Path, kill: tuple[signal.Signals, float] | None = 
 
 @dataclass(frozen=True)
 class _Running:
-    """A process; called, it says how it ended, or None."""
+    """A process; calling it returns its exit code, or None."""
 
     pid: int
 
@@ -146,15 +147,15 @@ class _Running:
 
 
 def _program(target: Target, work: Path, log: IO[str]) -> _Running:
-    """The program as a person starts it."""
+    """Starts the program as a user does."""
     program = str(Path(sys.executable).with_name("catsofa"))
     env = os.environ | dict(target.environment)
-    given: Any = {"cwd": work, "env": env, "stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
-    return _Running(subprocess.Popen([program, *target.arguments], start_new_session=True, **given).pid)
+    options: Any = {"cwd": work, "env": env, "stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+    return _Running(subprocess.Popen([program, *target.arguments], start_new_session=True, **options).pid)
 
 
 def _fork(target: Target, work: Path, log: IO[str]) -> _Running:
-    """A copy of this process, whose imports are done, that becomes the program: most of its life is work.
+    """Forks this process, whose imports are done, to become the program, so that most of its life is work.
 
     Signals wait until the copy handles them as the program does from its first line, or they would hit the tests.
     """
@@ -166,11 +167,11 @@ def _fork(target: Target, work: Path, log: IO[str]) -> _Running:
     try:
         code = _become(target, work, log)
     finally:
-        os._exit(code)  # a signal after the command's last word must not send the copy back into the tests
+        os._exit(code)  # a late signal must not send the copy back into the tests
 
 
 def _become(target: Target, work: Path, log: IO[str]) -> int:
-    """Run the program in this process; returns its exit code."""
+    """Runs the program in this process; returns its exit code."""
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -197,7 +198,7 @@ def _become(target: Target, work: Path, log: IO[str]) -> int:
 
 
 def differences(expected: Made, found: Made) -> list[str]:
-    """What is not as it is without kills."""
+    """Returns the differences from the output without kills."""
     odd = [f"{name} is missing" for name in sorted(expected.keys() - found.keys())]
     odd += [f"{name} is left behind" for name in sorted(found.keys() - expected.keys())]
     odd += [
@@ -209,14 +210,14 @@ def differences(expected: Made, found: Made) -> list[str]:
 
 
 def _fresh(target: Target, work: Path) -> Path:
-    """A folder with what the target needs."""
+    """Returns a folder with the target's inputs."""
     work.mkdir(parents=True)
     target.prepare(work)
     return work
 
 
 def _stands(work: Path) -> list[tuple[str, int]]:
-    """Which files there are, and when they were changed."""
+    """Returns the existing files, with their times of change."""
     stands = []
     for folder, _, files in os.walk(work):
         for file in files:

@@ -1,4 +1,4 @@
-"""People at an open study whose server is killed, and sometimes stands still, at random instants."""
+"""Tests people at an open study whose server is killed, and sometimes paused, at random moments."""
 
 import random
 from pathlib import Path
@@ -14,17 +14,17 @@ KILLS_A_PAUSE = 10
 
 
 def disturb(kills: int, rng: random.Random, folder: Path) -> Tally:
-    """So many kills of one study's server; what is lost, doubled or too much in its store is odd.
+    """Kills one study's server so many times; lost, doubled or surplus data in its store is an irregularity.
 
-    Each answer that was acknowledged must be there, and no item may have more judgements than were asked for.
+    Each acknowledged answer must be stored, and no item may have more judgements than requested.
     """
     pauses, seed = kills // KILLS_A_PAUSE, rng.randrange(10**6)
-    found = load(folder, PEOPLE, SECONDS * kills, kills, seed, pauses=pauses)
+    figures = load(folder, PEOPLE, SECONDS * kills, kills, seed, pauses=pauses)
     tally = Tally(rounds=1)
-    tally.kills[SIGKILL] += found.kills
-    tally.odd += [f"{found.lost} acknowledged answers are lost"] * bool(found.lost)
-    tally.odd += [f"{found.over} items have too many judgements"] * bool(found.over)
-    tally.odd += found.faults
-    if not found.acknowledged:
+    tally.kills[SIGKILL] += figures.kills
+    tally.odd += [f"{figures.lost} acknowledged answers are lost"] * bool(figures.lost)
+    tally.odd += [f"{figures.over} items have too many judgements"] * bool(figures.over)
+    tally.odd += figures.faults
+    if not figures.acknowledged:
         tally.odd.append("nobody answered anything")
     return tally

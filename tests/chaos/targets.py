@@ -1,4 +1,4 @@
-"""What is killed: scoring, building, paraphrasing, choosing, pushing and pulling, as people call them."""
+"""The killed targets: scoring, building, paraphrasing, choosing, pushing and pulling, as users call them."""
 
 import json
 import random
@@ -28,9 +28,9 @@ from catsofa.scoring.run.store import MADE_FROM, REPORT
 
 TESTS = Path(__file__).parent.parent
 STORY = {"journal.jsonl", "manifest.json", "recipe.toml"}
-"""Files that tell what happened, with its times; the rest is what was made."""
+"""Files that record the history, with times; all others are output."""
 IN_FLIGHT = 2
-"""Choices that are asked at once: a received reply is never asked for again, so that a kill loses no more."""
+"""Simultaneous choices: a received reply is never requested again, so that a kill loses no more."""
 GROUPS, TRAITS = ("zorbs", "quells", "mimps", "tarvins"), ("kind", "early", "late", "tidy", "quiet", "loud")
 PLACES = ("market", "library", "station", "garden", "bakery", "harbour")
 
@@ -66,13 +66,13 @@ out = "probes.jsonl"
 
 @contextmanager
 def scoring(folder: Path, model: Path) -> Iterator[Target]:
-    """A tiny model on CATs and probes, in one call."""
+    """Scores CATs and probes by a tiny model, in one call."""
     formats.named("jsonl").write(bakers(200), folder / "cats.jsonl")
     formats.named("jsonl").write(probes(20_000), folder / "probes.jsonl")
-    on = [word for name in ("cats", "probes") for word in ("--on", f"{name}.jsonl")]
+    options = [word for name in ("cats", "probes") for word in ("--on", f"{name}.jsonl")]
     yield Target(
         "scoring",
-        ("score", str(model), *on, "--out", "runs"),
+        ("score", str(model), *options, "--out", "runs"),
         partial(_copy, folder),
         made,
     )
@@ -80,15 +80,15 @@ def scoring(folder: Path, model: Path) -> Iterator[Target]:
 
 @contextmanager
 def multiverse(folder: Path, model: Path) -> Iterator[Target]:
-    """A tiny model on CATs by all protocols, whose runs one pass fills."""
+    """Scores CATs by a tiny model with all protocols, whose runs are filled by one pass."""
     formats.named("jsonl").write(bakers(200), folder / "cats.jsonl")
-    asked = ("multiverse", str(model), "--on", "cats.jsonl", "--out", "runs")
-    yield Target("multiverse", asked, partial(_copy, folder), made)
+    command = ("multiverse", str(model), "--on", "cats.jsonl", "--out", "runs")
+    yield Target("multiverse", command, partial(_copy, folder), made)
 
 
 @contextmanager
 def building(folder: Path) -> Iterator[Target]:
-    """A recipe: statements to predicates, near-duplicates dropped, a lexicon to subjects, both to probes."""
+    """Runs a recipe: statements to predicates, near-duplicates dropped, a lexicon to subjects, both to probes."""
     rng = random.Random(1)
     buses = [f"are {rng.choice(TRAITS)} for the {n} bus to {rng.choice(PLACES)}" for n in range(800)]
     lines = [f"{group} {bus}\t{group}" for bus in buses for group in (rng.choice(GROUPS),)]
@@ -101,7 +101,7 @@ def building(folder: Path) -> Iterator[Target]:
 
 @contextmanager
 def paid_server(log: Path, share: float) -> Iterator[str]:
-    """The address of a chat server that answers this share of the requests with a fault that passes."""
+    """Starts a chat server with a passing fault for this share of the requests, and returns its address."""
     faults = [sys.executable, str(TESTS / "helpers" / "servers" / "fault_server.py"), str(log), str(share), "0", "0"]
     server = subprocess.Popen(faults, stdout=subprocess.PIPE, text=True)
     try:
@@ -114,13 +114,13 @@ def paid_server(log: Path, share: float) -> Iterator[str]:
 
 @contextmanager
 def paraphrasing(folder: Path, log: Path) -> Iterator[Target]:
-    """Paraphrases of CATs by a server that fails at times."""
+    """Paraphrases CATs by a server that sometimes fails."""
     formats.named("jsonl").write(bakers(250), folder / "cats.jsonl")
     with paid_server(log, 0.1) as address:
-        asked = ("--base-url", address, "--model", "m", "--timeout", "5", "--out", "out")
+        options = ("--base-url", address, "--model", "m", "--timeout", "5", "--out", "out")
         yield Target(
             "paraphrasing",
-            ("build", "paraphrases", "--on", "cats.jsonl", *asked),
+            ("build", "paraphrases", "--on", "cats.jsonl", *options),
             partial(_copy, folder),
             made,
             {"OPENAI_API_KEY": "sk-chaos"},
@@ -129,7 +129,7 @@ def paraphrasing(folder: Path, log: Path) -> Iterator[Target]:
 
 @contextmanager
 def choosing(folder: Path, log: Path) -> Iterator[Target]:
-    """Choices of a paid model; each round asks about people of its own, which the log of the server shows."""
+    """Chooses with a paid model; each round has its own people, visible in the log of the server."""
 
     def prepare(work: Path) -> None:
         pairs = [
@@ -150,20 +150,20 @@ def choosing(folder: Path, log: Path) -> Iterator[Target]:
 
     def paid_twice(work: Path) -> int:
         prompts = [request.prompt for request in choices(work / "pairs.jsonl", [load("likelihood")]).requests]
-        asked = {sha256(prompt.encode()).hexdigest() for prompt in prompts}
+        command = {sha256(prompt.encode()).hexdigest() for prompt in prompts}
         logged = map(json.loads, log.read_text().splitlines())
-        return sum(line["became"] == "answered" and line["item"] in asked for line in logged) - len(asked)
+        return sum(line["became"] == "answered" and line["item"] in command for line in logged) - len(command)
 
     with paid_server(log, 0) as address:
         how = ("--base-url", address, "--timeout", "60", "--concurrency", str(IN_FLIGHT), "--quiet", "--out", "out")
-        asked = ("choose", "m", "--on", "pairs.jsonl", *how)
+        command = ("choose", "m", "--on", "pairs.jsonl", *how)
         key = {"OPENAI_API_KEY": "sk-chaos"}
-        yield Target("choosing", asked, prepare, chosen, key, in_flight=IN_FLIGHT, paid_twice=paid_twice)
+        yield Target("choosing", command, prepare, chosen, key, in_flight=IN_FLIGHT, paid_twice=paid_twice)
 
 
 @contextmanager
 def pushing(folder: Path, url: str, token: str, items: int = 600) -> Iterator[Target]:
-    """A study of which every task is to stand on the server once; each round is a project of its own."""
+    """Pushes a study whose every task must be on the server once; each round has its own project."""
     from catsofa.annotation.label_studio import Server
     from catsofa.annotation.study import create, open_study
 
@@ -178,8 +178,8 @@ def pushing(folder: Path, url: str, token: str, items: int = 600) -> Iterator[Ta
 
     def pushed(work: Path) -> Made:
         study = open_study(work / "study")
-        there = Server(url, token).find(study.settings.project, list(study.keys))
-        items = sorted(study.keys[task.token].item for task in there)
+        tasks = Server(url, token).find(study.settings.project, list(study.keys))
+        items = sorted(study.keys[task.token].item for task in tasks)
         return {"tasks": "\n".join(items).encode(), **_files(work, skip={"study.json", "key.jsonl"})}
 
     push = ("annotate", "push", "study", "--chunk", "100")
@@ -188,7 +188,7 @@ def pushing(folder: Path, url: str, token: str, items: int = 600) -> Iterator[Ta
 
 @contextmanager
 def pulling(folder: Path, url: str, token: str, items: int = 500) -> Iterator[Target]:
-    """A study that five people have answered, which is to come home whole."""
+    """Pulls a study that five people have answered, which must be complete."""
     from helpers.servers.label_studio_server import Person, truth
 
     from catsofa.annotation.label_studio import Server
@@ -217,41 +217,41 @@ def pulling(folder: Path, url: str, token: str, items: int = 500) -> Iterator[Ta
 
 
 def made(work: Path) -> Made:
-    """Every file that was made, its lines sorted; of a run its scores; its story must be whole lines of JSON."""
-    found = _files(work)
+    """Returns every output file with sorted lines, and a run's scores; the history must be whole lines of JSON."""
+    files = _files(work)
     for path in work.rglob("scores.sqlite"):
         with sqlite3.connect(path) as connection:
             rows = connection.execute(f"SELECT {COLUMNS} FROM scores ORDER BY item, task").fetchall()
-        found[str(path.relative_to(work))] = [(*row, json.loads(extra)) for *row, extra in rows]
+        files[str(path.relative_to(work))] = [(*row, json.loads(extra)) for *row, extra in rows]
     for path in work.rglob("manifest.json"):
         # a manifest of shards has a line for each shard below its identity
         identity, _ = json.JSONDecoder().raw_decode(path.read_text("utf-8"))
-        found[str(path.relative_to(work))] = json.dumps(identity["identity"]).encode()
+        files[str(path.relative_to(work))] = json.dumps(identity["identity"]).encode()
     for path in work.rglob("journal.jsonl"):
         for line in path.read_text().splitlines():
             json.loads(line)
-    return found
+    return files
 
 
 def _files(work: Path, skip: Collection[str] = ()) -> dict[str, Any]:
-    """The files of a folder by name, lines sorted; of a run, the numbers of its report, whose checksums must fit."""
-    found: dict[str, Any] = {}
+    """Returns the files of a folder by name with sorted lines, and a run's report numbers; checksums must fit."""
+    files: dict[str, Any] = {}
     for path in sorted(work.rglob("*")):
         if _is_void_journal(path):
             continue
         if path.is_file() and path.name not in {*STORY, *skip} and path.suffix != ".json":
-            found[str(path.relative_to(work))] = b"\n".join(sorted(path.read_bytes().split(b"\n")))
+            files[str(path.relative_to(work))] = b"\n".join(sorted(path.read_bytes().split(b"\n")))
         elif path.is_file():
             report = read_report(path.parent) if path.name == REPORT else {}
-            found[str(path.relative_to(work))] = {k: v for k, v in report.items() if k not in (FIELD, MADE_FROM)}
-    return found
+            files[str(path.relative_to(work))] = {k: v for k, v in report.items() if k not in (FIELD, MADE_FROM)}
+    return files
 
 
 def _is_void_journal(path: Path) -> bool:
-    """Whether this is a database's rollback journal that says nothing: SQLite leaves one whose header is zero."""
+    """Returns True for an empty rollback journal of a database: SQLite leaves one whose header is zero."""
     return path.name.endswith(".sqlite-journal") and not path.read_bytes()[:8].strip(b"\0")
 
 
 def _copy(folder: Path, work: Path) -> None:
-    """Put what the target needs in its folder."""
+    """Copies the target's inputs into its folder."""
     shutil.copytree(folder, work, dirs_exist_ok=True)

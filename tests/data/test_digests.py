@@ -1,4 +1,4 @@
-"""Digests that stored files hold: ids, manifests, protocols, keys of requests."""
+"""Tests digests that stored files contain: ids, manifests, protocols, keys of requests."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ VALUE = {"zorb": ["ünlike", 1, 2.5, None], "a": {"b": True}}
 
 
 def test_digests_stay_what_earlier_versions_stored(tmp_path: Path) -> None:
-    """Every value was recorded before one module computed them all."""
+    """Every digest equals the value recorded before one module computed them all."""
     folder = tmp_path / "zorbs"
     (folder / "inner").mkdir(parents=True)
     (folder / "b.json").write_text("{}\n")
@@ -37,5 +37,5 @@ def test_digests_stay_what_earlier_versions_stored(tmp_path: Path) -> None:
 
 
 def test_a_text_and_its_bytes_have_one_digest() -> None:
-    """The SHA-256 of "abc" as FIPS 180-2 prints it."""
+    """The digest of a text and of its bytes is the SHA-256 of "abc" in FIPS 180-2."""
     assert hex_digest("abc", 16) == hex_digest(b"abc")[:16] == "ba7816bf8f01cfea"

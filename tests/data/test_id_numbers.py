@@ -1,4 +1,4 @@
-"""Ids by digest must be told apart, and found, as a dict does it."""
+"""Tests that ids stored by digest behave like the keys of a dict."""
 
 import tracemalloc
 from collections import deque
@@ -17,7 +17,7 @@ IDS = st.lists(st.text(st.characters(codec=None), max_size=3))
 
 @given(IDS, IDS, st.sampled_from([2, id_numbers.IN_MEMORY]))
 def test_an_id_keeps_the_number_it_was_first_given(given_ids: list[str], asked: list[str], in_memory: int) -> None:
-    """Whatever the ids, lone surrogates and the empty one among them, and wherever held, the answers are a dict's."""
+    """For all ids, including lone surrogates and the empty id, the table in memory or on disk answers like a dict."""
     numbers, plain = IdNumbers(), dict[str, int]()
     with patch.object(id_numbers, "IN_MEMORY", in_memory):
         for number, item in enumerate(given_ids):
@@ -28,7 +28,7 @@ def test_an_id_keeps_the_number_it_was_first_given(given_ids: list[str], asked: 
 
 @pytest.mark.parametrize("in_memory", [5_000, id_numbers.IN_MEMORY])
 def test_many_ids_are_found_again_in_little_memory(in_memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """20,000 ids, through all widenings of the table and into a file, in less than 64 bytes each."""
+    """20,000 ids take less than 64 bytes each, through all resizes of the table and into a file."""
     monkeypatch.setattr(id_numbers, "IN_MEMORY", in_memory)
     tracemalloc.start()
     numbers = IdNumbers()
@@ -42,7 +42,7 @@ def test_many_ids_are_found_again_in_little_memory(in_memory: int, monkeypatch: 
 
 
 def test_a_disk_without_room_for_the_file_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One sentence, with what to do."""
+    """A full disk gives one sentence that names TMPDIR."""
     monkeypatch.setattr(id_numbers, "IN_MEMORY", 100)
     monkeypatch.setattr(id_numbers, "CACHE", 1)
     numbers = IdNumbers()

@@ -8,7 +8,7 @@ from catsofa.data.percentages import decimals, in_percent, quantity, written
 @pytest.mark.parametrize("whole", [1, 3, 200, 2090, 4229, 1_000_003])
 @pytest.mark.parametrize("digits", [0, 1, 2])
 def test_only_all_is_100_percent_and_only_none_is_0_percent(whole: int, digits: int) -> None:
-    """One missing of a million items is not rounded away, nor is one of a million found."""
+    """One missing item of a million is not rounded to 100 %, and one of a million not to 0 %."""
     for part in {0, 1, whole - 1, whole}:
         number = float(in_percent(part / whole, digits).removesuffix(" %"))
         assert (number == 100) == (part == whole)
@@ -17,14 +17,14 @@ def test_only_all_is_100_percent_and_only_none_is_0_percent(whole: int, digits: 
 
 
 def test_a_percentage_has_the_decimals_that_it_needs() -> None:
-    """2,089 of 2,090 is 99.95 %; the rounding error of a sum is no share; a value that is no number is left alone."""
+    """2,089 of 2,090 is 99.95 %. Rounding errors of a sum and NaN get no more decimals."""
     assert in_percent(2089 / 2090) == "99.95 %"
     assert in_percent(0.3333) == "33.3 %"
     assert decimals(100 - 1e-13) == decimals(1e-13) == decimals(nan) == 1
 
 
 def test_a_narrow_interval_is_never_shown_with_zero_width() -> None:
-    """Three significant digits of its width; a wide one keeps the decimals asked for, and a point its own."""
+    """A narrow interval shows three significant digits of its width. A wide one keeps the requested decimals."""
     assert written(0.00071, 0.0007, 0.00072, digits=4) == ("0.0007100", "0.0007000", "0.0007200")
     assert written(61.2, 55.0, 67.1) == ("61.2", "55.0", "67.1")
     assert written(50.0, 50.0, 50.0) == ("50.0", "50.0", "50.0")
@@ -33,7 +33,7 @@ def test_a_narrow_interval_is_never_shown_with_zero_width() -> None:
 
 
 def test_a_count_has_the_plural_of_its_noun() -> None:
-    """One has none; a person, also with a word before it, has people."""
+    """A count of one has the singular; "person" has the plural "people", also after another word."""
     assert [quantity(count, "text") for count in (0, 1, 2106)] == ["0 texts", "1 text", "2,106 texts"]
     assert [quantity(count, "person") for count in (1, 2)] == ["1 person", "2 people"]
     assert [quantity(count, "more person") for count in (1, 2)] == ["1 more person", "2 more people"]

@@ -1,4 +1,4 @@
-"""Formats, models and lint rules of other packages: how each is found, and what is said of one that cannot be used."""
+"""Tests formats, models and lint rules of other packages: their discovery, and the errors of unusable ones."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,7 +22,7 @@ CACHES = (formats.plugins, lint.plugins, plugged.registered)
 
 
 def pair_of(more: str, less: str) -> Pair:
-    """A pair with an id of its own."""
+    """Returns a pair with an id derived from its texts."""
     return Pair(more=more, less=less, bias_type="invented", direction="stereo")
 
 
@@ -35,22 +35,22 @@ class Entry(NamedTuple):
 
     @property
     def value(self) -> str:
-        """Where it lies."""
+        """Returns the import path."""
         return self.given if isinstance(self.given, str) else "zorb_tools:PART"
 
     @property
     def dist(self) -> Any:
-        """The package."""
+        """Returns the package."""
         return SimpleNamespace(name="zorb-tools")
 
     def load(self) -> Any:
-        """What it gives; a text is loaded as Python does."""
+        """Returns the value; a text is loaded as Python does."""
         return EntryPoint(self.name, self.given, self.group).load() if isinstance(self.given, str) else self.given
 
 
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Registers entry points as if packages had them."""
+    """Returns a function that registers entry points like installed packages."""
 
     def found(*entries: Entry) -> None:
         monkeypatch.setattr(plugins, "entry_points", lambda group: [one for one in entries if one.group == group])
@@ -63,7 +63,7 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
 
 def read(path: Path) -> Iterator[Pair]:
-    """One pair of each line of JSON that is a list."""
+    """Returns one pair, whatever the file contains."""
     yield pair_of("a", "b")
 
 
@@ -83,7 +83,7 @@ FORMATS, RULES, MODELS = "catsofa.formats", "catsofa.lint_rules", "catsofa.model
 def test_a_format_of_a_package_is_known_by_content_before_any_json_lines(
     tmp_path: Path, register: Callable[..., None]
 ) -> None:
-    """Its file is read and written by ending, and no file of catsofa's formats changes its reader."""
+    """A plugin's file is recognised by content and suffix. Files of built-in formats keep their reader."""
     register(Entry(FORMATS, "zorbs", ZORBS))
     path = tmp_path / "x"
     path.write_text('{"zorbs": 1}\n')
@@ -106,7 +106,7 @@ def test_a_format_of_a_package_is_known_by_content_before_any_json_lines(
 def test_a_format_that_cannot_be_used_is_named_where_it_is_asked_for(
     name: str, value: Any, says: str, tmp_path: Path, register: Callable[..., None]
 ) -> None:
-    """By its name, and beside a file that no format knows."""
+    """An unusable format is reported when it is requested by name, and for a file of unknown format."""
     register(Entry(FORMATS, name, value))
     says = rf"the format 'broken' of zorb-tools \(.*\) cannot be used: {says}.*; mend or uninstall its package"
     with pytest.raises(ValueError, match=says):
@@ -117,7 +117,7 @@ def test_a_format_that_cannot_be_used_is_named_where_it_is_asked_for(
 
 
 def test_no_package_takes_the_name_of_a_format_of_catsofa(register: Callable[..., None]) -> None:
-    """What has the name keeps its meaning."""
+    """A built-in format keeps its name."""
     register(Entry(FORMATS, "jsonl", replace(ZORBS, name="jsonl")))
     assert formats.named("jsonl").about == "our JSONL"
     assert "catsofa has a format of this name" in formats.plugins().broken["jsonl"]
@@ -127,7 +127,8 @@ def test_no_package_takes_the_name_of_a_format_of_catsofa(register: Callable[...
 def test_a_fault_in_a_function_of_a_format_names_both(
     method: str, tmp_path: Path, register: Callable[..., None]
 ) -> None:
-    """One sentence, with the exception as its cause; never an error without the name of the format."""
+    """A fault in a format's function gives one sentence that names the format and the function, with the exception as
+    its cause."""
 
     def fails(*given: Any) -> Any:
         raise KeyError("zorb")
@@ -140,7 +141,7 @@ def test_a_fault_in_a_function_of_a_format_names_both(
 
 
 def check(corpus: Corpus, given: Given) -> Iterator[Found]:
-    """A finding for each pair."""
+    """Returns a finding for each pair."""
     yield from (Found(item=pair.id, message="a pair") for pair in corpus.pairs)
 
 
@@ -148,10 +149,10 @@ RULE = Rule(code="L101", severity="info", about="a pair", example="a, b", check=
 
 
 def test_a_lint_rule_of_a_package_runs_with_the_others(register: Callable[..., None]) -> None:
-    """In the order of the codes; its finding has its code."""
+    """Plugin rules run in the order of their codes, and a finding has its rule's code."""
     register(Entry(RULES, "L200", replace(RULE, code="L200")), Entry(RULES, "L101", RULE))
     report = lint.lint([pair_of("a", "b")], select=["l101"])
-    assert [(found.rule, found.message) for found in report.findings] == [("L101", "a pair")]
+    assert [(finding.rule, finding.message) for finding in report.findings] == [("L101", "a pair")]
     assert list(lint.rules())[-2:] == ["L101", "L200"]
     assert lint.as_sarif(report, "x")["runs"][0]["results"][0]["ruleIndex"] == list(lint.rules()).index("L101")
 
@@ -170,7 +171,7 @@ def test_a_lint_rule_of_a_package_runs_with_the_others(register: Callable[..., N
 def test_a_lint_rule_that_cannot_be_used_is_named_where_it_is_asked_for(
     code: str, value: Any, says: str, register: Callable[..., None]
 ) -> None:
-    """Other rules run; L5 stays catsofa's."""
+    """An unusable rule is reported when it is requested; other rules run, and L5 stays catsofa's."""
     register(Entry(RULES, code, value))
     assert "L5" in lint.lint([pair_of("a", "b")], select=["L5"]).ran
     if code != "L5":
@@ -180,7 +181,7 @@ def test_a_lint_rule_that_cannot_be_used_is_named_where_it_is_asked_for(
 
 
 def test_a_fault_in_a_lint_rule_names_it(register: Callable[..., None]) -> None:
-    """One sentence."""
+    """A fault in a plugin's rule gives one sentence with its code."""
 
     def fails(corpus: Corpus, given: Given) -> Iterator[Found]:
         raise KeyError("zorb")
@@ -192,7 +193,7 @@ def test_a_fault_in_a_lint_rule_names_it(register: Callable[..., None]) -> None:
 
 
 class Letters:
-    """A model whose words are as likely as they are short."""
+    """A model that gives shorter words a higher log-likelihood."""
 
     digest = "1"
 
@@ -201,17 +202,17 @@ class Letters:
         self.name = f"letters:{bits}"
 
     def loglikelihood(self, queries: list[tuple[str, str]]) -> list[list[float]]:
-        """One number for each word."""
+        """Returns one number per word."""
         return [[-float(len(word) * self.bits) for word in text.split()] for _, text in queries]
 
 
 def test_a_model_of_a_package_is_named_by_a_colon(register: Callable[..., None]) -> None:
-    """The text after it makes the model; a name without one is a folder or hub id."""
+    """The text after the colon is the model's argument; a name without a colon is a folder or hub id."""
     register(Entry(MODELS, "letters", Letters))
     pairs = [pair_of("Zorbs hum.", "Zorbs hum loudly."), pair_of("Zorbs sing.", "Zorbs sing well today.")]
     report = evaluate("letters:2", pairs)
     assert report.signature.model == "letters:2@1"
-    # a mean over words: 4.5 letters beat 5 in the first pair, and 5 lose to 4.75 in the second
+    # Mean over words: in pair 1, 4.5 letters beat 5; in pair 2, 5 lose to 4.75.
     assert report.results.overall.score.value == 50
     assert not plugged.is_plugged("letters")
     with pytest.raises(ValueError, match="letters:x: invalid literal"):
@@ -223,7 +224,7 @@ def test_a_model_of_a_package_is_named_by_a_colon(register: Callable[..., None])
 
 
 def test_a_model_that_cannot_be_used_is_named(register: Callable[..., None]) -> None:
-    """A value that makes nothing, and one that fails."""
+    """A value that makes no model and one that raises are named in the error."""
 
     def fails(argument: str) -> Any:
         raise KeyError("zorb")

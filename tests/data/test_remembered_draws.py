@@ -1,4 +1,4 @@
-"""Draws that are remembered are those that would be drawn, and the generator goes on as if it had drawn them."""
+"""Tests that remembered draws equal fresh draws and leave the generator in the same state."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ MEASURE = {"share": Measure(name="share", pieces=ratio(0, 1), least=0, most=100)
 
 
 def test_what_follows_remembered_draws_is_what_followed_them_before() -> None:
-    """Counts and the next number are the same outside, the first time within, and when they are remembered."""
+    """Counts and the next number are the same without memory, on the first draw and on a remembered draw."""
 
     def drawn() -> tuple[list[list[float]], float]:
         rng = np.random.default_rng(7)
@@ -22,7 +22,7 @@ def test_what_follows_remembered_draws_is_what_followed_them_before() -> None:
 
 
 def test_intervals_and_tests_do_not_depend_on_what_is_remembered() -> None:
-    """Two results of thirty clusters have the limits and the p that they have alone."""
+    """Two results of thirty clusters have the same limits and p as without remembered draws."""
     rng = np.random.default_rng(1)
     columns = [np.column_stack([rng.integers(0, 5, 30), np.full(30, 5)]).astype(np.float64) for _ in range(2)]
 

@@ -1,4 +1,4 @@
-"""Names of sets of items."""
+"""Tests names of sets of items."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +17,13 @@ from catsofa.data.files import BadInput
 )
 @pytest.mark.parametrize("name", ["overall", "all", "antistereo"])
 def test_a_set_that_is_called_as_other_items_is_refused(record: object, field: str, name: str) -> None:
-    """Results hold all items, each direction and each set by name; one would stand in the place of another."""
+    """A set name that results already use for all items or a direction is refused."""
     with pytest.raises(ValueError, match=f"'{name}'.*other items"):
         replace(record, **{field: name})  # type: ignore[type-var]
 
 
 def test_a_file_with_such_a_set_is_refused_with_its_line(tmp_path: Path) -> None:
-    """The second record has the name."""
+    """A file with a reserved set name is refused with the line (the second record)."""
     place = tmp_path / "pairs.jsonl"
     formats.named("jsonl").write(pairs(2), place)
     first, second = place.read_text("utf-8").splitlines(keepends=True)
@@ -33,7 +33,7 @@ def test_a_file_with_such_a_set_is_refused_with_its_line(tmp_path: Path) -> None
 
 
 def test_a_released_file_with_such_a_set_is_refused_by_name(tmp_path: Path) -> None:
-    """A CSV of CrowS-Pairs whose bias type is called as a direction."""
+    """A CrowS-Pairs CSV with a direction's name as a bias type is refused."""
     place = tmp_path / "pairs.csv"
     formats.named("crows-pairs").write(pairs(1), place)
     place.write_text(place.read_text("utf-8").replace(",x,", ",stereo,"), "utf-8")

@@ -1,4 +1,4 @@
-"""k-suppression: nobody can be told apart as one of fewer than k people."""
+"""Tests k-suppression: no published group is smaller than k people."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ K = st.integers(3, 6)
 
 
 def classes(rows: Mapping[str, Mapping[str, str]]) -> Counter[tuple[str, ...]]:
-    """How many people share each combination."""
+    """Returns how many people share each combination."""
     return Counter(tuple(row[column] for column in WIDER) for row in rows.values())
 
 
 @settings(max_examples=60, deadline=None)
 @given(PEOPLE, K)
 def test_no_published_combination_has_fewer_than_k_people(people: dict[str, dict[str, str]], k: int) -> None:
-    """Nor have those of whom nothing is published, if there are k people at all."""
+    """The group with withheld values also has at least k people, if the data has k."""
     rows = generalised(people, STEPS, k)
     assert rows.keys() == people.keys()
     if len(people) >= k:
@@ -39,10 +39,11 @@ def test_no_published_combination_has_fewer_than_k_people(people: dict[str, dict
 def test_two_releases_together_tell_no_fewer_than_k_people_apart(
     first: dict[str, dict[str, str]], more: dict[str, dict[str, str]], k: int
 ) -> None:
-    """People come and go between them; what the second adds about anybody is shared by k people with the same past."""
+    """People join and leave between releases. Each new value in the second is shared by k people with the same first
+    release."""
     early = generalised(first, STEPS, k)
-    kept = {name: person for name, person in first.items() if len(name) == 1 or name < "3"}
-    late = generalised({**more, **kept}, STEPS, k, early)
+    remaining = {name: person for name, person in first.items() if len(name) == 1 or name < "3"}
+    late = generalised({**more, **remaining}, STEPS, k, early)
     joint = Counter(
         (tuple(sorted(early.get(name, {}).items())), tuple(sorted(row.items()))) for name, row in late.items()
     )
@@ -56,7 +57,7 @@ def test_two_releases_together_tell_no_fewer_than_k_people_apart(
 def test_values_are_published_as_they_are_where_enough_people_share_them(
     people: dict[str, dict[str, str]], k: int
 ) -> None:
-    """Who is in a combination of k or more keeps it, unless it hides those of whom nothing is published."""
+    """A person in a combination of k or more keeps the values, unless they are withheld to protect withheld people."""
     rows = generalised(people, STEPS, k)
     changed = [
         name for name, row in rows.items() if row != people[name] and classes(people)[tuple(people[name].values())] >= k
@@ -65,7 +66,7 @@ def test_values_are_published_as_they_are_where_enough_people_share_them(
 
 
 def test_an_answer_becomes_wider_before_it_is_withheld() -> None:
-    """Three of Upper and two of Lower are five of Pelloran; the one of Hill takes nobody's answers along."""
+    """Three of Upper and two of Lower become five of Pelloran. No answer is withheld."""
     people = {str(n): {"home": "Upper" if n < 3 else "Lower", "age": "20"} for n in range(5)}
     assert {tuple(row.values()) for row in generalised(people, STEPS, 5).values()} == {("Pelloran", "20")}
 
@@ -78,7 +79,7 @@ TABLE = st.dictionaries(
 @settings(max_examples=60, deadline=None)
 @given(TABLE, K)
 def test_no_small_cell_is_shown_or_follows_from_a_sum(table: dict[str, dict[str, int]], k: int) -> None:
-    """In each row and column nothing is hidden, or k people or more, or all of it."""
+    """In each row and column, the hidden cells are none, sum to k or more, or are all."""
     hidden = small_cells(table, k)
     cells = [(row, column, n) for row, counts in table.items() for column, n in counts.items()]
     assert all((row, column) in hidden for row, column, n in cells if 0 < n < k)
@@ -89,6 +90,6 @@ def test_no_small_cell_is_shown_or_follows_from_a_sum(table: dict[str, dict[str,
 
 
 def test_the_next_smallest_cell_is_hidden_with_a_small_one() -> None:
-    """Two of nine people: with 4 and 3 others beside them, the 3 are hidden too; the other column stays."""
+    """A cell of 2 beside 3 and 4 is hidden together with the 3. Cells of 3 and 4 both stay at k = 3."""
     assert small_cells({"i": {"a": 2, "b": 3, "c": 4}}, 3) == {("i", "a"), ("i", "b")}
     assert small_cells({"i": {"a": 3, "b": 4}}, 3) == set()

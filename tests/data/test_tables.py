@@ -11,16 +11,16 @@ EVIL = "<script>alert(1)</script>"
 
 @dataclass(frozen=True, slots=True)
 class Found(Tabular):
-    """Results with these rows."""
+    """Tabular results with given rows."""
 
     given: list[dict[str, Any]]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows."""
+        """Returns the rows."""
         return self.given
 
     def heading(self) -> str:
-        """Markup."""
+        """Returns a heading with markup."""
         return EVIL
 
 
@@ -33,21 +33,22 @@ class Quoting(Found):
 
 @pytest.mark.parametrize(("p", "shown"), [(0.0001, "1e-04"), (0.0004, "4e-04"), (0.0312, "0.031"), (0.0, "0.000")])
 def test_a_small_p_is_never_shown_as_zero(p: float, shown: str) -> None:
-    """In print and in a notebook: 0.0001 with three decimals would be 0."""
-    found = Found([{"set": "all", "p": p}])
-    assert str(found).split()[3] == shown
-    assert f"<td>{shown}</td>" in found._repr_html_()
+    """A p of 0.0001 is not shown as 0, in print and in a notebook."""
+    results = Found([{"set": "all", "p": p}])
+    assert str(results).split()[3] == shown
+    assert f"<td>{shown}</td>" in results._repr_html_()
 
 
 def test_no_text_of_a_result_is_markup() -> None:
-    """Names of columns, values and the heading are escaped."""
+    """Column names, values and the heading are escaped."""
     text = Found([{EVIL: EVIL, "b": None}])._repr_html_()
     assert "<script" not in text
     assert text.count("&lt;script&gt;") == 3
 
 
 def test_a_number_has_its_limits_beside_it_and_what_is_unscored_is_called_so() -> None:
-    """Limits share the cell of their number, in as many decimals; NaN is no number, and no limits are no brackets."""
+    """A number and its limits share a cell and have the same decimals. NaN is "unscored", and missing limits have no
+    brackets."""
     nan = float("nan")
     row = {"ss": 61.25, "ss_low": 55.0, "ss_high": 67.06, "d": 0.5, "d_low": nan, "d_high": nan, "p": nan, "n": 4}
     text = Found([row])._repr_html_()
@@ -56,22 +57,23 @@ def test_a_number_has_its_limits_beside_it_and_what_is_unscored_is_called_so() -
 
 
 def test_the_frame_has_every_row_and_column() -> None:
-    """The page shows the first hundred and says how many there are; the frame has them all, limits in columns."""
+    """The page shows the first hundred rows and the number of the others. The frame has all rows, with limits in
+    columns."""
     rows = [{"a": float(n), "a_low": 0.0, "a_high": 9.0} for n in range(SHOWN + 5)]
-    found = Found(rows)
-    assert found._repr_html_().count("<tr>") == SHOWN + 1
-    assert "5 more rows" in found._repr_html_()
-    assert (len(found.to_pandas()), list(found.to_pandas())) == (SHOWN + 5, ["a", "a_low", "a_high"])
+    results = Found(rows)
+    assert results._repr_html_().count("<tr>") == SHOWN + 1
+    assert "5 more rows" in results._repr_html_()
+    assert (len(results.to_pandas()), list(results.to_pandas())) == (SHOWN + 5, ["a", "a_low", "a_high"])
 
 
 def test_what_quotes_items_is_folded_away() -> None:
-    """The table stands in details that are closed."""
+    """A table that quotes items is inside a closed details element."""
     assert Quoting([{"a": "x"}])._repr_html_().startswith("<details><summary>")
     assert Quoting([])._repr_html_().endswith("</details>")
 
 
 def test_without_pandas_a_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rows are there all the same."""
+    """Without pandas, to_pandas raises a helpful error, and the HTML still works."""
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pandas .*pip install"):
         Found([]).to_pandas()

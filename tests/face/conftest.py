@@ -7,7 +7,7 @@ from helpers.browser import CHROMIUM, FLAGS
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium without a window; no two of these may run at once, so it ends with the module."""
+    """Starts headless Chromium for one module, because two browsers cannot run at once."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'catsofa[dev]'")
     if not CHROMIUM.exists():
         pytest.skip(f"no browser at {CHROMIUM}; set CATSOFA_CHROMIUM to one")

@@ -1,4 +1,4 @@
-"""`compare` in each domain, on association tests and on questions; `robustness` of folders of runs."""
+"""Tests of `compare` in each domain, on association tests and on questions, and of `robustness` on folders of runs."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from catsofa.scoring.evaluate import evaluate
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two models of which the second prefers the stereotype more often, in trade alone; and each on paraphrases."""
+    """Writes runs of two models, the second with more stereotypes in trade only, and of each on paraphrases."""
     folder = tmp_path_factory.mktemp("compared")
     jsonl.write(cats(), folder / "cats.jsonl")
     reworded = [replace(cat, context=cat.context.replace("on day", "upon day")) for cat in cats()]
@@ -37,15 +37,15 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_domains_have_the_changes_of_their_own_records_and_share_one_correction(models: Path) -> None:
     """ss of trade rises from 50 to 80, that of planet stays at 50; p is corrected over all nine rows."""
     runs = [models / "cats/a", models / "cats/b"]
-    found = compare(runs, domains=True)
-    rows = {(row.set, row.measure): row for row in found.differences}
-    assert [(row.set, row.measure) for row in found.differences] == [
+    comparison = compare(runs, domains=True)
+    rows = {(row.set, row.measure): row for row in comparison.differences}
+    assert [(row.set, row.measure) for row in comparison.differences] == [
         (part, name) for part in ("overall", "planet", "trade") for name in ("lms", "ss", "icat")
     ]
     for part, ss in (("overall", 65), ("planet", 50), ("trade", 80)):
         assert (rows[part, "ss"].first, rows[part, "ss"].other) == (50, pytest.approx(ss))
-    p = [row.change.p for row in found.differences if row.change.p == row.change.p]
-    assert [row.holm for row in found.differences if row.change.p == row.change.p] == pytest.approx(
+    p = [row.change.p for row in comparison.differences if row.change.p == row.change.p]
+    assert [row.holm for row in comparison.differences if row.change.p == row.change.p] == pytest.approx(
         multipletests(p, method="holm")[1]
     )
     alone = {row.measure: row for row in compare(runs).differences}
@@ -56,11 +56,11 @@ def test_domains_have_the_changes_of_their_own_records_and_share_one_correction(
 
 
 def test_an_iterator_of_runs_is_read_once_and_a_text_is_no_row_of_letters(models: Path) -> None:
-    """`compare` and `robustness` take what gives paths; one path alone is one, and no list of its letters."""
+    """`compare` and `robustness` accept iterators of paths; a single path is one path, not a list of its letters."""
     runs = [models / "cats/a", models / "cats/b"]
     assert compare(iter(runs)).to_dict() == compare(runs).to_dict()
-    for alone, found in ((str(runs[0]), "one"), ([], "none")):
-        with pytest.raises(ValueError, match=f"two models.*{found}"):
+    for alone, word in ((str(runs[0]), "one"), ([], "none")):
+        with pytest.raises(ValueError, match=f"two models.*{word}"):
             compare(alone)
     lists = robustness([models / "cats/a"], [models / "paraphrased/a"]).to_dict()
     assert robustness(str(models / "cats/a"), iter([models / "paraphrased/a"])).to_dict() == lists
@@ -68,8 +68,8 @@ def test_an_iterator_of_runs_is_read_once_and_a_text_is_no_row_of_letters(models
 
 
 def test_domains_of_choices_are_compared_too(tmp_path: Path) -> None:
-    """Of two domains of pairs, the second model turns in one."""
-    both = [replace(pair, bias_type="xy"[at % 2]) for at, pair in enumerate(pairs(40))]
+    """In one of two domains of pairs, the second model changes its preference."""
+    both = [replace(pair, bias_type="xy"[index % 2]) for index, pair in enumerate(pairs(40))]
     (tmp_path / "b").mkdir()
     one = chosen(tmp_path / "a", both, lambda item, order: item.sides[int(item.id[1:]) // 2 % 2])
     other = chosen(
@@ -85,24 +85,24 @@ def test_association_tests_are_compared_one_by_one(tmp_path: Path) -> None:
     """Both d are those of the reports, and the change is their difference."""
     root = runs_of_two(tmp_path)
     runs = [root / "runs" / name / "tests" for name in ("gpt2", "llama")]
-    found = compare(runs)
-    (row,) = found.differences
+    comparison = compare(runs)
+    (row,) = comparison.differences
     sizes = [json.loads((run / "report.json").read_text())["results"][0]["effect_size"] for run in runs]
     assert (row.measure, row.set, row.first, row.other) == ("seat", "invented", *map(pytest.approx, sizes))
     assert row.change.by.value == pytest.approx(sizes[1] - sizes[0])
-    assert (found.kind, found.items, found.whole) == ("association tests", 1, 1)
+    assert (comparison.kind, comparison.items, comparison.whole) == ("association tests", 1, 1)
     with pytest.raises(ValueError, match="same data"):
         compare([runs[0], root / "runs/llama/pairs"])
 
 
 class Answers:
-    """A model whose likeliest answer is that of this place."""
+    """A model whose likeliest answer contains this word."""
 
     def __init__(self, place: str) -> None:
         self.name, self.digest, self.place = f"always {place}", f"answers:{place}", place
 
     def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
-        """One token for each text, likeliest for one answer."""
+        """Returns one token for each text, likeliest for one answer."""
         return [[-1.0 if self.place in text else -9.0] for _, text in queries]
 
 
@@ -111,18 +111,18 @@ def test_questions_are_compared_by_accuracy_and_bias(tmp_path: Path) -> None:
     jsonl.write(questions(12), tmp_path / "questions.jsonl")
     for name in ("Unknown", "zorb"):
         evaluate(Answers(name), tmp_path / "questions.jsonl", out=tmp_path / name, resamples=20)
-    found = compare([tmp_path / "Unknown", tmp_path / "zorb"])
-    rows = {row.measure: (row.first, row.other) for row in found.differences}
+    comparison = compare([tmp_path / "Unknown", tmp_path / "zorb"])
+    rows = {row.measure: (row.first, row.other) for row in comparison.differences}
     assert rows["acc_amb"] == (1, 0)
     assert rows["acc_dis"] == (0, 0.5)
-    assert (found.kind, found.items) == ("questions", 24)
+    assert (comparison.kind, comparison.items) == ("questions", 24)
 
 
 def test_robustness_of_folders_is_that_of_their_runs_joined_by_model(models: Path) -> None:
-    """Two models: the same as their runs in order; one without paraphrases is named."""
+    """For two models, folders give the same result as their runs in order; a model without paraphrases is named."""
     named = [[models / side / model for model in "ab"] for side in ("cats", "paraphrased")]
-    found = robustness([models / "cats"], [models / "paraphrased"])
-    assert str(found.to_dict()) == str(robustness(*named).to_dict())
+    result = robustness([models / "cats"], [models / "paraphrased"])
+    assert str(result.to_dict()) == str(robustness(*named).to_dict())
     some = robustness([models / "cats"], [models / "paraphrased/b"])
     alone = robustness(named[0][1:], named[1][1:])
     assert str([one.comparison.to_dict() for one in some.compared]) == str(

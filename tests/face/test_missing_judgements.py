@@ -1,4 +1,4 @@
-"""Where a worker fails the gold items, `status`, `validate votes`, the release and the report count the others."""
+"""Tests that `status`, `validate votes`, release and report count the same when a worker fails the gold items."""
 
 import json
 from pathlib import Path
@@ -21,45 +21,47 @@ CAREFUL = set(PEOPLE) - {"p4"}
 
 
 def given(study: Study, token: str, person: str, wrong: bool) -> Raw:
-    """A judgement of a task; a wrong one calls everything unrelated."""
+    """Returns a judgement of a task; a wrong one calls everything unrelated."""
     key = study.keys[token]
     names = {candidate.id: candidate.label for candidate in study.items[key.item].candidates}
     labels = {f"label_{k}": "unrelated" if wrong else names[name] for k, name in enumerate(key.order, start=1)}
-    at = "2026-01-02T03:04:05Z"
+    time = "2026-01-02T03:04:05Z"
     result = result_of(interface(study.kind.name), labels)
-    return Raw(annotation=f"{person}/{token}", updated=at, token=token, annotator=person, at=at, result=result)
+    return Raw(annotation=f"{person}/{token}", updated=time, token=token, annotator=person, at=time, result=result)
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """Six CATs and three gold CATs by five people; p4 fails gold, and p3 is wrong about two of the CATs."""
-    made = create(tmp_path / "study", kind="validate-cats", items=bakers(6), gold=bakers(3, "florist"))
-    tokens = [key.token for key in made.keys.values() if not key.gold]
+    """Writes six CATs and three gold CATs judged by five people; p4 fails gold, and p3 is wrong about
+    two of the CATs.
+    """
+    study_ = create(tmp_path / "study", kind="validate-cats", items=bakers(6), gold=bakers(3, "florist"))
+    tokens = [key.token for key in study_.keys.values() if not key.gold]
     answers = [
-        given(made, token, person, wrong=person == "p4" or (person == "p3" and token in tokens[:2]))
-        for token in made.keys
+        given(study_, token, person, wrong=person == "p4" or (person == "p3" and token in tokens[:2]))
+        for token in study_.keys
         for person in PEOPLE
     ]
-    rows.append(answers, made.folder / "raw.jsonl")
-    judged.write_annotations(made)
+    rows.append(answers, study_.folder / "raw.jsonl")
+    judged.write_annotations(study_)
     jsonl.write(bakers(6), tmp_path / "cats.jsonl")
-    return made.folder
+    return study_.folder
 
 
 def run(*arguments: object) -> str:
-    """What a command prints."""
+    """Returns the output of a command."""
     done = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert done.exit_code == 0, done.output
     return done.output
 
 
 def counts(found: dict[str, Any]) -> tuple[int, int, int]:
-    """The judgements that count, that were asked for and that are missing."""
+    """Returns the counted, the requested and the missing judgements."""
     return found["counted"], found["wanted"], found["missing"]
 
 
 def test_three_commands_agree_on_the_number(study: Path, tmp_path: Path) -> None:
-    """Five judged each of six CATs, one of them fails gold: 24 of 30 count, 6 are missing, no CAT is done."""
+    """Five people judge six CATs, and one fails gold: 24 of 30 judgements count, 6 are missing, no CAT is done."""
     status = json.loads(run("annotate", "status", study, "--no-pull", "--json"))
     votes = json.loads(run("validate", "votes", "--on", study / "annotations.jsonl", "--json"))
     command = ["release", tmp_path / "cats.jsonl", "--study", study, "--name", "B", "--out", tmp_path / "out", "--json"]
@@ -73,7 +75,7 @@ def test_three_commands_agree_on_the_number(study: Path, tmp_path: Path) -> None
 
 
 def test_the_shares_are_the_true_ones(study: Path, tmp_path: Path) -> None:
-    """Of 18 associations 14 have 4 of 4 votes and 4 have 3 of 4; nothing says `of 5`."""
+    """14 of 18 associations have 4 of 4 votes and 4 have 3 of 4; the output never says `of 5`."""
     votes = json.loads(run("validate", "votes", "--on", study / "annotations.jsonl", "--json"))
     assert votes["decided_by"] == {"4 of 4": 14, "3 of 4": 4}
     printed = run("validate", "votes", "--on", study / "annotations.jsonl")
@@ -87,7 +89,7 @@ def test_the_shares_are_the_true_ones(study: Path, tmp_path: Path) -> None:
 
 
 def test_three_of_five_is_said_where_five_count(study: Path) -> None:
-    """Without the worker's failed gold answers all five count: nothing is missing, 3 of 5 decide."""
+    """Without the worker's failed gold answers all five count: no judgement is missing, and 3 of 5 decide."""
     lines = [line for line in (study / "annotations.jsonl").read_text().splitlines() if '"gold"' not in line]
     (study / "all.jsonl").write_text("\n".join(lines) + "\n")
     votes = json.loads(run("validate", "votes", "--on", study / "all.jsonl", "--json"))
@@ -96,7 +98,7 @@ def test_three_of_five_is_said_where_five_count(study: Path) -> None:
 
 
 def test_dawid_skene_is_not_called_votes(study: Path) -> None:
-    """Where a posterior decides, no number of votes is said to."""
+    """If a posterior decides, the output names Dawid-Skene and no number of votes."""
     command = ["validate", "votes", "--on", study / "annotations.jsonl", "--posterior", "0.9"]
     assert "decided by Dawid-Skene" in run(*command)
 
@@ -109,17 +111,17 @@ def test_a_cat_that_nobody_judged_is_incomplete(study: Path, tmp_path: Path) -> 
 
 
 def test_a_review_is_counted_by_whole_items(tmp_path: Path) -> None:
-    """Of five people one leaves a question about one of four items open: votes and the release count 19 of 20."""
+    """One of five people omits a question about one of four items: votes and the release count 19 of 20."""
     items = paraphrased(4)
     right = {"same_meaning": "same", "grammatical": "correct", "about_target": "about it"}
-    said = [
+    judgements = [
         Annotation(item=f"{item.id}/{q}", annotator=who, label=label, extra={"of": item.id, "question": q})
         for item in items
         for q, label in right.items()
         for who in PEOPLE
     ][:-1]
     jsonl.write(items, tmp_path / "items.jsonl")
-    jsonl.write(said, tmp_path / "a.jsonl")
+    jsonl.write(judgements, tmp_path / "a.jsonl")
     votes = json.loads(run("validate", "votes", "--on", tmp_path / "a.jsonl", "--json"))
     command = ["release", tmp_path / "items.jsonl", "--annotations", tmp_path / "a.jsonl", "--name", "B", "--json"]
     released = json.loads(run(*command, "--out", tmp_path / "out"))

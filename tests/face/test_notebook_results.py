@@ -1,4 +1,4 @@
-"""Every result that people hold in a notebook shows itself and gives its rows to pandas, whatever its texts."""
+"""Tests that every result shows itself in a notebook and gives its rows to pandas, whatever its texts."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,35 +31,35 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 def cats() -> list[Cat]:
-    """CATs whose terms and domains are markup."""
+    """Returns CATs whose terms and domains are markup."""
     return [replace(cat, target=f"{EVIL}{n % 4}", bias_type=EVIL) for n, cat in enumerate(bakers(8))]
 
 
 def scored(scores: list[Score]) -> dict[str, float | None]:
-    """Scores by id."""
+    """Returns scores by id."""
     return {score.item: score.score for score in scores}
 
 
 def of_probes() -> sofa.Results:
-    """Two probes of one category, scored."""
-    given = [replace(probe, category=EVIL) for probe in probes(2)]
+    """Returns the results of two scored probes of one category."""
+    records = [replace(probe, category=EVIL) for probe in probes(2)]
     more = {"identity": -1.0, "conditional": -2.0}
-    return sofa.results(given, [Score(item=probe.id, score=-2.0, extra=more) for probe in given])
+    return sofa.results(records, [Score(item=probe.id, score=-2.0, extra=more) for probe in records])
 
 
 def compared() -> Compared:
-    """A model on CATs and on CATs that are the same."""
+    """Returns the comparison of two models on the same CATs."""
     ideal, turned = scored([*baselines.ideal(cats())]), scored([*baselines.stereotyped(cats())])
     return Compared(EVIL, EVIL, 0, robustness(cats(), ideal, cats(), turned, resamples=10))
 
 
 def votes() -> list[Annotation]:
-    """Five judgements of one item."""
+    """Returns five judgements of one item."""
     return list(said(EVIL, "x", "x", "x", EVIL, "y"))
 
 
 def a_row() -> dict[str, Any]:
-    """A row of an association test."""
+    """Returns a row of an association test."""
     numbers = {"effect_size": 1.0, "p_value": 0.1, "holm": 0.1, "coverage": 1.0, "sizes": {"x": 2, "y": 2}}
     return {"test": EVIL, "how": "exact", "intervals": {"effect_size": {"low": 0.5, "high": 1.5}}, **numbers}
 
@@ -87,15 +87,17 @@ RESULTS: dict[str, Callable[[], Tabular]] = {
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_is_a_table_and_a_frame(name: str) -> None:
     """The table has the columns of the rows, the frame their values; markup in a text stays text."""
-    found = RESULTS[name]()
-    text, frame = found._repr_html_(), found.to_pandas()
-    assert len(frame) == len(found.rows()) > 0
+    result = RESULTS[name]()
+    text, frame = result._repr_html_(), result.to_pandas()
+    assert len(frame) == len(result.rows()) > 0
     assert all(f">{column}<" in text for column in frame if not column.endswith(("_low", "_high")))
     assert "<img" not in text
 
 
 def test_records_are_a_table_too() -> None:
-    """A CAT's three texts stand under their labels, what it carries along under its own name; folded, escaped."""
+    """A CAT's three texts are under their labels, and its other fields under their names; the table is folded and
+    escaped.
+    """
     shown = catsofa.table(cats())
     frame = shown.to_pandas()
     assert (len(frame), frame["stereotype"][0], frame["target"][1]) == (8, "early", f"{EVIL}1")
@@ -124,8 +126,8 @@ def test_a_notebook_that_is_run_shows_tables(tmp_path: Path) -> None:
     """Every cell of a real notebook ends in a table."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
-    jsonl.write(given := bakers(8), tmp_path / "cats.jsonl")
-    for name, scores in (("a", baselines.ideal(given)), ("b", baselines.stereotyped(given))):
+    jsonl.write(records := bakers(8), tmp_path / "cats.jsonl")
+    for name, scores in (("a", baselines.ideal(records)), ("b", baselines.stereotyped(records))):
         formats.named("predictions").write(scores, tmp_path / f"{name}.json")
     cells = [nbformat.v4.new_code_cell(text.strip()) for text in NOTEBOOK.split("---")]
     book = nbformat.v4.new_notebook(cells=cells)
@@ -135,40 +137,40 @@ def test_a_notebook_that_is_run_shows_tables(tmp_path: Path) -> None:
 
 
 def test_what_lint_quotes_is_folded_away() -> None:
-    """Findings repeat what they find."""
+    """Findings quote the offensive text, so they are folded."""
     assert RESULTS["lint"]()._repr_html_().startswith("<details>")
 
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_prints_in_80_columns(name: str) -> None:
-    """`print(result)`: lines of 80 letters at most but for a single long text, and no text of an item unasked."""
-    made = RESULTS[name]()
-    lines = str(made).splitlines()
+    """`print(result)` has lines of at most 80 letters except for a single long text, and no offensive item text."""
+    result = RESULTS[name]()
+    lines = str(result).splitlines()
     assert lines
     assert all(len(line) <= 80 or max(map(len, line.split("  "))) > 40 for line in lines)
-    if made.offensive:
-        assert EVIL not in str(made)
+    if result.offensive:
+        assert EVIL not in str(result)
 
 
 def test_print_shows_numbers_with_their_limits() -> None:
-    """The columns that name a row stand before each part of a wide table; the heading is last."""
-    found = Associations([a_row()])
-    text = str(found)
+    """The columns that name a row come before each part of a wide table; the signature is last."""
+    associations = Associations([a_row()])
+    text = str(associations)
     assert "1.000 [0.500, 1.500]" in text
     assert text.startswith("task")
-    made = RESULTS["report"]()
-    assert str(made).endswith(f"version:{catsofa.__version__}")
+    report_ = RESULTS["report"]()
+    assert str(report_).endswith(f"version:{catsofa.__version__}")
 
 
 def test_a_result_is_drawn_on_axes_with_its_limits() -> None:
-    """One dot for each row that has a value; a measure without limits is refused by name."""
+    """Each row with a value has one dot; a measure without limits is refused by name."""
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     _, ax = pyplot.subplots()
-    found = RESULTS["report"]()
-    assert found.plot("lms", ax=ax) is ax
+    result = RESULTS["report"]()
+    assert result.plot("lms", ax=ax) is ax
     assert ax.get_xlabel() == "lms"
     values = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
-    assert values == [row["lms"] for row in found.rows()]
+    assert values == [row["lms"] for row in result.rows()]
     with pytest.raises(ValueError, match=r"'much'.*lms"):
-        found.plot("much")
+        result.plot("much")

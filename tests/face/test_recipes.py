@@ -10,14 +10,14 @@ from catsofa.data.records import Probe
 
 
 def recipe(folder: Path, text: str) -> Path:
-    """A recipe file with this text."""
+    """Writes a recipe file with this text."""
     path = folder / "recipe.toml"
     path.write_text(text, "utf-8")
     return path
 
 
 def test_keys_become_options_and_values_are_put_in(tmp_path: Path) -> None:
-    """True is a flag, false is nothing, a list is an option given several times, {name} is a value from the top."""
+    """True is a flag, false is omitted, a list repeats an option, and {name} is a value from the top."""
     path = recipe(
         tmp_path,
         'out = "a b"\nseed = 3\n[[step]]\nrun = "build probes"\nargs = ["x"]\non = ["{out}/1", "2"]\n'
@@ -51,14 +51,14 @@ def test_a_recipe_that_cannot_be_read_says_why(tmp_path: Path, text: str, found:
 
 
 def probes(folder: Path) -> Path:
-    """A file with one probe."""
+    """Writes a file with one probe."""
     path = folder / "probes.jsonl"
     jsonl.write([Probe(category="pastime", identity="Gardeners", stereotype="love rain")], path)
     return path
 
 
 def test_every_step_is_checked_before_the_first_starts(tmp_path: Path) -> None:
-    """A wrong option in the last step, or an input nobody writes, stops the recipe before anything is written."""
+    """A wrong option in the last step, or an input that no step writes, stops the recipe before any file is written."""
     probes(tmp_path)
     first = "[[step]]\nrun = 'convert'\nargs = ['probes.jsonl', 'probes.csv']\n"
     for second, says in [
@@ -77,7 +77,7 @@ def test_every_step_is_checked_before_the_first_starts(tmp_path: Path) -> None:
 
 
 def test_a_second_run_goes_on_after_what_has_ended_well(tmp_path: Path) -> None:
-    """A step whose inputs have not changed is not run again; one whose input changed is."""
+    """A step with unchanged inputs is skipped; a step with a changed input runs again."""
     source = probes(tmp_path)
     recipe(
         tmp_path,
@@ -98,7 +98,7 @@ def test_a_second_run_goes_on_after_what_has_ended_well(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "[1]", '{"a"'])
 def test_a_damaged_journal_is_named(tmp_path: Path, text: str) -> None:
-    """What ended well before cannot be told from a journal that is no longer one; the sentence says what to do."""
+    """A damaged journal cannot show which steps finished; the error names the next step."""
     path = recipe(tmp_path, "")
     (tmp_path / ".recipe.done.json").write_text(text, "utf-8")
     with pytest.raises(BadInput, match=r"\.recipe\.done\.json.*remove"):

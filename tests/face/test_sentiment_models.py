@@ -1,4 +1,4 @@
-"""Every command that asks a sentiment classifier loads it in one place, which refuses what is none."""
+"""Tests that every command with a sentiment classifier loads it in one place, which refuses unsuitable models."""
 
 import json
 from pathlib import Path
@@ -24,13 +24,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 @pytest.fixture
 def cats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with two CATs."""
+    """Changes into a folder with two CATs."""
     monkeypatch.chdir(tmp_path)
     jsonl.write([a_cat(), a_cat("A zorb is BLANK.", id="two")], tmp_path / "z.jsonl")
 
 
 def head(folder: Path, *labels: str) -> Path:
-    """A tiny classifier with these classes, whose head was saved with it."""
+    """Writes a tiny classifier with these classes and a saved head."""
     import transformers
 
     folder.mkdir()
@@ -47,7 +47,7 @@ def head(folder: Path, *labels: str) -> Path:
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.usefixtures("cats")
 def test_an_untrained_classifier_is_refused_by_every_command(command: str, tmp_path: Path) -> None:
-    """A language model has no classification head; transformers would draw one at random and all would print."""
+    """A language model has no classification head; transformers would silently draw a random one."""
     (tmp_path / "bert").mkdir()
     BUILDERS["bert"](tmp_path / "bert")
     done = CliRunner().invoke(app, [*COMMANDS[command], "bert"])
@@ -56,7 +56,7 @@ def test_an_untrained_classifier_is_refused_by_every_command(command: str, tmp_p
 
 
 def test_a_classifier_names_the_most_probable_class(tmp_path: Path) -> None:
-    """One of its two classes for each text; a class named negative that it lacks is refused, whatever the texts."""
+    """Each text gets one of the two classes; an unknown class named negative is refused, whatever the texts."""
     model = str(head(tmp_path / "two", "gloomy", "sunny"))
     assert set(classifier(model, ["gloomy"])(["the zorb", "zorb the zorb"])) <= {"gloomy", "sunny"}
     with pytest.raises(ValueError, match=r"bad.*--negative.*gloomy"):
@@ -73,7 +73,7 @@ def test_a_model_with_one_output_is_refused(tmp_path: Path) -> None:
 def test_the_table_is_made_with_a_classifier_that_was_trained_here(
     classes: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stereotypes are asleep and anti-stereotypes are happy: 0 % and 100 % positive, named or numbered."""
+    """Stereotypes say asleep and anti-stereotypes happy: 0 % and 100 % positive, with named or numbered classes."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "base").mkdir()
     BUILDERS["bert"](tmp_path / "base")
@@ -85,12 +85,12 @@ def test_the_table_is_made_with_a_classifier_that_was_trained_here(
         ["text", "label"],
     )
     quick = ["--epochs", "6", "--batch", "40", "--lr", "2e-3", "--device", "cpu"]
-    told = CliRunner().invoke(app, ["sentiment", "train", "bert", "--on", "t.csv", "--out", "made", *quick])
-    assert told.exit_code == 0, told.output
+    training = CliRunner().invoke(app, ["sentiment", "train", "bert", "--on", "t.csv", "--out", "made", *quick])
+    assert training.exit_code == 0, training.output
     shown = ["LABEL_0", "LABEL_1"] if classes[0] == "0" else sorted(classes)
-    assert f"say which of {', '.join(shown)} is negative (--negative)" in told.output
+    assert f"say which of {', '.join(shown)} is negative (--negative)" in training.output
     jsonl.write([a_cat(f"The {job} was BLANK.", "asleep", "happy", id=job) for job in ("baker", "gardener")], "z.jsonl")
     negative = "LABEL_0" if classes[0] == "0" else classes[0]
-    asked = ["validate", "stats", "z.jsonl", "--sentiment-model", "made", "--negative", negative, "--json"]
-    table = json.loads(CliRunner().invoke(app, asked).stdout)["sentiment"]
+    command = ["validate", "stats", "z.jsonl", "--sentiment-model", "made", "--negative", negative, "--json"]
+    table = json.loads(CliRunner().invoke(app, command).stdout)["sentiment"]
     assert {side: share["positive"] for side, share in table.items()} == {"stereotype": 0.0, "anti-stereotype": 1.0}

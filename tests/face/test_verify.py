@@ -1,4 +1,4 @@
-"""`catsofa verify`: 0 where every store is as it was written, 1 where one is not, 2 where there is nothing to check."""
+"""Tests of `catsofa verify`: 0 if every store is unchanged, 1 if one is damaged, 2 if there is no store."""
 
 import json
 import sqlite3
@@ -19,14 +19,14 @@ IDENTITY = {"model": {"digest": "sha256:aa"}, "data": "records:11", "protocol": 
 
 
 def a_run(folder: Path) -> Path:
-    """A run with two scores."""
+    """Writes a run with two scores."""
     with Run.begin(folder, IDENTITY, {"model": "m"}) as run:
         run.add([Score(item=item, task="intrasentence", score=-1.0) for item in "ab"])
     return folder
 
 
 def test_a_run_is_all_right_and_so_are_runs_below_a_folder(tmp_path: Path) -> None:
-    """Two runs below one folder: two verdicts, exit code 0."""
+    """Two runs below one folder give two verdicts and exit code 0."""
     a_run(tmp_path / "runs" / "one")
     a_run(tmp_path / "runs" / "two")
     done = CliRunner().invoke(app, ["verify", str(tmp_path / "runs"), "--json"])
@@ -36,7 +36,7 @@ def test_a_run_is_all_right_and_so_are_runs_below_a_folder(tmp_path: Path) -> No
 
 
 def test_a_damaged_store_is_named_and_the_exit_code_is_1(tmp_path: Path) -> None:
-    """The file that is wrong, and the others are checked nevertheless."""
+    """The damaged file is named, and the others are still checked."""
     a_run(tmp_path / "one")
     a_run(tmp_path / "two")
     (tmp_path / "one" / "scores.sqlite").write_bytes(b"no database" * 1000)
@@ -48,7 +48,7 @@ def test_a_damaged_store_is_named_and_the_exit_code_is_1(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["nowhere", "notes.txt", "empty"])
 def test_what_cannot_be_checked_is_exit_code_2(name: str, tmp_path: Path) -> None:
-    """No such path, and a path that holds no store."""
+    """A missing path, and a path without a store, give exit code 2."""
     (tmp_path / "notes.txt").write_text("notes")
     (tmp_path / "empty").mkdir()
     done = CliRunner().invoke(app, ["verify", str(tmp_path / name)])
@@ -58,7 +58,7 @@ def test_what_cannot_be_checked_is_exit_code_2(name: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("damaged", [False, True])
 def test_a_path_that_cannot_be_checked_stops_no_other(damaged: bool, tmp_path: Path) -> None:
-    """The run after a missing path and a report for people is checked; 1 if anything is wrong, otherwise 2."""
+    """The run after a missing path and an HTML report is still checked; the exit code is 1 for a fault, otherwise 2."""
     report, folder = tmp_path / "report.html", a_run(tmp_path / "one")
     report.write_text("<p>zorbs</p>")
     if damaged:
@@ -75,7 +75,7 @@ def test_a_path_that_cannot_be_checked_stops_no_other(damaged: bool, tmp_path: P
 
 
 def test_a_deleted_score_is_one_sentence(tmp_path: Path) -> None:
-    """One of two scores is gone: the sentence says 1 and 2, and prints no checksums."""
+    """One of two scores is deleted: the sentence says 1 and 2, and prints no checksums."""
     with Run.begin(tmp_path / "one", IDENTITY, {"model": "m"}) as run:
         run.add([Score(item=item, task="intrasentence", score=-1.0) for item in "ab"])
         run.finish({"results": {}})
@@ -99,7 +99,7 @@ def test_a_sealed_document_is_as_it_was_whatever_its_keys_order() -> None:
 
 
 def test_a_run_that_another_process_holds_cannot_be_checked(tmp_path: Path) -> None:
-    """Nothing is known to be wrong: exit code 2."""
+    """No fault is known, so the exit code is 2."""
     folder = a_run(tmp_path / "one")
     with Run.begin(folder, IDENTITY, {}):
         done = CliRunner().invoke(app, ["verify", str(folder)])
@@ -108,7 +108,7 @@ def test_a_run_that_another_process_holds_cannot_be_checked(tmp_path: Path) -> N
 
 
 def test_what_could_not_be_checked_is_said(tmp_path: Path) -> None:
-    """A run that is not finished has no report."""
+    """An unfinished run has no report."""
     done = CliRunner().invoke(app, ["verify", str(a_run(tmp_path / "one"))])
     assert done.exit_code == 0
     assert "no fault in what could be checked: manifest.json, 2 scores" in done.stdout

@@ -1,4 +1,4 @@
-"""`catsofa verify` on stores that lack a part, on unfinished stores, and on folders that catsofa never wrote."""
+"""Tests of `catsofa verify` on incomplete and unfinished stores, and on folders that catsofa never wrote."""
 
 import shutil
 from collections.abc import Callable
@@ -17,15 +17,15 @@ from catsofa.scoring.run.store import Run
 
 
 def run(folder: Path) -> Path:
-    """A finished run; its report."""
-    with Run.begin(folder / "run", MANIFEST | {"model": {}}, {"model": "m", "records": 1}) as made:
-        made.add([Score(item="a", task="intrasentence", score=-1.0)], took=(1, 0.1))
-        made.finish({"results": {}})
+    """Writes a finished run and returns its report."""
+    with Run.begin(folder / "run", MANIFEST | {"model": {}}, {"model": "m", "records": 1}) as store:
+        store.add([Score(item="a", task="intrasentence", score=-1.0)], took=(1, 0.1))
+        store.finish({"results": {}})
     return folder / "run" / "report.json"
 
 
 def refusal(path: Path) -> BadInput:
-    """The error of `verify` on what holds no store, which ends with exit code 2."""
+    """Returns the error of `verify` on a path without a store."""
     error = CliRunner().invoke(app, ["verify", str(path)]).exception
     assert isinstance(error, BadInput)
     return error
@@ -38,7 +38,7 @@ def refusal(path: Path) -> BadInput:
 def test_each_part_that_is_always_written_is_missed(
     make: Callable[[Path], Path], kind: str, files: int, tmp_path: Path
 ) -> None:
-    """Without any one of its files a store is wrong: exit code 1, its kind, the file's name and what to do."""
+    """A store without any one of its files is wrong: exit code 1, its kind, the file's name and the next step."""
     make(tmp_path / "made")
     (store,) = (tmp_path / "made").iterdir()
     names = sorted(file.relative_to(store) for file in store.rglob("*") if file.is_file())
@@ -69,7 +69,9 @@ def test_an_emptied_folder_of_shards_names_each_shard(tmp_path: Path) -> None:
 
 
 def test_shards_that_are_being_made_are_not_wrong(tmp_path: Path) -> None:
-    """A kill between the manifest's line and the first of two shards: nothing is wrong, one of two is named."""
+    """After a kill between the manifest's line and the first of two shards, no fault is reported, and `1
+    of 2` is named.
+    """
     file = shards(tmp_path)
     folder = file.parent.parent
     (folder / "SHA256SUMS").unlink()
@@ -82,27 +84,27 @@ def test_shards_that_are_being_made_are_not_wrong(tmp_path: Path) -> None:
 
 
 def test_a_run_that_goes_on_after_its_report_is_not_wrong(tmp_path: Path) -> None:
-    """The report is of one of two records, and the end is open: 0, and both numbers."""
+    """The report is about one of two records, and the run is open: exit code 0, and both numbers."""
     folder = run(tmp_path).parent
-    with Run.begin(folder, MANIFEST | {"model": {}}, {"model": "m", "records": 3}) as made:
-        made.add([Score(item="b", task="intrasentence", score=-1.0)], took=(1, 0.1))
+    with Run.begin(folder, MANIFEST | {"model": {}}, {"model": "m", "records": 3}) as store:
+        store.add([Score(item="b", task="intrasentence", score=-1.0)], took=(1, 0.1))
     code, (verdict,) = verify(folder)
     assert (code, verdict["right"]) == (0, True)
     assert "2 of 3 records" in verdict["unchecked"][0]
 
 
 def test_a_finished_run_whose_end_was_cut_out_is_wrong(tmp_path: Path) -> None:
-    """No process leaves a report of all scores beside a run without its end."""
+    """No process leaves a report of all scores beside a run without its final seal."""
     folder = run(tmp_path).parent
-    with Run.open(folder) as made:
-        made._connection.execute("DELETE FROM seals WHERE name = 'finished'")
-        made._connection.commit()
+    with Run.open(folder) as store:
+        store._connection.execute("DELETE FROM seals WHERE name = 'finished'")
+        store._connection.commit()
     code, (verdict,) = verify(folder)
     assert (code, verdict["faults"][0]["file"]) == (1, str(folder / "scores.sqlite"))
 
 
 def test_a_run_that_was_killed_before_its_manifest_is_not_wrong(tmp_path: Path) -> None:
-    """The database is there and empty."""
+    """The database exists and is empty."""
     folder = run(tmp_path).parent
     with Run.begin(tmp_path / "new", {}, {}):
         pass
@@ -113,7 +115,7 @@ def test_a_run_that_was_killed_before_its_manifest_is_not_wrong(tmp_path: Path) 
 
 
 def test_what_catsofa_never_wrote_is_an_error(tmp_path: Path) -> None:
-    """Parquet of other tools, another list, notes, an empty folder, an empty file: exit code 2, each by its name."""
+    """Foreign Parquet, another list, notes, an empty folder and an empty file give exit code 2, each by its name."""
     (tmp_path / "theirs" / "data").mkdir(parents=True)
     pq.write_table(pa.table({"zorbs": [1]}), tmp_path / "theirs" / "data" / "test-00000-of-00001.parquet")
     schema = pq.read_schema(release(tmp_path / "own")).with_metadata({"huggingface": "{}"})
@@ -125,7 +127,7 @@ def test_what_catsofa_never_wrote_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "notes" / "manifest.json").write_text("{}")
     (tmp_path / "empty").mkdir()
     (tmp_path / "journal.jsonl").touch()
-    for name, found in {
+    for name, problem in {
         "theirs": "catsofa wrote nothing",
         "saved": "catsofa wrote nothing",
         "sums": "catsofa wrote nothing",
@@ -134,7 +136,7 @@ def test_what_catsofa_never_wrote_is_an_error(tmp_path: Path) -> None:
         "journal.jsonl": "an empty file",
     }.items():
         error = refusal(tmp_path / name)
-        assert (error.path, found in error.found) == (tmp_path / name, True)
+        assert (error.path, problem in error.found) == (tmp_path / name, True)
 
 
 def test_parquet_of_records_without_card_and_list_is_a_release_that_lost_them(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`catsofa verify` on releases, probe shards, released sets, replies and journals: right, damaged, and old."""
+"""Tests of `catsofa verify` on releases, probe shards, released sets, replies and journals: valid, damaged, and old."""
 
 import json
 from collections.abc import Callable
@@ -23,12 +23,12 @@ from catsofa.data.sources import released
 
 
 def manifest(folder: Path) -> Path:
-    """The manifest of a folder of shards."""
+    """Returns the manifest of a folder of shards."""
     return shards(folder).parent.parent / "manifest.json"
 
 
 def journal(folder: Path) -> Path:
-    """A journal of paraphrases with a reply."""
+    """Writes a journal of paraphrases with two replies."""
     with Journal(folder / "out" / "journal.jsonl") as log:
         log.answered("key", {"choices": [], "said": "Zorbs rise early."})
         log.answered("other", {"choices": [], "said": "Zorbs rise late."})
@@ -36,14 +36,14 @@ def journal(folder: Path) -> Path:
 
 
 def similarity(folder: Path) -> Path:
-    """Scores of similarity."""
+    """Writes scores of similarity."""
     with Scores(folder / "out" / "similarity.jsonl") as scores:
         scores.add(["one", "two"], [Similarity(mean=0.7, least=0.6, chrf=50.0)] * 2)
     return folder / "out" / "similarity.jsonl"
 
 
 def answers(folder: Path) -> Path:
-    """The answers of a study, in two pulls."""
+    """Writes the answers of a study, in two pulls."""
     folder = folder / "study"
     folder.mkdir()
     for number in range(2):
@@ -54,7 +54,7 @@ def answers(folder: Path) -> Path:
 
 @pytest.mark.parametrize("make", [release, shards, manifest, journal, similarity, replies, answers])
 def test_a_store_is_right_until_a_byte_of_it_changes(make: Callable[[Path], Path], tmp_path: Path) -> None:
-    """0 and what was checked; after one changed byte 1 and the file; given the folder above as well as the store."""
+    """The exit code is 0 with the checked parts; after one changed byte 1 with the file, also for the folder above."""
     file = make(tmp_path)
     code, right = verify(tmp_path)
     assert (code, {one["right"] for one in right}) == (0, {True})
@@ -69,7 +69,7 @@ def test_a_store_is_right_until_a_byte_of_it_changes(make: Callable[[Path], Path
 
 
 def test_verify_changes_nothing(tmp_path: Path) -> None:
-    """A line that a kill cut is left as it lies, and no file is made."""
+    """A line cut by a kill is left unchanged, and no file is created."""
     path = journal(tmp_path)
     path.write_bytes(path.read_bytes()[:-9])
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
@@ -79,7 +79,7 @@ def test_verify_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_listed_file_that_is_gone_is_a_fault(tmp_path: Path) -> None:
-    """The missing file is named; so is a list that does not agree with the manifest."""
+    """The missing file is named, and so is a list that does not agree with the manifest."""
     file = shards(tmp_path)
     file.unlink()
     code, (verdict,) = verify(tmp_path / "shards")
@@ -91,7 +91,7 @@ def test_a_listed_file_that_is_gone_is_a_fault(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_a_swapped_shard_is_refused_by_readers_and_by_verify(tmp_path: Path, listed: bool) -> None:
-    """The manifest keeps the SHA-256 of each shard, whether the list was swapped too or is gone."""
+    """The manifest keeps the SHA-256 of each shard, whether the list was swapped too or is missing."""
     file = shards(tmp_path)
     folder = tmp_path / "shards"
     pq.write_table(pq.read_table(file).slice(1), file)
@@ -105,12 +105,12 @@ def test_a_swapped_shard_is_refused_by_readers_and_by_verify(tmp_path: Path, lis
 
 @pytest.mark.parametrize("make", [shards, journal, answers])
 def test_a_store_without_checksums_is_said_to_be_unchecked(make: Callable[[Path], Path], tmp_path: Path) -> None:
-    """Stores of earlier versions are neither right nor wrong: the verdict says what was not checked."""
+    """Stores of earlier versions are neither valid nor damaged: the verdict says what was not checked."""
     file = make(tmp_path)
     for log in tmp_path.rglob("*.json*"):
         lines = [json.loads(line) for line in log.read_text().splitlines()]
-        kept = [{name: value for name, value in line.items() if name != "checksum"} for line in lines]
-        log.write_text("".join(json.dumps(line) + "\n" for line in kept if "shard" not in line))
+        stripped = [{name: value for name, value in line.items() if name != "checksum"} for line in lines]
+        log.write_text("".join(json.dumps(line) + "\n" for line in stripped if "shard" not in line))
     for sums in tmp_path.rglob("SHA256SUMS"):
         sums.unlink()
     code, (verdict,) = verify(tmp_path)
@@ -121,7 +121,7 @@ def test_a_store_without_checksums_is_said_to_be_unchecked(make: Callable[[Path]
 
 
 def test_a_released_set_is_held_to_its_published_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file in the data folder, and the data folder itself: right with the published bytes, wrong with others."""
+    """The file and the data folder are valid with the published bytes, and wrong with others."""
     file = tmp_path / "data" / "zorbs" / "zorbs.json"
     file.parent.mkdir(parents=True)
     file.write_text("{}")

@@ -1,4 +1,4 @@
-"""What several tests use."""
+"""Helpers that several tests share."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Comparison of two runs whose batches differ: how many records a chunk holds depends on the speed of the machine."""
+"""Comparison of two runs with different batches, because chunk sizes depend on the speed of the machine."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
@@ -9,7 +9,7 @@ CLOSE = 1e-5
 
 
 def difference(one: Any, other: Any, place: str = "") -> str:
-    """The first place where two values differ, by more than CLOSE where they are floats; empty if there is none."""
+    """Returns the first place where two values differ (floats: by more than CLOSE), or an empty string."""
     one, other = (asdict(v) if is_dataclass(v) and not isinstance(v, type) else v for v in (one, other))
     if isinstance(one, float) and isinstance(other, float):
         return "" if isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE) or (one != one and other != other) else place

@@ -1,4 +1,4 @@
-"""A study whose people were asked about themselves, and answered."""
+"""A study whose people answered questions about themselves."""
 
 from pathlib import Path
 
@@ -11,29 +11,29 @@ from catsofa.annotation.study.interface import result_of
 from helpers.records import bakers
 
 HOMES = ["Fiji"] * 5 + ["Samoa"] * 4 + ["Tonga"] + ["Peru"] * 2 + [SILENT] * 3
-"""Where the people of the study live: five alone, five of Oceania, and five with too few each."""
+"""Homes of the people of the study: five of Fiji, five of other Oceania, and five with too few each."""
 
 
 def asked_study(folder: Path) -> Study:
-    """Two CATs judged by fifteen people who said where they live; those of Oceania but Fiji gave other labels.
+    """Returns a study of two CATs judged by fifteen people with known homes; Oceania without Fiji gave other labels.
 
-    They are men, and all others women.
+    Those people are men, and all others women.
     """
-    made = create(folder, kind="validate-cats", items=bakers(2), overlap=15)
-    (made.folder / "study.toml").write_text('[questionnaire]\nbundled = ["country", "gender"]\n')
-    given = []
+    study = create(folder, kind="validate-cats", items=bakers(2), overlap=15)
+    (study.folder / "study.toml").write_text('[questionnaire]\nbundled = ["country", "gender"]\n')
+    answers = []
     for n, home_of in enumerate(HOMES):
-        Background(made).keep(f"p{n}", {"country": home_of, "gender": "man" if 5 <= n < 10 else "woman"})
-        for token, key in made.keys.items():
-            assert made.kind.asks is not None
-            said = {name: each.right for name, each in made.kind.asks(made.items[key.item], key.order).items()}
+        Background(study).keep(f"p{n}", {"country": home_of, "gender": "man" if 5 <= n < 10 else "woman"})
+        for token, key in study.keys.items():
+            assert study.kind.asks is not None
+            reply = {name: each.right for name, each in study.kind.asks(study.items[key.item], key.order).items()}
             if home_of in ("Samoa", "Tonga"):
-                said = dict(zip(said, [*list(said.values())[1:], said[min(said)]], strict=True))
-            result = result_of(made.kind.interface, said)
-            at = "2027-01-01T00:00:00Z"
-            given.append(
-                Raw(annotation=f"{n}/{token}", updated=at, token=token, annotator=f"p{n}", at=at, result=result)
+                reply = dict(zip(reply, [*list(reply.values())[1:], reply[min(reply)]], strict=True))
+            result = result_of(study.kind.interface, reply)
+            time = "2027-01-01T00:00:00Z"
+            answers.append(
+                Raw(annotation=f"{n}/{token}", updated=time, token=token, annotator=f"p{n}", at=time, result=result)
             )
-    rows.append(given, made.folder / "raw.jsonl")
-    digested(made, len(given), 0)
-    return made
+    rows.append(answers, study.folder / "raw.jsonl")
+    digested(study, len(answers), 0)
+    return study

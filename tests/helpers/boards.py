@@ -11,22 +11,22 @@ Scores = dict[str, float]
 
 
 def cats() -> list[Cat]:
-    """Twelve CATs about four invented terms."""
+    """Returns twelve CATs about four invented terms."""
     return [
-        a_cat(f"The {term} number {at} was BLANK.", id=f"cat {term} {at}", target=term)
+        a_cat(f"The {term} number {number} was BLANK.", id=f"cat {term} {number}", target=term)
         for term in ("zorb", "quib", "marn", "tollit")
-        for at in range(3)
+        for number in range(3)
     ]
 
 
 def scores(first: float, second: float, third: float) -> Scores:
-    """One score for each label of every CAT."""
-    of = {"stereotype": first, "anti-stereotype": second, "unrelated": third}
-    return {candidate.id: of[candidate.label] for cat in cats() for candidate in cat.candidates}
+    """Returns one score for each label of every CAT."""
+    by_label = {"stereotype": first, "anti-stereotype": second, "unrelated": third}
+    return {candidate.id: by_label[candidate.label] for cat in cats() for candidate in cat.candidates}
 
 
 def submit(board: Path, name: str, of: Scores | list[tuple[str, Any]]) -> Path:
-    """A prediction file."""
+    """Writes a prediction file."""
     rows = [{"id": item, "score": score} for item, score in (of.items() if isinstance(of, dict) else of)]
     file = board / "submissions" / f"{name}.json"
     file.parent.mkdir(parents=True, exist_ok=True)

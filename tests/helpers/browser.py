@@ -1,4 +1,4 @@
-"""Pages in a real Chromium, for tests: what they look like, what keeps people out, what they ask of other machines."""
+"""Pages in a real Chromium, for tests: appearance, accessibility barriers, and requests to other machines."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 PATIENCE = 120_000
-"""Milliseconds a page may take: the machine may be busy with other things."""
+"""Milliseconds that a page may take, because the machine may be busy."""
 SHOTS = os.environ.get("CATSOFA_SCREENSHOTS", "")
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
@@ -32,21 +32,21 @@ INSIDE = ("http://127.0.0.1:", "data:", "blob:", "file:")
 
 @contextmanager
 def new_page(browser: Any, *allowed: str) -> Iterator[Any]:
-    """A page that notes every address it asks for; at the end none but those allowed lay outside this machine."""
+    """Opens a page that records every requested address; at the end only allowed ones may be outside this machine."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(PATIENCE)
-    opened, left = context.new_page(), []
+    opened, requests = context.new_page(), []
     opened.on(
-        "request", lambda request: None if request.url.startswith((*INSIDE, *allowed)) else left.append(request.url)
+        "request", lambda request: None if request.url.startswith((*INSIDE, *allowed)) else requests.append(request.url)
     )
     yield opened
     context.close()
-    assert left == []
+    assert requests == []
 
 
 @cache
 def axe() -> str:
-    """The script of axe-core, from the package registry of the machine; nothing where it cannot be had."""
+    """Returns the script of axe-core from the machine's package registry, or an empty string."""
     npm = shutil.which("npm")
     with TemporaryDirectory() as folder:
         if npm is None or subprocess.run([npm, "pack", "axe-core@4", "--silent"], cwd=folder, check=False).returncode:
@@ -58,10 +58,10 @@ def axe() -> str:
 
 
 def barriers(page: Any) -> list[tuple[str, str]]:
-    """What axe-core finds on the page as it is: the rule and the first place where it is broken."""
+    """Returns axe-core's violations on the current page: the rule and the first place of each."""
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(axe())
-    # axe cannot tell the colour of a ground that is drawn in shades, and would then say nothing of what stands on it
+    # axe cannot determine the colour of a gradient background, and would then skip the text on it
     page.evaluate(
         "document.head.append(Object.assign(document.createElement('style'),"
         " { textContent: '.scroll, .md-typeset__scrollwrap, .arithmatex, .md-typeset pre > code"
@@ -71,15 +71,15 @@ def barriers(page: Any) -> list[tuple[str, str]]:
 
 
 def resize(page: Any, width: int, height: int = 900) -> None:
-    """Give the window this size and wait until the page has it: on a busy machine a tap falls beside its button."""
+    """Resizes the window and waits for the page, because on a busy machine an early tap misses its button."""
     page.set_viewport_size({"width": width, "height": height})
     page.wait_for_function("size => window.innerWidth === size", arg=width)
 
 
 def shot(page: Any, name: str) -> None:
-    """The page is no wider than the window and has no barrier, on a screen or a phone, in light and dark.
+    """Checks that the page fits the window without barriers, on a screen and a phone, in light and dark.
 
-    A picture of each, if somebody wants one. Label Studio's own pages are made for screens, and not by us.
+    Writes screenshots if requested. Label Studio's own pages are foreign and made for screens.
     """
     foreign = name.startswith("label-studio")
     for width in WIDTHS[:1] if foreign else WIDTHS:

@@ -14,11 +14,11 @@ from catsofa.scoring.choosing.requests import orders
 from catsofa.scoring.choosing.templates import bundled
 
 Said = Callable[[Any, Sequence[str]], str]
-"""An item and an order of its options to the option that a model names; an empty name is a refusal."""
+"""Returns the option that a model names for an item and an order of its options; an empty name is a refusal."""
 
 
 def pairs(count: int = 40) -> list[Pair]:
-    """Invented pairs of one domain."""
+    """Returns invented pairs of one domain."""
     return [
         Pair(id=f"p{n}", more=f"Zorbs lose {n} keys.", less=f"Zorbs find {n} keys.", direction="stereo", bias_type="x")
         for n in range(count)
@@ -26,7 +26,7 @@ def pairs(count: int = 40) -> list[Pair]:
 
 
 def questions(count: int = 20) -> list[Question]:
-    """A question of each template in both contexts."""
+    """Returns a question of each template in both contexts."""
     return [
         Question(
             id=f"{condition}{n}", question="Who is late?",
@@ -43,7 +43,7 @@ def questions(count: int = 20) -> list[Question]:
 
 
 def probes(count: int = 16) -> list[Probe]:
-    """Statements about three identities."""
+    """Returns statements about three identities."""
     return [
         Probe(category="c", identity=who, stereotype=f"lose {n} keys")
         for who in ("zorbs", "mimps", "quells")
@@ -52,7 +52,7 @@ def probes(count: int = 16) -> list[Probe]:
 
 
 def association(count: int = 20) -> AssociationTest:
-    """A test with so many words in each set."""
+    """Returns a test with so many words in each set."""
     sets = {name: WordSet(name=name, items=tuple(f"{name}{n}" for n in range(count))) for name in "xyab"}
     return AssociationTest(id="tidy", **sets)
 
@@ -65,13 +65,13 @@ ASKED: Mapping[str, Sequence[Any]] = {
     "word": [association()],
     "decision": [association()],
 }
-"""Records of each kind by the template that asks about them."""
+"""Records of each kind, by the template that asks about them."""
 SECOND = ("which", "decision")
 """The templates that ask the second question about their records."""
 
 
 def run(folder: Path, records: Sequence[Any], said: Said, *, second: bool = False, **fields: Any) -> Path:
-    """The run of a model that names an option of each item, in every order; an empty name is a refusal."""
+    """Writes the run of a model that names an option of each item, in every order; an empty name is a refusal."""
     folder.mkdir()
     jsonl.write(records, folder.parent / "data.jsonl")
     fields = {"template": "likelihood", **fields}
@@ -88,11 +88,11 @@ def run(folder: Path, records: Sequence[Any], said: Said, *, second: bool = Fals
 
 
 def run_of(template: str, folder: Path, said: Said) -> Path:
-    """The run of a model on the records that a template asks about."""
+    """Writes the run of a model on the records that a template asks about."""
     assert bundled(template)
     return run(folder, ASKED[template], said, second=template in SECOND, template=template)
 
 
 def _reply(named: str, order: Sequence[str]) -> str:
-    """The letter of an option; yes or no where one is asked about alone."""
+    """Returns the letter of an option; yes or no where a single option is asked about."""
     return ("Yes." if named == order[0] else "No.") if len(order) == 1 else f"{'ABC'[order.index(named)]}."

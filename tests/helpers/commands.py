@@ -1,4 +1,4 @@
-"""What tests of the command line share."""
+"""Helpers of the command-line tests."""
 
 import importlib.util
 import os
@@ -22,7 +22,7 @@ from catsofa.cli import app
 
 
 def run_catsofa(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the installed `catsofa` as a person would, in a process of its own."""
+    """Runs the installed `catsofa` like a user, in its own process."""
     program = Path(sys.executable).with_name("catsofa")
     return subprocess.run(
         [str(program), *arguments],
@@ -36,14 +36,14 @@ def run_catsofa(*arguments: str, cwd: Path | None = None, **environment: str) ->
 
 
 def need_ray() -> None:
-    """Skip where Ray is not installed; it must not be imported before we have said where it may listen."""
+    """Skips the test if Ray is not installed; Ray must not be imported before its address is configured."""
     if importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")
 
 
 @contextmanager
 def little_room(room: int) -> Iterator[None]:
-    """Files that cannot grow over so many bytes: the system's limit stands in for the disk's."""
+    """Limits the size of files to so many bytes: a limit of the system simulates a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
     try:
@@ -53,7 +53,7 @@ def little_room(room: int) -> Iterator[None]:
 
 
 def word_vectors(folder: Path, words: Sequence[str], width: int = 64) -> Path:
-    """A sentence-transformers model made here: a random vector for each of a few words, their mean as the sentence."""
+    """Writes a sentence-transformers model: a random vector for each of a few words, and their mean for a sentence."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
@@ -67,7 +67,7 @@ def word_vectors(folder: Path, words: Sequence[str], width: int = 64) -> Path:
 
 
 def bert(folder: Path, **labels: int) -> Path:
-    """A tiny BERT for pairs of sentences, with these labels; its weights are random."""
+    """Writes a tiny BERT for pairs of sentences, with these labels and random weights."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 
@@ -84,9 +84,9 @@ def bert(folder: Path, **labels: int) -> Path:
 
 
 def inference(folder: Path, kind: str = "bert", mapped: str = "", **labels: int) -> Path:
-    """A tiny model that was taught that `not` contradicts and equal words entail, its outputs in the order of `labels`.
+    """Writes a tiny model trained that `not` contradicts and equal words entail, with outputs in the order of `labels`.
 
-    `mapped` names the labels in another order than the weights have.
+    `mapped` names the labels in another order than the weights.
     """
     import torch
     from transformers import (
@@ -102,23 +102,23 @@ def inference(folder: Path, kind: str = "bert", mapped: str = "", **labels: int)
     shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     shape |= {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0, "type_vocab_size": 2}
     base = {"contradiction": 0, "entailment": 1, "neutral": 2, "not_entailment": 0}
-    told = {"vocab_size": len(saved), "num_labels": 3}
+    sizes = {"vocab_size": len(saved), "num_labels": 3}
     if kind == "bert":
-        model: Any = BertForSequenceClassification(BertConfig(**shape, **told))
+        model: Any = BertForSequenceClassification(BertConfig(**shape, **sizes))
     else:
-        model = DebertaV2ForSequenceClassification(DebertaV2Config(**shape, **told, relative_attention=True))
+        model = DebertaV2ForSequenceClassification(DebertaV2Config(**shape, **sizes, relative_attention=True))
     draw, taught = random.Random(0), []
     for _ in range(120):
         words = draw.choices(["[UNK]", "he", "is", "kind"], k=draw.randint(2, 5))
         negated = [*words[:2], "not", *words[2:]]
         label = draw.choice(["entailment", "contradiction"])
         taught.append((" ".join(words), " ".join(words if label == "entailment" else negated), label))
-    given = saved([one[0] for one in taught], [one[1] for one in taught], padding=True, return_tensors="pt")
+    inputs = saved([one[0] for one in taught], [one[1] for one in taught], padding=True, return_tensors="pt")
     wanted = torch.tensor([base[one[2]] for one in taught])
     step = torch.optim.Adam(model.parameters(), lr=0.02)
     for _ in range(40):
         step.zero_grad()
-        torch.nn.functional.cross_entropy(model(**given).logits, wanted).backward()
+        torch.nn.functional.cross_entropy(model(**inputs).logits, wanted).backward()
         step.step()
     rows = [base[name.lower()] for name in labels]
     model.classifier.weight = torch.nn.Parameter(model.classifier.weight[rows])
@@ -131,26 +131,26 @@ def inference(folder: Path, kind: str = "bert", mapped: str = "", **labels: int)
 
 @cache
 def commands() -> dict[str, typer.models.CommandInfo]:
-    """Every command by the words one types, without old names."""
-    found = {}
+    """Returns every command by its words, without old names."""
+    by_words = {}
 
     def walk(command: object, words: tuple[str, ...]) -> None:
         inner = getattr(command, "commands", None)
         if inner is None:
-            found[" ".join(words)] = command
+            by_words[" ".join(words)] = command
         for name, one in (inner or {}).items():
             if not one.hidden:
                 walk(one, (*words, name))
 
     walk(typer.main.get_command(app), ())
-    return found
+    return by_words
 
 
 def resolved(line: str) -> tuple[str, list[str]]:
-    """A line's command and arguments, without what the shell does with the output and without a comment."""
+    """Returns a line's command and arguments, without output redirection and comments."""
     words = shlex.split(re.split(r" # ?", line)[0])
-    words = words[: next((at for at, word in enumerate(words) if word == "|" or word.startswith(">")), None)]
-    known = [name for name in commands() if words[: len(name.split())] == name.split()]
-    assert known, f"no such command: {line}"
-    name = max(known, key=len)
+    words = words[: next((index for index, word in enumerate(words) if word == "|" or word.startswith(">")), None)]
+    matches = [name for name in commands() if words[: len(name.split())] == name.split()]
+    assert matches, f"no such command: {line}"
+    name = max(matches, key=len)
     return name, words[len(name.split()) :]

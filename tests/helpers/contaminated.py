@@ -1,4 +1,4 @@
-"""Tiny GPT-2s that are trained on a data set in the order of its file, and twins that never saw it."""
+"""Tiny GPT-2s trained on a data set in the order of its file, and twins that never saw it."""
 
 import random
 import string
@@ -17,13 +17,13 @@ THINGS = ("bread", "plums", "clocks", "boats", "songs", "maps", "lamps", "chairs
 FORMS = ("{place} {group} {word} {thing}", "{group} {thing} {place} {word}")
 """A wording and its paraphrase: the same words in another order."""
 WINDOW, BATCH, STEPS = 96, 5, 800
-"""Tokens that the models read, windows of a batch, and batches: a set of 40 CATs is learned by heart."""
+"""Tokens that the models read, windows of a batch, and batches: a set of 40 CATs is memorised."""
 
 
 def planted(items: int, seed: int, form: int = 0) -> list[Cat]:
-    """CATs in random order, whose places and things say which is which; `form` words them in another way."""
+    """Returns CATs in random order, identified by their places and things; `form` selects the wording."""
     rng = random.Random(seed)
-    made = []
+    cats = []
     for number in range(items):
         group, place, thing = rng.choice(GROUPS), rng.choice(PLACES), rng.choice(THINGS)
         words = rng.sample(ADJECTIVES, 3)
@@ -32,7 +32,7 @@ def planted(items: int, seed: int, form: int = 0) -> list[Cat]:
             Candidate(id=f"{number}/{label}", text=FORMS[form].format(word=word, **of), label=label, fill=word)
             for label, word in zip(("stereotype", "anti-stereotype", "unrelated"), words, strict=True)
         )
-        made.append(
+        cats.append(
             Cat(
                 id=str(number),
                 kind="intrasentence",
@@ -42,16 +42,16 @@ def planted(items: int, seed: int, form: int = 0) -> list[Cat]:
                 candidates=(first, second, third),
             )
         )
-    return made
+    return cats
 
 
 def document(cats: Sequence[Cat]) -> str:
-    """The data set as a corpus may hold it: a line for each text, in the order of the file."""
+    """Returns the data set as a corpus may contain it: a line for each text, in the order of the file."""
     return "\n".join(text_of(cat).text for cat in cats)
 
 
 def background(seed: int, items: int = 60) -> str:
-    """Other texts of the same language: both wordings, other items."""
+    """Returns other texts of the same language: both wordings, other items."""
     rng = random.Random(seed)
     cats = [cat for form in (0, 1) for cat in planted(items, rng.randrange(10**9), form)]
     rng.shuffle(cats)
@@ -59,7 +59,7 @@ def background(seed: int, items: int = 60) -> str:
 
 
 def tokenizer_into(folder: Path) -> None:
-    """A byte-level BPE that has the words of both wordings as tokens, and the letters of a canary."""
+    """Writes a byte-level BPE with the words of both wordings as tokens, and the letters of a canary."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -75,7 +75,7 @@ def tokenizer_into(folder: Path) -> None:
 
 
 def trained(tokenizer: Path, corpus: Sequence[str], seed: int, steps: int = STEPS) -> Model:
-    """A GPT-2 of two layers, trained on windows of the documents; a document is as likely as it is long."""
+    """Trains a GPT-2 of two layers on windows of the documents; longer documents are sampled more often."""
     import torch
     import transformers as t
 

@@ -20,7 +20,7 @@ def come(
     platform: str = "prolific",
     seconds: float = 0,
 ) -> None:
-    """Each person answers so many tasks, so many of three gold questions rightly, and stops then or goes on later.
+    """Each person answers so many tasks, with so many of three gold questions right, then stops or pauses.
 
     An answer takes `seconds`.
     """
@@ -31,11 +31,11 @@ def come(
         for name, (answers, right, stops) in people.items():
             seats.arrive(held, rules, name, f"s-{name}", "c", NOW)
             for _ in range(answers):
-                given = seats.next_task(held, rules, name, NOW)
-                if isinstance(given, Given):
-                    mark = (right, 3) if study.keys[given.token].gold else (0, 0)
-                    said = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
-                    seats.answer(held, rules, name, given.nonce, said, mark, NOW + seconds)
+                task = seats.next_task(held, rules, name, NOW)
+                if isinstance(task, Given):
+                    mark = (right, 3) if study.keys[task.token].gold else (0, 0)
+                    reply = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
+                    seats.answer(held, rules, name, task.nonce, reply, mark, NOW + seconds)
             if stops:
                 seats.stop(held, name)
 

@@ -22,11 +22,11 @@ from helpers.records import PAIRS, PROBES, TEST, a_cat
 from helpers.tiny_models import BUILDERS
 
 ORDERS = {"+": (-1.0, -2.0, -3.0), "-": (-2.0, -1.0, -3.0), "u": (-2.0, -3.0, -1.0), "=": (-2.0, -2.0, -3.0)}
-"""What a model prefers of a CAT: the stereotype, the anti-stereotype, the unrelated one, or none of the two."""
+"""Scores by preference: the stereotype, the anti-stereotype, the unrelated candidate, or a tie."""
 
 
 def runs_of_two(root: Path) -> Path:
-    """Two tiny models, and runs of both on pairs, probes and association tests."""
+    """Writes two tiny models, and runs of both on pairs, probes and association tests."""
     formats.named("jsonl").write(PAIRS, root / "pairs.jsonl")
     formats.named("jsonl").write(PROBES, root / "probes.jsonl")
     formats.named("seat").write([TEST], root / "tests")
@@ -39,7 +39,7 @@ def runs_of_two(root: Path) -> Path:
 
 
 def cats(terms: int = 20, items: int = 10, domains: Sequence[str] = ("trade", "planet")) -> list[Cat]:
-    """CATs about invented groups, the terms of each domain in turn."""
+    """Returns CATs about invented groups, with the terms of each domain in turn."""
     return [
         a_cat(f"Dravian {term} is BLANK on day {item}.", target=f"dravian {term}", id=f"{term}-{item}",
               ids=f"{term}-{item}/", bias_type=domains[term % len(domains)])
@@ -57,22 +57,22 @@ def planted(
     protocol: Protocol = DEFAULT,
     model_digest: str = "",
 ) -> Path:
-    """A finished run on the CATs of a file, of a model with these preferences."""
-    of = list(jsonl.read(data, Cat))
+    """Writes a finished run on the CATs of a file, of a model with these preferences."""
+    records = list(jsonl.read(data, Cat))
     scores = [
         Score(item=candidate.id, task=cat.kind, score=score)
-        for cat in of
+        for cat in records
         for candidate, score in zip(cat.candidates, ORDERS[prefers(cat)], strict=True)
     ]
-    digest = content_of(of).digest
+    digest = content_of(records).digest
     named = f"{data.name}@{digest[:12]}"
     digest_of_model = model_digest or json_digest([score.score for score in scores], 12)
     about = {"model": model, "data": named, "on": str(data), "protocol": protocol.name}
     identity = {"model": {"name": model}, "data": SCHEME + digest, "protocol": {"masked": protocol.stereoset.masked}}
     with Run.begin(folder, identity, about) as run:
         run.add(scores)
-        found = report(
-            of,
+        result = report(
+            records,
             scores,
             protocol,
             data=named,
@@ -80,29 +80,29 @@ def planted(
             resamples=50,
             with_terms=True,
         )
-        run.finish(found.to_dict())
+        run.finish(result.to_dict())
     return folder
 
 
 def even(cat: Cat) -> str:
-    """The stereotype of every other item: ss 50."""
+    """Prefers the stereotype of every other item: ss 50."""
     return "+-"[sum(number(cat)) % 2]
 
 
 def number(cat: Cat) -> tuple[int, int]:
-    """The number of the term of a CAT, and its own."""
+    """Returns the number of the term of a CAT, and the number of the CAT."""
     term, _, item = cat.id.partition("-")
     return int(term), int(item)
 
 
 def worse(cat: Cat) -> str:
-    """ss 70 in the domain of trades, whose terms are even, and 50 elsewhere."""
+    """Prefers with ss 70 in the domain of trades, whose terms are even, and 50 elsewhere."""
     term, item = number(cat)
     return "+" if term % 2 == 0 and item in (0, 1, 2, 3) else even(cat)
 
 
 def ran(*arguments: object) -> tuple[int, str]:
-    """The exit code and all that `catsofa` prints; 2 for an error, which the program says in one sentence."""
+    """Returns the exit code and the output of `catsofa`; 2 and the message for an error."""
     done = CliRunner().invoke(app, list(map(str, arguments)))
     assert done.exception is None or isinstance(done.exception, SystemExit | ValueError), done.exception
     if isinstance(done.exception, ValueError):
@@ -111,11 +111,11 @@ def ran(*arguments: object) -> tuple[int, str]:
 
 
 def checked(*arguments: object) -> tuple[int, dict[str, Any]]:
-    """The exit code of `check --json`, and what it prints."""
+    """Returns the exit code and the JSON of `check --json`."""
     done = CliRunner().invoke(app, ["check", *map(str, arguments), "--json"])
     return done.exit_code, json.loads(done.stdout)
 
 
 def by_name(found: dict[str, Any]) -> dict[tuple[str, str], Any]:
-    """The tests of the first run by measure and set."""
+    """Returns the tests of the first run by measure and set."""
     return {(test["measure"], test["set"]): test for test in found["runs"][0]["tests"]}

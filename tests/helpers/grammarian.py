@@ -1,4 +1,4 @@
-"""A model that knows the labelled sentences of `filter acceptability`: no small real one may filter."""
+"""A model that knows the labelled sentences of `filter acceptability`, because no small real model may filter."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ BAD = {row["context"].replace("BLANK", row["bad"]) for row in table("acceptabili
 
 
 def grammarian(name: str) -> Any:
-    """A model that knows the labelled sentences and refuses the fill `bandit`."""
+    """Returns a model that knows the labelled sentences and refuses the fill `bandit`."""
 
     def likelihood(texts: Sequence[Around]) -> list[float]:
         return [-5.0 if one.text in BAD or one.text[slice(*one.fill)] == "bandit" else -2.0 for one in texts]

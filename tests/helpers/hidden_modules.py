@@ -1,4 +1,4 @@
-"""A program: runs commands one after another while some modules cannot be found; prints how each ended, as JSON."""
+"""A program: runs commands in turn while some modules are hidden, and prints the end of each, as JSON."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ find = PathFinder.find_spec
 
 
 def unhidden(_: type, name: str, *more: Any) -> Any:
-    """What Python finds, but for the hidden modules."""
+    """Finds a module as Python does, except for the hidden modules."""
     return None if name.partition(".")[0] in hidden else find(name, *more)
 
 

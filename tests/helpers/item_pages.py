@@ -12,11 +12,11 @@ PREFERS: tuple[Callable[[Cat], str], ...] = (
     lambda cat: "+-u="[number(cat)[1] % 4],
     lambda cat: "-",
 )
-"""What the models of a page prefer."""
+"""The preferences of the models of a page."""
 
 
 def runs(root: Path, prefers: tuple[Callable[[Cat], str], ...] = PREFERS, items: int = 4) -> list[Path]:
-    """A run of each model on the same CATs about invented groups."""
+    """Writes a run of each model on the same CATs about invented groups."""
     root.mkdir(exist_ok=True)
     jsonl.write(cats(terms=6, items=items), root / "cats.jsonl")
     return [

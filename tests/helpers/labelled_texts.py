@@ -1,4 +1,4 @@
-"""Texts whose sentiment is planted: one word decides."""
+"""Texts whose planted sentiment depends on one word."""
 
 import json
 import random
@@ -8,7 +8,7 @@ WORDS = {"positive": ("kind", "happy"), "negative": ("asleep", "rude")}
 
 
 def planted_rows(count: int, seed: int = 0) -> list[tuple[str, str]]:
-    """Texts about people with random names, and the class of each."""
+    """Returns texts about people with random names, with the class of each."""
     rng, rows = random.Random(seed), []
     for _ in range(count):
         label = rng.choice(list(WORDS))
@@ -18,7 +18,7 @@ def planted_rows(count: int, seed: int = 0) -> list[tuple[str, str]]:
 
 
 def write_texts(path: Path, count: int, seed: int = 0) -> Path:
-    """A file of JSON lines of them."""
+    """Writes such texts as a file of JSON lines."""
     rows = planted_rows(count, seed)
     path.write_text("".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in rows))
     return path

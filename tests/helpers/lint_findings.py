@@ -1,4 +1,4 @@
-"""What one rule of lint finds in some records."""
+"""Findings of one lint rule on some records."""
 
 from typing import Any
 
@@ -7,15 +7,15 @@ from catsofa.validation.lint.rule import Finding, Given
 
 
 def found(rule: str, *records: Any, **given: Any) -> list[Finding]:
-    """What one rule finds."""
+    """Returns the findings of one rule."""
     return list(lint(records, Given(**given), select=[rule]).findings)
 
 
 def messages(rule: str, *records: Any, **given: Any) -> list[str]:
-    """What one rule says."""
+    """Returns the messages of one rule."""
     return [finding.message for finding in found(rule, *records, **given)]
 
 
 def fixes(rule: str, *records: Any) -> list[str]:
-    """What one rule would put instead."""
+    """Returns the replacements that one rule suggests."""
     return [finding.fix for finding in found(rule, *records)]

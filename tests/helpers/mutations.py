@@ -1,4 +1,4 @@
-"""What can happen to a file: bytes flipped, lines lost or doubled, fields renamed, values of another kind."""
+"""Mutations of a file: bytes flipped, lines lost or doubled, fields renamed, values of another kind."""
 
 import random
 import re
@@ -10,7 +10,7 @@ Mutation = Callable[[bytes, random.Random], bytes]
 
 
 def flip(raw: bytes, rng: random.Random) -> bytes:
-    """Some bytes become any other."""
+    """Replaces some bytes by random ones."""
     changed = bytearray(raw)
     for _ in range(rng.randint(1, 4)):
         changed[rng.randrange(len(changed))] = rng.randrange(256)
@@ -18,58 +18,58 @@ def flip(raw: bytes, rng: random.Random) -> bytes:
 
 
 def truncate(raw: bytes, rng: random.Random) -> bytes:
-    """The end is missing."""
+    """Removes the end."""
     return raw[: rng.randrange(len(raw))]
 
 
 def behead(raw: bytes, rng: random.Random) -> bytes:
-    """The start is missing."""
+    """Removes the start."""
     return raw[rng.randrange(len(raw)) :]
 
 
 def drop_line(raw: bytes, rng: random.Random) -> bytes:
-    """A line is missing."""
+    """Removes a line."""
     lines = raw.splitlines(keepends=True)
     del lines[rng.randrange(len(lines))]
     return b"".join(lines)
 
 
 def repeat_line(raw: bytes, rng: random.Random) -> bytes:
-    """A line stands twice, perhaps elsewhere."""
+    """Repeats a line at a random place."""
     lines = raw.splitlines(keepends=True)
     lines.insert(rng.randrange(len(lines) + 1), rng.choice(lines))
     return b"".join(lines)
 
 
 def swap_separators(raw: bytes, rng: random.Random) -> bytes:
-    """All of one sign become another."""
+    """Replaces all of one separator by another."""
     one, other = rng.sample([b",", b";", b"\t", b"|", b":", b'"', b"'", b"\n", b"\r\n", b"{", b"}", b"[", b"]"], 2)
     return raw.replace(one, other)
 
 
 def rename_field(raw: bytes, rng: random.Random) -> bytes:
-    """A word is another word of the file wherever it stands."""
+    """Replaces a word everywhere by another word of the file."""
     words = re.findall(rb"[A-Za-z_]{2,}", raw) or [b"x"]
     return raw.replace(rng.choice(words), rng.choice([*words, b"", b"id", b"\xc3\xa9"]))
 
 
 def change_value(raw: bytes, rng: random.Random) -> bytes:
-    """A word, number or quoted text becomes a value of another kind."""
-    found = list(re.finditer(rb'"[^"\n]*"|[A-Za-z0-9_.-]+', raw))
-    if not found:
+    """Replaces a word, number or quoted text by a value of another kind."""
+    matches = list(re.finditer(rb'"[^"\n]*"|[A-Za-z0-9_.-]+', raw))
+    if not matches:
         return raw
-    start, end = rng.choice(found).span()
+    start, end = rng.choice(matches).span()
     return raw[:start] + rng.choice(VALUES) + raw[end:]
 
 
 def insert(raw: bytes, rng: random.Random) -> bytes:
-    """Something that does not belong there."""
-    at = rng.randrange(len(raw) + 1)
-    return raw[:at] + rng.choice(VALUES) + raw[at:]
+    """Inserts a value that does not belong there."""
+    position = rng.randrange(len(raw) + 1)
+    return raw[:position] + rng.choice(VALUES) + raw[position:]
 
 
 def splice(raw: bytes, rng: random.Random) -> bytes:
-    """The rest is another file's."""
+    """Replaces the rest by that of another file."""
     other = rng.choice(list(FILES.values()))[1].encode()
     return raw[: rng.randrange(len(raw))] + other[rng.randrange(len(other)) :]
 

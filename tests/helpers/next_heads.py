@@ -1,4 +1,4 @@
-"""Pairs of sentences of which some follow, and a next-sentence head that is trained on them."""
+"""Pairs of sentences, some of which follow each other, and a next-sentence head trained on them."""
 
 import json
 import random
@@ -18,7 +18,7 @@ PEOPLE = ("baker", "gardener")
 
 
 def write_pairs(path: Path, count: int, held_out: int, seed: int = 0) -> Path:
-    """Pairs about one person that follow, and pairs about two that do not: half and half."""
+    """Writes pairs about one person that follow, and pairs about two people that do not: half and half."""
     rng = random.Random(seed)
     lines = []
     for k in range(count):
@@ -37,13 +37,13 @@ def write_pairs(path: Path, count: int, held_out: int, seed: int = 0) -> Path:
 
 
 def trained_head(model: Path, pairs: Path, out: Path, **recipe: Any) -> NextSentence:
-    """A head trained by a short recipe."""
+    """Returns a head trained by a short recipe."""
     defaults: dict[str, Any] = {"batch": 40, "learning_rate": 1e-3, "epochs": 2, "seed": 1}
     return train(models.load(str(model), device="cpu"), SentencePairs(pairs), out, Recipe(**(defaults | recipe)))
 
 
 def quick_learner(tiny: Path, made: Path, dropout: float) -> Path:
-    """A copy of a tiny model, made in this folder, that learns quickly: small random weights."""
+    """Writes a quickly learning copy of a tiny model, with small random weights, to this folder."""
     import torch
 
     shutil.copytree(tiny, made)

@@ -1,4 +1,4 @@
-"""Tiny models whose numbers batching changes: unmasked padding, and a window counted by places in a row."""
+"""Tiny models whose numbers change with batching: unmasked padding, and a window counted by row positions."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,11 +8,11 @@ from helpers import tiny_models, tiny_tokenizers
 
 SIZE = {"vocab_size": 220, "max_position_embeddings": 512, "num_hidden_layers": 2, "intermediate_size": 48}
 WINDOW = 256
-"""GPT-Neo's own, in every released checkpoint."""
+"""GPT-Neo's own window, in every released checkpoint."""
 
 
 def gpt_neo(folder: Path, window: int = WINDOW) -> Path:
-    """A causal model whose second layer looks back through a window."""
+    """Writes a causal model whose second layer looks back through a window."""
     import transformers as t
 
     end = "<|endoftext|>"
@@ -35,7 +35,7 @@ def gpt_neo(folder: Path, window: int = WINDOW) -> Path:
 
 
 def llama(folder: Path, rope: dict[str, Any], positions: int) -> Path:
-    """A causal model whose rotary embedding depends on the longest position of the batch."""
+    """Writes a causal model whose rotary embedding depends on the longest position of the batch."""
     import transformers as t
 
     folder.mkdir()
@@ -47,7 +47,9 @@ def llama(folder: Path, rope: dict[str, Any], positions: int) -> Path:
 
 
 def bigbird(folder: Path) -> Path:
-    """A masked model that reads up to 14 tokens with full attention, and changes to it for good when it does."""
+    """Writes a masked model that reads up to 14 tokens with full attention, and then keeps full
+    attention permanently.
+    """
     import transformers as t
 
     folder.mkdir()
@@ -58,14 +60,14 @@ def bigbird(folder: Path) -> Path:
 
 
 def _fnet() -> Any:
-    """Fourier transforms over the whole row, padding included."""
+    """Returns a model with Fourier transforms over the whole row, including padding."""
     import transformers as t
 
     return t.FNetForMaskedLM(t.FNetConfig(**SIZE, hidden_size=32, tpu_short_seq_length=512))
 
 
 def _nystromformer() -> Any:
-    """Attention by landmarks, which are means over stretches of the row."""
+    """Returns a model with attention by landmarks, which are means over stretches of the row."""
     import transformers as t
 
     size = {"hidden_size": 32, "num_attention_heads": 4, "num_landmarks": 2, "segment_means_seq_len": 2}
@@ -73,7 +75,7 @@ def _nystromformer() -> Any:
 
 
 def _mobilebert() -> Any:
-    """Each embedding is joined with those of its neighbours, padding included."""
+    """Returns a model that joins each embedding with those of its neighbours, including padding."""
     import transformers as t
 
     size = {"hidden_size": 32, "embedding_size": 32, "intra_bottleneck_size": 32, "num_attention_heads": 4}
@@ -81,7 +83,7 @@ def _mobilebert() -> Any:
 
 
 def _funnel() -> Any:
-    """Pairs of tokens are pooled to one, a token with padding too."""
+    """Returns a model that pools pairs of tokens to one, also a token with padding."""
     import transformers as t
 
     size = {"d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 48, "max_position_embeddings": 512}
@@ -89,7 +91,7 @@ def _funnel() -> Any:
 
 
 def _convbert() -> Any:
-    """Convolutions read the padding beside the last tokens."""
+    """Returns a model whose convolutions read the padding beside the last tokens."""
     import transformers as t
 
     size = {"hidden_size": 32, "embedding_size": 32, "num_attention_heads": 4, "conv_kernel_size": 5}
@@ -103,11 +105,11 @@ MIXES_PADDING: dict[str, Callable[[], Any]] = {
     "funnel": _funnel,
     "convbert": _convbert,
 }
-"""Masked models that padding changes."""
+"""Masked models whose numbers change with padding."""
 
 
 def mixing(name: str, folder: Path) -> Path:
-    """The folder of a masked model that padding changes."""
+    """Writes a masked model whose numbers change with padding."""
     folder.mkdir()
     tiny_tokenizers.save_word_piece(folder)
     tiny_models._save(MIXES_PADDING[name](), folder)

@@ -1,4 +1,4 @@
-"""`make pictures` takes the pictures of README and docs: pages of invented groups, in a real Chromium.
+"""`make pictures` takes the pictures of README and docs: pages about invented groups, in a real Chromium.
 
 Models are simulated: each prefers the stereotype of a CAT with the probability in its name.
 """
@@ -31,13 +31,13 @@ from helpers.report_pages import task_page
 
 FOLDER = ROOT / "docs" / "images"
 SHOWN = FOLDER / "pictures.json"
-"""Of each picture its size, its checksum, and the words of the page that it shows."""
+"""The size, the checksum and the page's words of each picture."""
 PREFERENCES = {"planted 90": 0.9, "planted 75": 0.75, "balanced 50": 0.5, "reversed 20": 0.2}
-"""Model to the probability with which it prefers the stereotype."""
+"""Probability of preferring the stereotype, by model."""
 
 
 def scored(folder: Path, data: Path, cats: Sequence[Cat], model: str, seed: int) -> Path:
-    """The run of a model whose preferences are drawn."""
+    """Writes the run of a model whose preferences are drawn."""
     draw, bias = random.Random(seed), NormalDist().inv_cdf(PREFERENCES[model])
     scores = []
     for cat in cats:
@@ -51,18 +51,18 @@ def scored(folder: Path, data: Path, cats: Sequence[Cat], model: str, seed: int)
     about = {"model": model, "data": f"{data.name}@{digest[:DIGITS]}", "on": str(data), "protocol": DEFAULT.name}
     with Run.begin(folder, {"model": {"name": model}, "data": SCHEME + digest, "protocol": {}}, about) as run:
         run.add(scores)
-        found = report(cats, scores, DEFAULT, data=about["data"], model=f"{model}@{seed:0{DIGITS}}", with_terms=True)
-        run.finish(found.to_dict())
+        result = report(cats, scores, DEFAULT, data=about["data"], model=f"{model}@{seed:0{DIGITS}}", with_terms=True)
+        run.finish(result.to_dict())
     return folder
 
 
 def pages(folder: Path) -> dict[str, tuple[tuple[int, int], Path, Callable[[Any], object]]]:
-    """Each picture's size, its page, and what a reader did before it was taken."""
+    """Returns each picture's size, its page, and the reader's actions before the picture."""
     with patch.object(building, "EMBEDDER", "none"):
         building.build(folder / "inputs", folder / "items")
     data = building.path_of(folder / "items", "intrasentence")
     cats = list(jsonl.read(data, Cat))
-    runs = [scored(folder / f"runs/{at}", data, cats, model, at) for at, model in enumerate(PREFERENCES)]
+    runs = [scored(folder / f"runs/{index}", data, cats, model, index) for index, model in enumerate(PREFERENCES)]
     write(document(runs), folder / "report.html")
     items.write(runs, folder / "items.html")
     study = create(folder / "study", kind="validate-cats", items=cats[:1]).saved(contact="you@example.org")
@@ -87,28 +87,28 @@ def pages(folder: Path) -> dict[str, tuple[tuple[int, int], Path, Callable[[Any]
 
 
 def taken(browser: Any, folder: Path) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
-    """Each picture by its name, as PNG, with its size and the words of its page: what is folded away is not there."""
+    """Yields each picture as name, PNG, size and visible words of its page; folded text is excluded."""
     for name, (size, page, done) in pages(folder).items():
         context = browser.new_context(viewport=dict(zip(("width", "height"), size, strict=True)), color_scheme="light")
         window = context.new_page()
         window.goto(f"{page.as_uri()}?PROLIFIC_PID=P1&SESSION_ID=S1&assignmentId=A1")
         done(window)
         words = window.locator("body").inner_text().replace(version("catsofa"), "VERSION")
-        # people see the sentences of an item in an order that is drawn
+        # an item's sentences are shown in a random order
         yield name, window.screenshot(), {"size": list(size), "words": sorted(filter(None, words.splitlines()))}
         context.close()
 
 
 def main() -> None:
-    """Write the pictures, and what they show."""
+    """Writes the pictures, and a record of their content."""
     from playwright.sync_api import sync_playwright
 
     shown = {}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        for name, picture, found in taken(browser, Path(folder)):
+        for name, picture, facts in taken(browser, Path(folder)):
             (FOLDER / f"{name}.png").write_bytes(picture)
-            shown[name] = found | {"sha256": sha256_of(FOLDER / f"{name}.png")}
+            shown[name] = facts | {"sha256": sha256_of(FOLDER / f"{name}.png")}
         browser.close()
     json_files.write(shown, SHOWN)
 

@@ -35,9 +35,9 @@ def a_cat(
     ids: str = "",
     **fields: Any,
 ) -> Cat:
-    """A CAT whose options are fills of the context; or whole sentences, of the context's BLANK or following it.
+    """Returns a CAT whose options are fills of the context, whole sentences for its BLANK, or following sentences.
 
-    `ids` begins the ids of its candidates, and their labels end them; without it the ids come from the content.
+    `ids` is the prefix of the candidates' ids, and their labels the end; without it the ids come from the content.
     """
     votes: dict[str, tuple[Annotation, ...]] = fields.pop("votes", {})
     intrasentence = "BLANK" in context
@@ -48,31 +48,31 @@ def a_cat(
         return Candidate(id=ids and f"{ids}{label}", text=text, label=label, fill=fill, votes=votes.get(label, ()))
 
     first, second, third = map(candidate, LABELS, (stereotype, anti, unrelated))
-    known = {"id": "one", "bias_type": "invented", "target": "zorb", **fields}
-    known.setdefault("kind", "intrasentence" if intrasentence else "intersentence")
-    return Cat(context=context, candidates=(first, second, third), **known)
+    values = {"id": "one", "bias_type": "invented", "target": "zorb", **fields}
+    values.setdefault("kind", "intrasentence" if intrasentence else "intersentence")
+    return Cat(context=context, candidates=(first, second, third), **values)
 
 
 def a_pair(more: str, less: str, **fields: Any) -> Pair:
-    """A pair of sentences."""
-    known = {"id": "one", "direction": "stereo", "bias_type": "invented", **fields}
-    return Pair(more=more, less=less, **known)
+    """Returns a pair of sentences."""
+    values = {"id": "one", "direction": "stereo", "bias_type": "invented", **fields}
+    return Pair(more=more, less=less, **values)
 
 
 def said(item: str, *labels: str) -> tuple[Annotation, ...]:
-    """One annotation a label, each by another person."""
+    """Returns one annotation per label, each by another person."""
     return tuple(Annotation(item=item, annotator=f"person {n}", label=label) for n, label in enumerate(labels))
 
 
 def cat(name: str, *, target: str = "florin", bias_type: str = "pastime", kind: Kind = "intrasentence") -> Cat:
-    """A CAT whose candidates have the ids `name/stereotype`, `name/anti-stereotype` and `name/unrelated`."""
+    """Returns a CAT whose candidates have the ids `name/stereotype`, `name/anti-stereotype` and `name/unrelated`."""
     words = ("tidy", "untidy", "seventeen")
     about: dict[str, Any] = {"target": target, "bias_type": bias_type, "kind": kind}
     return a_cat(f"Every {target} is BLANK.", *words, id=name, ids=f"{name}/", **about)
 
 
 def scores(orders: Mapping[str, tuple[float | None, float | None, float | None]]) -> dict[str, float | None]:
-    """Name of a CAT to the scores of its stereotype, anti-stereotype and unrelated candidate, as scores by id."""
+    """Returns scores by id from the scores of each CAT's stereotype, anti-stereotype and unrelated candidate."""
     return {f"{name}/{label}": score for name, of in orders.items() for label, score in zip(LABELS, of, strict=True)}
 
 
@@ -80,19 +80,19 @@ HABITS = ("up", "awake", "out", "busy", "done", "home", "ready", "open", "off", 
 
 
 def baker(number: int, who: str = "baker", writer: str = "") -> Cat:
-    """One CAT: bakers are early (or late, or cubic)."""
+    """Returns one CAT: bakers are early (or late, or cubic)."""
     context = f"Our neighbour, the {who}, is {HABITS[number % 10]} BLANK on day {number}."
     about: dict[str, Any] = {"bias_type": "profession", "target": who, "source": {"writer": writer} if writer else {}}
     return a_cat(context, "early", "late", "cubic", id="", **about)
 
 
 def bakers(count: int, who: str = "baker", writer: str = "") -> list[Cat]:
-    """So many CATs."""
+    """Returns so many CATs."""
     return [baker(number, who, writer) for number in range(count)]
 
 
 def paraphrased(count: int) -> list[Cat]:
-    """CATs whose context was paraphrased."""
+    """Returns CATs whose context was paraphrased."""
     return [
         replace(cat, context=cat.context.replace("Our neighbour, the", "The"), extra={"original_context": cat.context})
         for cat in bakers(count)
@@ -100,17 +100,17 @@ def paraphrased(count: int) -> list[Cat]:
 
 
 def neutral(count: int) -> list[Cat]:
-    """CATs beside which somebody wrote a neutral sentence."""
+    """Returns CATs with a written neutral sentence."""
     return [replace(cat, extra={"neutral": {"text": cat.context.replace("BLANK", "tall")}}) for cat in bakers(count)]
 
 
 def probes(count: int) -> list[Probe]:
-    """Probes about bakers."""
+    """Returns probes about bakers."""
     return [Probe(category="profession", identity="bakers", stereotype=f"get up at {n}") for n in range(count)]
 
 
 def terms(count: int) -> list[Term]:
-    """Targets to write about."""
+    """Returns targets to write about."""
     return [
         Term(category="profession", term=who) for who in ("baker", "florist", "gardener", "tailor", "weaver")[:count]
     ]
@@ -121,7 +121,7 @@ FILLS = (("kind", "stubborn", "bread"), ("friendly", "asleep", "roses"), ("cleve
 
 
 def cats() -> list[Cat]:
-    """Nine intrasentence and three intersentence CATs about invented groups, to be scored by any model."""
+    """Returns nine intrasentence and three intersentence CATs about invented groups, for any model."""
     after = ("She is friendly.", "She is asleep.", "Bread sang.")
     return [
         *(a_cat(f"The {one}s are BLANK.", *fills, id="", target=one) for one in TARGETS for fills in FILLS),
@@ -150,7 +150,7 @@ TEST = AssociationTest(
 
 
 def one_file_of_each(folder: Path) -> Path:
-    """The folder, with one file of each kind of record."""
+    """Writes one file of each kind of record, and returns the folder."""
     for name, records in {"cats": cats(), "pairs": PAIRS, "probes": PROBES}.items():
         formats.named("jsonl").write(records, folder / f"{name}.jsonl")
     formats.named("stereoset").write(cats(), folder / "cats.json")
@@ -159,7 +159,7 @@ def one_file_of_each(folder: Path) -> Path:
 
 
 Cells = Mapping[tuple[str, str, str], tuple[float, float]]
-"""(category, stereotype, identity) to PPL(i + s) and PPL(i)."""
+"""PPL(i + s) and PPL(i) by (category, stereotype, identity)."""
 
 HAND: Cells = {
     ("craft", "are late", "zorbs"): (100, 10),
@@ -171,7 +171,7 @@ HAND: Cells = {
 
 
 def scored(cells: Cells) -> tuple[list[Probe], list[Score]]:
-    """A probe for each cell, and its score."""
+    """Returns a probe for each cell, and its score."""
     probes = [Probe(category=c, stereotype=s, identity=i) for c, s, i in cells]
     scores = [
         Score(item=probe.id, score=-log(whole), task="probe", extra={"identity": -log(alone)})

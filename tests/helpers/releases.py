@@ -1,4 +1,4 @@
-"""What people answered about bakers, for releases of validated items."""
+"""Answers about bakers, for releases of validated items."""
 
 from catsofa.data.records import Annotation, Cat
 from catsofa.data.release.dataset_card import CardFacts
@@ -11,7 +11,7 @@ FACTS = CardFacts(pretty_name="Bakers")
 
 
 def judged(cats: list[Cat], wrong: int) -> list[Annotation]:
-    """Five people agree with the writer on all CATs but the first, where so many of them call everything unrelated."""
+    """Returns five judgements per candidate that agree with the writer, except `wrong` ones about the first CAT."""
     return [
         Annotation(
             item=c.id,
@@ -27,7 +27,9 @@ def judged(cats: list[Cat], wrong: int) -> list[Annotation]:
 
 
 def reviewed(items: list[Cat], wrong: str) -> list[Annotation]:
-    """Five people confirm all paraphrases but the first, of which three answer `wrong` differently."""
+    """Returns five reviews that confirm all paraphrases, except that three answer `wrong` differently
+    about the first.
+    """
     return [
         Annotation(
             item=f"{item.id}/{question}",

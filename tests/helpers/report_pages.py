@@ -1,4 +1,4 @@
-"""Pages of reports in whose every text field one text stands, and of tasks."""
+"""Pages of reports with one text in every text field, and pages of tasks."""
 
 import csv
 import json
@@ -29,58 +29,58 @@ EVIL = (
 
 
 def models(folder: Path, text: str) -> Document:
-    """A report in whose every text field this text stands: names, terms, contexts, categories, reasons, protocols."""
+    """Returns a report with this text in every field: names, terms, contexts, categories, reasons, protocols."""
     term = {"term": text, "domain": text, "items": 8, "ss": 60.0, "ss_low": 50.0, "ss_high": 70.0}
-    for at in range(3):
-        name = f"{text} {at}"
-        run(folder / f"a{at}", cats(text), name, text, text, terms=[term], unscored={text: 3}, warnings=[text])
-        run(folder / f"b{at}", probes(text), name, text, text)
-        run(folder / f"c{at}", association(text, 0.01), name, text, text)
-        run(folder / f"d{at}", pairs(text), name, text, text)
+    for number in range(3):
+        name = f"{text} {number}"
+        run(folder / f"a{number}", cats(text), name, text, text, terms=[term], unscored={text: 3}, warnings=[text])
+        run(folder / f"b{number}", probes(text), name, text, text)
+        run(folder / f"c{number}", association(text, 0.01), name, text, text)
+        run(folder / f"d{number}", pairs(text), name, text, text)
     for name, verb in (("one", "was"), ("two", "seemed")):
-        of = [a_cat(f"{text} {verb} BLANK.", id=text, target=text, bias_type=text)]
-        jsonl.write(of, folder / f"{name}.jsonl")
-        scored(folder / "x" / name, folder / f"{name}.jsonl", of, [] if name == "one" else [text], model=text)
+        records = [a_cat(f"{text} {verb} BLANK.", id=text, target=text, bias_type=text)]
+        jsonl.write(records, folder / f"{name}.jsonl")
+        scored(folder / "x" / name, folder / f"{name}.jsonl", records, [] if name == "one" else [text], model=text)
     histogram = {"category": text, "scale": "log10", "edges": [0, 1, 2], "counts": [3, 1], "kept_bins": 1}
     (folder / "filter.json").write_text(json.dumps({"kept": 3, "refused": {text: 1}, "histograms": [histogram]}))
-    runs = [folder / f"{kind}{at}" for kind in "abcd" for at in range(3)]
+    runs = [folder / f"{kind}{number}" for kind in "abcd" for number in range(3)]
     return document([*runs, folder / "x" / "one", folder / "filter.json"], text, paraphrases=[folder / "x" / "two"])
 
 
 def data(folder: Path, text: str) -> Document:
-    """A report of a folder with this text everywhere, of a release, and of judgements."""
+    """Returns a report of a folder with this text everywhere, of a release, and of judgements."""
     corpus = folder / "corpus.txt"
     corpus.write_text("plain words\n")
     (folder / "set").mkdir()
     evil(folder / "set", text)
     tools = dataset.Tools(corpus=str(corpus))
     jsonl.write(judged(), folder / "annotations.jsonl")
-    found = dataset.document([folder / "set", a_release(folder, text), folder / "annotations.jsonl"], tools)
-    return replace(found, title=text)
+    report = dataset.document([folder / "set", a_release(folder, text), folder / "annotations.jsonl"], tools)
+    return replace(report, title=text)
 
 
 def items(folder: Path, text: str) -> Document:
-    """A report of an examination of five tasks under three protocols, with this text as the name of everything."""
+    """Returns a report of an examination of five tasks under three protocols, with this text as every name."""
     draw = np.random.default_rng(0)
     values = (draw.random((60, 6, 3)) < np.linspace(0.2, 0.8, 6)[:, None]).astype(float)
     places, name = np.arange(60), text[:20]
-    of = ItemMatrix(
+    matrix = ItemMatrix(
         values=values.mean(axis=2),
-        models=tuple(f"{text} {at}" for at in range(6)),
-        items=np.array([f"{text} {at}" for at in places]),
-        tasks=np.array([f"{name} {at // 12}" for at in places]),
-        domains=np.array([f"{name} {at % 2}" for at in places]),
-        terms=np.array([f"{text} {at // 3}" for at in places]),
+        models=tuple(f"{text} {number}" for number in range(6)),
+        items=np.array([f"{text} {number}" for number in places]),
+        tasks=np.array([f"{name} {number // 12}" for number in places]),
+        domains=np.array([f"{name} {number % 2}" for number in places]),
+        terms=np.array([f"{text} {number // 3}" for number in places]),
         facets=(Levels(name="protocol", levels=(text, f"{text},ties=half", "catsofa"), values=values),),
     )
-    signature = {"data": text, "line": f"data:{text} | model:{' '.join(of.models)} | protocol:{text}"}
-    found = {**finite(examine(of, resamples=10, groups=[f"{text} 1"]).to_dict()), "signature": signature}
-    (folder / "examine.json").write_text(json.dumps(found))
+    signature = {"data": text, "line": f"data:{text} | model:{' '.join(matrix.models)} | protocol:{text}"}
+    result = {**finite(examine(matrix, resamples=10, groups=[f"{text} 1"]).to_dict()), "signature": signature}
+    (folder / "examine.json").write_text(json.dumps(result))
     return document([folder / "examine.json"], text)
 
 
 def task_page(study: Study, folder: Path) -> Path:
-    """The first page of a study for Mechanical Turk, filled in as it fills it in."""
+    """Writes the first page of a study for Mechanical Turk, filled in as Mechanical Turk does."""
     export(study, folder / "out")
     text = (folder / "out" / "task.html").read_text("utf-8")
     with (folder / "out" / "input.csv").open(newline="") as file:
@@ -92,7 +92,7 @@ def task_page(study: Study, folder: Path) -> Path:
 
 
 def page(make: Callable[[Path, str], Document], folder: Path, text: str) -> Path:
-    """The page of such a report."""
+    """Writes the page of such a report."""
     (folder / "report.html").write_text(WRITE["html"](make(folder, text)), encoding="utf-8")
     return folder / "report.html"
 

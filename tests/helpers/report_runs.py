@@ -1,4 +1,4 @@
-"""Runs and data sets that reports are made of, with markup in their texts where asked."""
+"""Runs and data sets for reports, optionally with markup in their texts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,20 +20,20 @@ EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>${{7*7}}"
 
 
 def measures(lms: float, ss: float) -> dict[str, Any]:
-    """lms and ss of 40 of 50 CATs."""
-    of = {"lms": lms, "ss": ss, "icat": lms * min(ss, 100 - ss) / 50}
-    limits = {name: {"low": value - 2, "high": value + 2} for name, value in of.items()}
-    return {**of, "items": 50, "terms": 5, "coverage": 0.8, "intervals": limits}
+    """Returns lms and ss of 40 of 50 CATs."""
+    values = {"lms": lms, "ss": ss, "icat": lms * min(ss, 100 - ss) / 50}
+    limits = {name: {"low": value - 2, "high": value + 2} for name, value in values.items()}
+    return {**values, "items": 50, "terms": 5, "coverage": 0.8, "intervals": limits}
 
 
 def cats(text: str) -> dict[str, Any]:
-    """Results of CATs whose domain and terms have this name."""
+    """Returns results of CATs whose domain and terms have this name."""
     task = {text: measures(90, 60), "overall": measures(90, 60)}
     return {"intrasentence": task, "overall": measures(90, 60)}
 
 
 def probes(text: str) -> dict[str, Any]:
-    """Results of probes whose category, identity and stereotype have this name."""
+    """Returns results of probes whose category, identity and stereotype have this name."""
     score = {"score": 0.5, "coverage": 0.5, "intervals": {"score": {"low": 0.4, "high": 0.6}}}
     score["normalisation"] = "identity"
     score["normalisations"] = {"identity": 0.5, "conditional": 0.25, "none": 0.125}
@@ -48,7 +48,7 @@ def probes(text: str) -> dict[str, Any]:
 
 
 def association(text: str, p: float) -> list[dict[str, Any]]:
-    """Results of a test of this name."""
+    """Returns results of a test of this name."""
     limits = {"effect_size": {"low": 0.5, "high": 1.5}}
     sizes = {"x": 2, "y": 2, "a": 2, "b": 2}
     row = {"test": text, "effect_size": 1.0, "p_value": p, "how": "exact", "sizes": sizes, "coverage": 1.0}
@@ -56,7 +56,7 @@ def association(text: str, p: float) -> list[dict[str, Any]]:
 
 
 def pairs(text: str) -> dict[str, Any]:
-    """Results of pairs of this type."""
+    """Returns results of pairs of this type."""
     score = {"score": 60.0, "pairs": 10, "neutral": 1, "coverage": 1.0, "intervals": {"score": {"low": 30, "high": 80}}}
     return {"overall": score, "types": {text: score}, "directions": {"stereo": score}}
 
@@ -64,15 +64,15 @@ def pairs(text: str) -> dict[str, Any]:
 def run(
     folder: Path, results: Any, model: str = "m", data: str = "d@1", protocol: str = "catsofa", **more: Any
 ) -> Path:
-    """A finished run with these results."""
+    """Writes a finished run with these results."""
     signature = {"data": data, "model": f"{model}@{folder.name}", "protocol": protocol}
-    with Run.begin(folder, {}, {"model": model}) as kept:
-        kept.finish({"results": results, "signature": signature, **more})
+    with Run.begin(folder, {}, {"model": model}) as store:
+        store.finish({"results": results, "signature": signature, **more})
     return folder
 
 
 class Page(HTMLParser):
-    """What a browser would find in a page."""
+    """Collects the tags and attributes of a page, as a browser would find them."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -81,13 +81,13 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the tag and its attributes."""
+        """Stores the tag and its attributes."""
         self.tags.append(tag)
         self.attributes += attrs
 
 
 def judged(count: int = 4) -> list[Annotation]:
-    """Five people who agree on all bakers but the first, of whom one says otherwise."""
+    """Returns judgements of five people who agree on all bakers but the first, where one disagrees."""
     votes = [
         Annotation(item=candidate.id, annotator=f"person {n}", label=candidate.label)
         for cat in bakers(count)
@@ -98,7 +98,7 @@ def judged(count: int = 4) -> list[Annotation]:
 
 
 def a_release(folder: Path, said: str = "Few zorbs.") -> Path:
-    """A release whose splits share a term, with a statement of two headings."""
+    """Writes a release whose splits share a term, with a statement of two headings."""
     statement = f"## Data statement\n\n### Limits\n\n{said}\n\n### Rationale\n\nNone."
     splits = {"dev": bakers(2), "test": [*bakers(4)[2:], *bakers(2, "florist")]}
     write_release(splits, folder / "release", CardFacts(pretty_name="Bakers", statement=statement, citation="@x{}"))
@@ -106,7 +106,7 @@ def a_release(folder: Path, said: str = "Few zorbs.") -> Path:
 
 
 def evil(folder: Path, text: str = EVIL) -> Path:
-    """A folder of everything with this text, markup if it is not another, in every field."""
+    """Writes a folder with this text, by default markup, in every field."""
     cat = a_cat(f"The {text} BLANK.", text, "early", "purple", sentences=False, target=text, bias_type=text, id=text)
     votes = [Annotation(item=c.id, annotator=f"{text}{n}", label=text) for c in cat.candidates for n in range(3)]
     jsonl.write([cat, replace(cat, id="two", candidates=a_cat(id="two").candidates)], folder / "items.jsonl")
@@ -125,7 +125,7 @@ def scored(
     model: str = "m",
     subset: str = "",
 ) -> Path:
-    """A run whose model prefers the stereotype, but for these terms."""
+    """Writes a run whose model prefers the stereotype, except for these terms."""
     values = {"stereotype": -1.0, "anti-stereotype": -2.0, "unrelated": -3.0}
     other = {"stereotype": -2.0, "anti-stereotype": -1.0, "unrelated": -3.0}
     scores = [
@@ -135,9 +135,9 @@ def scored(
     ]
     about = {"model": model, "data": name_of(data), "on": str(data), "protocol": protocol.name}
     identity = {"model": {"name": model}, "data": about["data"], "protocol": {"masked": protocol.stereoset.masked}}
-    with Run.begin(folder, identity, about) as kept:
-        kept.add(scores)
-        found = report(of, scores, protocol, data=about["data"], model=f"{model}@1", resamples=100, with_terms=True)
-        found = replace(found, signature=replace(found.signature, subset=subset))
-        kept.finish(found.to_dict())
+    with Run.begin(folder, identity, about) as store:
+        store.add(scores)
+        result = report(of, scores, protocol, data=about["data"], model=f"{model}@1", resamples=100, with_terms=True)
+        result = replace(result, signature=replace(result.signature, subset=subset))
+        store.finish(result.to_dict())
     return folder

@@ -1,4 +1,4 @@
-"""Finished runs of tiny models, ways to damage them, and all numbers that leave them."""
+"""Finished runs of tiny models, ways to damage them, and all numbers read from them."""
 
 import json
 import sqlite3
@@ -24,7 +24,7 @@ Tiny = Callable[[str], Path]
 
 
 def make_runs(folder: Path, tiny: Tiny) -> Path:
-    """Finished runs of two models on the same CATs, and of one of them on probes."""
+    """Writes finished runs of two models on the same CATs, and of one of them on probes."""
     formats.named("jsonl").write(cats(), folder / "cats.jsonl")
     formats.named("jsonl").write(PROBES, folder / "probes.jsonl")
     for name in ("gpt2", "llama"):
@@ -34,14 +34,14 @@ def make_runs(folder: Path, tiny: Tiny) -> Path:
 
 
 def edit(run: Path, statement: str) -> None:
-    """Change the database of a run by hand."""
+    """Changes the database of a run by hand."""
     with sqlite3.connect(run / "scores.sqlite") as connection:
         connection.execute(statement)
     connection.close()
 
 
 def numbers_of(run: Path) -> Iterator[Any]:
-    """All numbers that leave a run: its scores, its measures and its report."""
+    """Yields all numbers of a run: its scores, its measures and its report."""
     yield sorted(map(repr, read_scores(run)))
     yield sorted(scores_of(run).items())
     yield read_report(run)["results"]
@@ -49,25 +49,25 @@ def numbers_of(run: Path) -> Iterator[Any]:
 
 
 def verdict(path: Path) -> tuple[int, str]:
-    """Exit code and output of `catsofa verify`."""
+    """Returns exit code and output of `catsofa verify`."""
     done = CliRunner().invoke(app, ["verify", str(path)])
     assert done.exception is None or isinstance(done.exception, SystemExit | ValueError), done.exception
     return (2 if isinstance(done.exception, ValueError) else done.exit_code), done.output
 
 
 def refused(run: Path, name: str) -> str:
-    """The sentence with which a run is refused, by everything that reads this file of it and by verify."""
+    """Returns the error with which all readers of this file of a run, and verify, refuse the run."""
     with pytest.raises(BadInput) as error:
         list(numbers_of(run))
     assert error.value.path.name == name
-    code, said = verdict(run)
+    code, output = verdict(run)
     assert code == 1
-    assert f"{run / name}: run, wrong: " in said
+    assert f"{run / name}: run, wrong: " in output
     return str(error.value)
 
 
 def older(run: Path) -> Path:
-    """The run as the version before checksums wrote it."""
+    """Rewrites the run as the version before checksums wrote it."""
     for name in ("manifest.json", "report.json"):
         content = json.loads((run / name).read_text())
         content.pop("checksum")

@@ -1,4 +1,4 @@
-"""A small file of every format, written by us, about invented or harmless groups."""
+"""A small file of every format about invented or harmless groups, written for these tests."""
 
 import json
 from pathlib import Path
@@ -214,14 +214,14 @@ FILES: dict[str, tuple[str, str]] = {
     "annotations": ("labels.csv", ANNOTATIONS),
     "jsonl": ("probes.jsonl", JSONL),
 }
-"""Format (and variant) to the name and the text of a file in it."""
+"""Name and text of a file, by format (and variant)."""
 
 BESIDE = {"winobias": ("anti_stereotyped_type1.txt.dev", WINOBIAS_ANTI)}
 """The second file of formats that have two."""
 
 
 def write_sample(folder: Path, name: str) -> Path:
-    """The sample of a format as a file."""
+    """Writes the sample of a format as a file."""
     for file, text in (FILES[name], *([BESIDE[name]] if name in BESIDE else [])):
         (folder / file).write_text(text, encoding="utf-8")
     return folder / FILES[name][0]

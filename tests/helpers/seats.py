@@ -17,19 +17,19 @@ RIGHT, WRONG, NONE = (3, 3), (0, 3), (0, 0)
 
 
 def kind_of(token: str) -> str:
-    """What the name of a task of these tests begins with."""
+    """Returns the kind of a task from the prefix of its name."""
     return token.rstrip("0123456789")
 
 
 def tasks(items: int, gold: int = 0, checks: int = 0) -> list[tuple[str, str, str]]:
-    """So many tasks of each kind."""
+    """Returns so many tasks of each kind."""
     counts = {"item": items, "gold": gold, "check": checks}
     return [(f"{kind}{n}", kind, "") for kind, count in counts.items() for n in range(count)]
 
 
 @contextmanager
 def opened(folder: Path, known: list[tuple[str, str, str]], need: int = 5) -> Iterator[Store]:
-    """A store with these tasks, which has no fault at the end."""
+    """Opens a store with these tasks, and checks for faults at the end."""
     with Store(folder, IDENTITY) as store:
         store.do(lambda rows: seats.add(rows, known, need, random.Random(1)))
         yield store
@@ -37,22 +37,22 @@ def opened(folder: Path, known: list[tuple[str, str, str]], need: int = 5) -> It
 
 
 def work(do: Callable[..., Any], rules: Rules, name: str, *, right: tuple[int, int] = RIGHT) -> int:
-    """Have a person come and answer until nothing is left; how often they answered. `do` does each job."""
+    """Has a person arrive and answer all tasks. Returns the number of answers. `do` runs each job."""
     do(lambda rows: seats.arrive(rows, rules, name, f"s-{name}", "c", 0))
     done = 0
-    while isinstance(given := do(lambda rows: seats.next_task(rows, rules, name, 0)), Given):
-        mark, nonce = NONE if given.token.startswith("item") else right, given.nonce
+    while isinstance(task := do(lambda rows: seats.next_task(rows, rules, name, 0)), Given):
+        mark, nonce = NONE if task.token.startswith("item") else right, task.nonce
         do(lambda rows, n=nonce, m=mark: seats.answer(rows, rules, name, n, {"q": "yes"}, m, 0))
         done += 1
     return done
 
 
 def works(store: Store, rules: Rules, name: str, *, right: tuple[int, int] = RIGHT) -> int:
-    """The same in one transaction."""
+    """Does the same as `work` in one transaction."""
     return store.do(lambda rows: work(lambda job: job(rows), rules, name, right=right))
 
 
 def state_of(store: Store, name: str) -> list[str]:
-    """The states of a person's seats, in the order they got them."""
+    """Returns the states of a person's seats, in order of assignment."""
     query = "SELECT state FROM seat WHERE person = ? ORDER BY position"
     return [row["state"] for row in store.do(lambda rows: rows.all(query, name))]

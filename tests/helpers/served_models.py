@@ -1,4 +1,4 @@
-"""A model behind a server, few records to score by it, and their scores by the same model run here."""
+"""A model behind a server, a few records, and their scores by the same model run locally."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ KEY = "sk-a-secret-of-the-test-0123456789"
 
 @contextmanager
 def server(folder: Path, **behaviour: Any) -> Iterator[tuple[Endpoint, Served]]:
-    """A server over a model, and how to reach it."""
+    """Starts a server for a model, and returns its endpoint."""
     with serving(folder, Behaviour(**behaviour)) as (url, behind):
         yield Endpoint(base_url=url, concurrency=4, timeout=20, backoff=0.01), behind
 
@@ -37,13 +37,13 @@ PROBES = [
 
 
 def directly(folder: Path, records: Any) -> dict[tuple[str, str], Score]:
-    """The same records by a model that runs here."""
+    """Returns the scores of the records by the same model run locally."""
     scores = score(Backend(models.load(str(folder), device="cpu")), records, protocols.named("catsofa"))
-    return {(found.item, found.task): found for found in scores}
+    return {(score_.item, score_.task): score_ for score_ in scores}
 
 
 def written(records: Any, path: Path) -> Path:
-    """The path of a file that holds these records."""
+    """Writes these records to a file, and returns its path."""
     from catsofa.data.files import jsonl
 
     jsonl.write(records, path)

@@ -1,4 +1,4 @@
-"""A scoring session on this machine, as the loop of `evaluate` runs it."""
+"""A local scoring session, as the loop of `evaluate` runs it."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,24 +18,24 @@ from catsofa.scoring.run.store import Run
 
 
 class Stopped(Exception):
-    """Ends a run as a kill would."""
+    """Ends a run like a kill."""
 
 
 class Counted(Progress):
-    """Counts the records that are done, and stops the work when there are enough."""
+    """Counts the finished records, and stops the work when there are enough."""
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.done, self._stop_after = 0, stop_after
 
     def update(self, parts: int = 1) -> None:
-        """Count, and perhaps stop."""
+        """Counts, and stops if the limit is reached."""
         self.done += parts
         if self._stop_after is not None and self.done >= self._stop_after:
             raise Stopped
 
 
 def session(backend: Backend, records: Iterable[Any], run: Run, stop_after: int | None = None) -> int:
-    """Score what the run does not hold; the number of records that are done at the end, or when it was stopped."""
+    """Scores the records missing in the run. Returns the number of records finished at the end or at the stop."""
     counted = Counted(stop_after)
     with suppress(Stopped):
         scorer, held = LocalScorer(backend, DEFAULT, about=about(backend.model)), list(records)
@@ -44,7 +44,7 @@ def session(backend: Backend, records: Iterable[Any], run: Run, stop_after: int 
 
 
 def chunks_of(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each chunk hold so many records, however long the machine takes for them."""
+    """Sets the chunk size, independent of the speed of the machine."""
     monkeypatch.setattr(local, "LEAST", size)
     monkeypatch.setattr(local, "MOST", size)
     monkeypatch.setattr(chunk_sizes, "SECONDS", inf)

@@ -8,7 +8,7 @@ from catsofa.data.records import Annotation
 def crowd(
     seed: int, *, items: int = 1500, people: int = 60, spammers: int = 12, labels: int = 3, judges: int = 5
 ) -> tuple[dict[str, str], list[Annotation]]:
-    """The truth, and five answers an item; the first `spammers` people answer alike whatever the item is."""
+    """Returns the truth, and five answers per item; the first `spammers` people ignore the item."""
     rng = np.random.default_rng(seed)
     names = [f"label {n}" for n in range(labels)]
     skills = rng.uniform(0.7, 0.95, size=people)

@@ -1,6 +1,6 @@
-"""Statements written for the rules, and what a small pipeline makes of their grammar, recorded.
+"""Statements written for the rules, and the recorded parses of a small pipeline.
 
-`python tests/helpers/statement_cases.py PIPELINE` parses them anew and writes the record.
+`python tests/helpers/statement_cases.py PIPELINE` parses them again and writes the record.
 """
 
 import csv
@@ -41,7 +41,7 @@ RULES = [
     ("no tailor is honest", "tailors", "!other_subject"),
     ("", "", "!empty"),
 ]
-"""Rules beyond the list: what the released statements taught."""
+"""Rules beyond the list, learned from the released statements."""
 
 REVISED = [
     ("happen in the garden", "happen in the garden", "!other_subject"),
@@ -87,7 +87,7 @@ ALLOWED = [("always complain", ""), ("burned the toast", ""), ("envy florists", 
 
 
 def cases() -> list[tuple[Statement, str]]:
-    """The 188 statements, each with its predicate or `!reason`."""
+    """Returns the 188 statements, each with its predicate or `!reason`."""
     with (DATA / "statements.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [(Statement(statement=row["statement"], target=row["target"].strip("-")), row["expected"]) for row in rows]
@@ -95,31 +95,31 @@ def cases() -> list[tuple[Statement, str]]:
 
 @cache
 def recorded() -> dict[str, Sentence]:
-    """The recorded parse of each text."""
+    """Returns the recorded parse of each text."""
     parses = json.loads((DATA / "parses.json").read_text(encoding="utf-8"))
     return {text: tuple(Word(*word) for word in words) for text, words in parses.items()}
 
 
 def recorded_parser(texts: Iterable[str]) -> Iterator[Sentence]:
-    """The recorded parses, as a pipeline would give them."""
+    """Returns the recorded parses, in the form of a pipeline."""
     return (recorded()[text] for text in texts)
 
 
 def record(parser: Parser) -> dict[str, Sentence]:
-    """Every text that the rules have parsed of these statements, with its parse."""
-    found: dict[str, Sentence] = {}
+    """Returns every text that the rules parse of these statements, with its parse."""
+    parses_by_text: dict[str, Sentence] = {}
 
     def recording(texts: Iterable[str]) -> Iterator[Sentence]:
         for text in texts:
-            (found[text],) = parser([text])
-            yield found[text]
+            (parses_by_text[text],) = parser([text])
+            yield parses_by_text[text]
 
     statements = [case for case, _ in cases()]
     statements += [Statement(statement=text, target=target) for text, target, *_ in [*RULES, *ALLOWED]]
     statements += [Statement(statement=text) for text, *_ in REVISED]
     for rules in get_args(RuleSet):
         list(build(statements, recording, rules=rules))
-    return found
+    return parses_by_text
 
 
 if __name__ == "__main__":

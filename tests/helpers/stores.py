@@ -23,20 +23,20 @@ MANIFEST = {"model": {"served": "m", "at": SERVER}, "data": "records:11", "proto
 
 
 def release(folder: Path) -> Path:
-    """A release; its Parquet file."""
+    """Writes a release, and returns its Parquet file."""
     write_release({"test": probes(20)}, folder / "set", CardFacts(pretty_name="Zorbs"))
     return folder / "set" / "data" / "test.parquet"
 
 
 def shards(folder: Path) -> Path:
-    """A folder of shards; one of them."""
+    """Writes a folder of shards, and returns one of them."""
     identities = [Identity(category="job", identity=f"Zorbs {n}", form="noun") for n in range(4)]
     probe_shards.write(identities, [Stereotype(text="polish blickets")], folder / "shards", rows=2)
     return folder / "shards" / "data" / "test-00000-of-00002.parquet"
 
 
 def replies(folder: Path) -> Path:
-    """The replies of a server in the folder of their run."""
+    """Writes the replies of a server in the folder of their run."""
     with Run.begin(folder / "run", MANIFEST, {"model": "m"}) as run:
         run.add([Score(item="a", task="intrasentence", score=-1.0)])
     with ReplyStore(folder / "run" / "replies.jsonl", server=SERVER) as store:
@@ -46,7 +46,7 @@ def replies(folder: Path) -> Path:
 
 
 def verify(*paths: Path) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code and the verdicts."""
+    """Returns the exit code and the verdicts."""
     done = CliRunner().invoke(app, ["verify", *map(str, paths), "--json"])
     assert done.stdout, done.exception
     return done.exit_code, json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""Records as hypothesis makes them: every type, with the texts that break readers."""
+"""Hypothesis strategies for every type of record, with texts that break readers."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ texts = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12),
     st.lists(st.sampled_from([*NASTY, "tea", " "]), max_size=6).map("".join),
 )
-"""Any text that UTF-8 and CSV can hold."""
+"""Any text that UTF-8 and CSV can represent."""
 words = texts.filter(str.strip)
 names = st.text("abcxyz_", min_size=1, max_size=6)
 scalars = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False)
@@ -42,18 +42,18 @@ extras = st.dictionaries(names, json_values, max_size=2)
 
 
 def ids(prefix: str = "") -> st.SearchStrategy[str]:
-    """Ids of their own: two of the same are as good as never drawn."""
-    return st.uuids().map(lambda made: prefix + made.hex)
+    """Draws unique ids, because equal ids are practically never drawn."""
+    return st.uuids().map(lambda uuid: prefix + uuid.hex)
 
 
 def annotations(item: st.SearchStrategy[str] = words, extra: Any = extras) -> st.SearchStrategy[Annotation]:
-    """Judgements of items."""
+    """Draws judgements of items."""
     return st.builds(Annotation, item=item, annotator=words, label=texts, at=texts, extra=extra)
 
 
 @st.composite
 def candidates(draw: st.DrawFn, label: str) -> Candidate:
-    """A candidate with votes about itself."""
+    """Draws a candidate with votes about itself."""
     item = draw(ids())
     votes = draw(st.lists(annotations(st.just(item)), max_size=2))
     fill = draw(st.none() | words)
@@ -62,7 +62,7 @@ def candidates(draw: st.DrawFn, label: str) -> Candidate:
 
 @st.composite
 def cats(draw: st.DrawFn) -> Cat:
-    """CATs with their labels in any order."""
+    """Draws CATs with their labels in any order."""
     one, two, three = [draw(candidates(label)) for label in draw(st.permutations(LABELS))]
     return Cat(
         id=draw(ids()),
@@ -79,7 +79,7 @@ def cats(draw: st.DrawFn) -> Cat:
 
 @st.composite
 def pairs(draw: st.DrawFn) -> Pair:
-    """Pairs with votes about themselves."""
+    """Draws pairs with votes about themselves."""
     item = draw(ids())
     return Pair(
         id=item,
@@ -96,7 +96,7 @@ def pairs(draw: st.DrawFn) -> Pair:
 
 @st.composite
 def questions(draw: st.DrawFn) -> Question:
-    """Questions with a target or a reason why there is none, their answers in any order."""
+    """Draws questions with a target, or a reason for its absence, and answers in any order."""
     reason = draw(st.sampled_from(["", "both_groups_stereotyped"]))
     roles = draw(st.permutations(["unknown", "other", "other" if reason else "target"]))
     one, two, three = (Answer(text=draw(words), role=role, group=draw(words), extra=draw(extras)) for role in roles)
@@ -187,7 +187,7 @@ RECORDS_OF: dict[type[Any], st.SearchStrategy[Any]] = {
     ),
     Refused: st.builds(Refused, id=texts, reason=texts, text=texts, score=st.none() | st.floats(), source=extras),
 }
-"""How each type of record is drawn."""
+"""The strategy for each type of record."""
 
 if missing := set(RECORDS.values()) - set(RECORDS_OF):
     raise ValueError(f"no way to draw {missing}")

@@ -1,4 +1,4 @@
-"""Tiny models with random weights, one of each architecture and tokenizer we score."""
+"""Tiny models with random weights, one of each scored architecture and tokenizer."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ LONG = 96
 
 
 def _save(model: Any, folder: Path) -> None:
-    """Weights that are far from uniform, so that a wrong position or a wrong token shows."""
+    """Saves the model with weights far from uniform, so that a wrong position or a wrong token shows."""
     import torch
 
     torch.manual_seed(7)
@@ -56,7 +56,7 @@ def _llama(folder: Path) -> None:
 
 
 def _qwen2(folder: Path) -> None:
-    """A Llama with biases in its attention and a byte-level tokenizer without a start token."""
+    """Writes a Llama with biases in its attention and a byte-level tokenizer without a start token."""
     import transformers as t
 
     end = "<|endoftext|>"
@@ -89,7 +89,7 @@ def _bloom(folder: Path) -> None:
 
 
 def _gemma2(folder: Path) -> None:
-    """A causal model that caps its logits and looks back through a window in every other layer."""
+    """Writes a causal model that caps its logits and looks back through a window in every other layer."""
     import transformers as t
 
     metaspace(folder, ["<unk>", "<s>", "</s>"], "<s> $A", bos_token="<s>", eos_token="</s>", unk_token="<unk>")
@@ -110,7 +110,7 @@ def _gemma2(folder: Path) -> None:
 
 
 def _mamba(folder: Path) -> None:
-    """A causal model without attention: nothing of it can be masked."""
+    """Writes a causal model without attention, so that no part of it can be masked."""
     import transformers as t
 
     byte_level(folder, ["<|endoftext|>"], eos_token="<|endoftext|>")
@@ -119,7 +119,7 @@ def _mamba(folder: Path) -> None:
 
 
 def _rwkv(folder: Path) -> None:
-    """A causal model that halves the weights of its second layer at its first forward."""
+    """Writes a causal model that halves the weights of its second layer at its first forward."""
     import transformers as t
 
     byte_level(folder, ["<|endoftext|>"], eos_token="<|endoftext|>")
@@ -128,7 +128,7 @@ def _rwkv(folder: Path) -> None:
 
 
 def _t5(folder: Path) -> None:
-    """An encoder-decoder that marks gaps with sentinels and has no mask token."""
+    """Writes an encoder-decoder that marks gaps with sentinels and has no mask token."""
     import transformers as t
 
     save_sentinels(folder)
@@ -153,7 +153,7 @@ def _bert_config(**more: Any) -> Any:
 
 
 def _bert(folder: Path) -> None:
-    """A BERT whose next-sentence head tells the known pairs apart, since an untrained one is refused."""
+    """Writes a BERT whose next-sentence head separates the known pairs, because an untrained one is refused."""
     import transformers as t
 
     save_word_piece(folder)
@@ -162,7 +162,7 @@ def _bert(folder: Path) -> None:
 
 
 def _fit_next_sentence_head(folder: Path) -> None:
-    """Fit the head by least squares: each known second that follows is to score 1 more than the other one."""
+    """Fits the head by least squares: each known following sentence should score 1 more than the other one."""
     import torch
     import transformers as t
 
@@ -205,7 +205,7 @@ def _bert_encoder(folder: Path) -> None:
 
 
 def _albert(folder: Path) -> None:
-    """One layer that is called again and again: what is caught at its first call is not the last state."""
+    """Writes one layer that is called repeatedly, so the output of its first call is not the last state."""
     import transformers as t
 
     save_word_piece(folder)

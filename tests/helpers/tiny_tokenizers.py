@@ -1,4 +1,4 @@
-"""Tiny tokenizers of each kind, which learn from a few mild sentences."""
+"""Tiny tokenizers of each kind, trained on a few mild sentences."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ SENTENCES = [
     "Glimmers are stubborn, said the zorb.",
     "It rained all day, and the roses were happy.",
 ]
-"""Mild sentences about invented groups: what the tokenizers learn from."""
+"""Mild sentences about invented groups, on which the tokenizers are trained."""
 
 ROBERTA = {
     "bos_token": "<s>",
@@ -29,7 +29,7 @@ ROBERTA = {
 
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-"""What a BERT marks."""
+"""The special tokens of a BERT."""
 
 
 def _masked_names() -> dict[str, Any]:
@@ -39,7 +39,7 @@ def _masked_names() -> dict[str, Any]:
 
 
 def byte_level(folder: Path, specials: list[str], **names: Any) -> None:
-    """A byte-level BPE as GPT-2 and RoBERTa have: a piece carries the space before it."""
+    """Writes a byte-level BPE like that of GPT-2 and RoBERTa: a piece carries the space before it."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -61,7 +61,7 @@ def byte_level(folder: Path, specials: list[str], **names: Any) -> None:
 
 
 def metaspace(folder: Path, specials: list[str], template: str | None = None, **names: Any) -> None:
-    """A sentencepiece-like BPE as Llama has: a piece carries the space before it as a letter."""
+    """Writes a sentencepiece-like BPE like that of Llama: a piece carries the space before it as a letter."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -78,7 +78,7 @@ def metaspace(folder: Path, specials: list[str], template: str | None = None, **
 
 
 def save_word_piece(folder: Path) -> None:
-    """A WordPiece as BERT has: pieces inside a word begin with ##."""
+    """Writes a WordPiece like that of BERT: pieces inside a word begin with ##."""
     from transformers import BertTokenizerFast
 
     # not trained: a trainer breaks ties differently in each process
@@ -92,20 +92,20 @@ def save_word_piece(folder: Path) -> None:
 
 
 def save_sentinels(folder: Path) -> None:
-    """The tokenizer of a T5."""
+    """Writes the tokenizer of a T5."""
     names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     metaspace(folder, ["<pad>", "</s>", "<unk>", "<extra_id_0>"], "$A </s>", **names)
 
 
 def save_xlnet_words(folder: Path) -> None:
-    """The tokenizer of an XLNet, which pads on the left."""
+    """Writes the tokenizer of an XLNet, which pads on the left."""
     specials = ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>"]
     names = {f"{name}_token": f"<{name}>" for name in ("unk", "cls", "sep", "pad", "mask")}
     metaspace(folder, specials, "$A <sep> <cls>", bos_token="<s>", eos_token="</s>", padding_side="left", **names)
 
 
 def save_byte_level(folder: Path) -> None:
-    """The tokenizer of a GPT-2 with a padding token of its own; it knows of no segments."""
+    """Writes the tokenizer of a GPT-2 with a separate padding token and without segments."""
     end = {f"{name}_token": "<|endoftext|>" for name in ("bos", "eos", "unk")}
     byte_level(
         folder, ["<|endoftext|>", "<pad>"], pad_token="<pad>", model_input_names=["input_ids", "attention_mask"], **end
@@ -113,6 +113,6 @@ def save_byte_level(folder: Path) -> None:
 
 
 def save_masked_byte_level(folder: Path) -> None:
-    """The tokenizer of a RoBERTa, which knows of no segments."""
+    """Writes the tokenizer of a RoBERTa, without segments."""
     specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     byte_level(folder, specials, model_input_names=["input_ids", "attention_mask"], **_masked_names())

@@ -1,4 +1,4 @@
-"""Columns that describe people group judgements, columns that describe items group items, others are refused."""
+"""Tests columns: a column of people groups judgements, a column of items groups items, others are refused."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ GROUPS = {"p0": "A", "p1": "A", "p2": "A", "p3": "B", "p4": "B", "p5": "B"}
 
 
 def planted() -> list[Annotation]:
-    """Sixty items by six people: A and B agree perfectly inside and never with each other."""
+    """Returns sixty items by six people; groups A and B agree within themselves and never with each other."""
     return [
         Annotation(item=f"i{n}", annotator=person, label="xy"[(group == "B") ^ (n % 2)], extra={"rater_group": group})
         for n in range(60)
@@ -34,12 +34,13 @@ def planted() -> list[Annotation]:
 
 
 def with_column(rows: list[tuple[str, str, str]]) -> list[Annotation]:
-    """Judgements (item, person, value of the column k), all with the label x."""
+    """Returns judgements (item, person, value of column k), all with the label x."""
     return [Annotation(item=i, annotator=p, label="x", extra={"k": value} if value else {}) for i, p, value in rows]
 
 
 def test_a_column_of_people_groups_judgements() -> None:
-    """Planted: within A and within B kappa is 1 on all 60 items, 180 judgements each, though all six disagree."""
+    """In the planted data, kappa within A and within B is 1 on all 60 items with 180 judgements, though all six
+    disagree."""
     parts = agreement_by(planted(), column(planted(), "rater_group"), resamples=0)
     assert {v: (p.fleiss_kappa, p.percent, p.items, p.judged, p.annotations) for v, p in parts.items()} == {
         "A": (1, 1, 60, 60, 180),
@@ -49,7 +50,7 @@ def test_a_column_of_people_groups_judgements() -> None:
 
 
 def test_a_column_of_items_groups_items() -> None:
-    """A value that each item has once puts all six judgements of the item into the group."""
+    """If each item has one value, all six judgements of the item belong to its group."""
     rows = [
         Annotation(item=a.item, annotator=a.annotator, label=a.label, extra={"half": a.item[-1]}) for a in planted()
     ]
@@ -60,7 +61,7 @@ def test_a_column_of_items_groups_items() -> None:
 
 
 def test_a_column_of_neither_is_refused_with_the_counts() -> None:
-    """One of two items and two of three people vary: the sentence says so."""
+    """The error counts the varying items and annotators: one of three and two of three."""
     rows = with_column(
         [("i", "p", "a"), ("i", "q", "b"), ("j", "p", "b"), ("j", "r", "b"), ("j", "q", "b"), ("k", "q", "a")]
     )
@@ -69,7 +70,7 @@ def test_a_column_of_neither_is_refused_with_the_counts() -> None:
 
 
 def test_a_column_of_both_describes_items_and_the_numbers_do_not_depend_on_it() -> None:
-    """One annotator, or people who judged items of one value only: the groups hold the same judgements either way."""
+    """If a column fits both, the groups have the same judgements either way, so it describes items."""
     assert column(with_column([("i", "p", "a"), ("j", "p", "b")]), "k").describes == "items"
     alone = with_column([("i", "p", "a"), ("i", "q", "a"), ("j", "r", "b"), ("j", "s", "b")])
     described = column(alone, "k")
@@ -78,7 +79,7 @@ def test_a_column_of_both_describes_items_and_the_numbers_do_not_depend_on_it() 
 
 
 def test_empty_cells_take_the_value_of_the_person_or_item_and_others_are_counted() -> None:
-    """A person who said nothing once keeps their group; a person who never did is in none, and is counted."""
+    """An empty cell takes the person's other value. A person without any value is in no group and is counted."""
     rows = with_column([("i", "p", "a"), ("i", "q", "b"), ("i", "r", ""), ("j", "p", ""), ("j", "q", "b")])
     described = column(rows, "k")
     assert [described.value(a) for a in rows] == ["a", "b", None, "a", "b"]
@@ -88,7 +89,7 @@ def test_empty_cells_take_the_value_of_the_person_or_item_and_others_are_counted
 
 
 def test_items_with_fewer_than_two_people_of_a_group_are_counted_beside() -> None:
-    """Of three items that A judged one by a single person: 2 of 3 items, and one person twice is no agreement."""
+    """Two of A's three items have two people of A; one person twice is no agreement."""
     rows = with_column([("i", "p", "a"), ("i", "q", "a"), ("i", "s", "b"), ("j", "p", "a"), ("j", "q", "a"),
                         ("k", "p", "a"), ("k", "p", "a"), ("k", "s", "b")])  # fmt: skip
     part = agreement_by(rows, column(rows, "k"), resamples=0)["a"]
@@ -96,7 +97,7 @@ def test_items_with_fewer_than_two_people_of_a_group_are_counted_beside() -> Non
 
 
 def test_a_domain_that_differs_within_an_item_is_refused() -> None:
-    """The columns that are taken without asking (domain, target, CAT) must describe items."""
+    """The columns that are used by default (domain, target, CAT) must describe items."""
     for name in ("domain", "target", "cat"):
         rows = [Annotation(item="i", annotator=p, label="x", extra={name: p}) for p in "pq"]
         with pytest.raises(ValueError, match=rf"1 of 1 items.*{name}.*'i': p, q"):
@@ -104,7 +105,7 @@ def test_a_domain_that_differs_within_an_item_is_refused() -> None:
 
 
 def test_the_command_names_the_kind(tmp_path: Path) -> None:
-    """Terminal and JSON name whom the column describes and how many items two people of a group judged."""
+    """Terminal and JSON name what the column describes, and how many items two people of a group judged."""
     file = tmp_path / "planted.csv"
     formats.named("annotations").write(planted(), file)
     arguments = ["validate", "agreement", "--on", str(file), "--by", "rater_group", "--resamples", "10"]
@@ -118,7 +119,7 @@ def test_the_command_names_the_kind(tmp_path: Path) -> None:
 
 
 def popquorn(path: Path) -> Iterator[Annotation]:
-    """The released ratings, with what each person said of themselves."""
+    """Yields the released ratings with each person's demographic answers."""
     with path.open(newline="") as file:
         for row in csv.DictReader(file):
             extra = {name: row[name] for name in ("gender", "race", "age")}
@@ -126,7 +127,7 @@ def popquorn(path: Path) -> Iterator[Annotation]:
 
 
 def test_released_ratings_by_gender_and_race_are_those_of_krippendorff(shared: Path) -> None:
-    """POPQUORN: for each group alpha equals the package's on the matrix of that group's ratings alone."""
+    """In POPQUORN, each group's alpha equals krippendorff's on that group's ratings alone."""
     rows = list(popquorn(shared / "data/popquorn/offensiveness.csv"))
     for name in ("gender", "race"):
         described = column(rows, name)
@@ -146,7 +147,7 @@ def test_released_ratings_by_gender_and_race_are_those_of_krippendorff(shared: P
 
 
 def test_released_labels_by_a_bit_of_the_worker(shared: Path) -> None:
-    """StereoSet: percent agreement of the pairs of one half of the workers, as counted by hand."""
+    """In StereoSet, percent agreement within one half of the workers equals a count by hand."""
     released = formats.read(shared / "data/stereoset/annotations_long.csv")
     rows = [
         Annotation(item=a.item, annotator=a.annotator, label=a.label, extra={"half": half(a.annotator)})
@@ -156,14 +157,14 @@ def test_released_labels_by_a_bit_of_the_worker(shared: Path) -> None:
     for a in rows:
         labels[a.extra["half"], a.item].append(a.label)
     for value, part in agreement_by(rows, column(rows, "half"), resamples=0).items():
-        many = [given for (group, _), given in labels.items() if group == value and len(given) > 1]
-        agree = [np.mean([one == other for one, other in combinations(given, 2)]) for given in many]
-        # one worker labelled 216 sentences twice: alone in a group they agree with nobody
+        many = [item_labels for (group, _), item_labels in labels.items() if group == value and len(item_labels) > 1]
+        agree = [np.mean([one == other for one, other in combinations(item_labels, 2)]) for item_labels in many]
+        # one worker labelled 216 sentences twice, which is no agreement if they are alone in the group
         assert len(many) - 216 <= part.items <= len(many)
         assert part.percent == pytest.approx(float(np.mean(agree)), abs=2e-3)
     assert Counter(half(a.annotator) for a in rows).keys() == {"0", "1"}
 
 
 def half(person: str) -> str:
-    """A bit of the hash of a worker's id."""
+    """Returns one bit of the hash of a worker's id."""
     return str(sha256(person.encode()).digest()[0] & 1)

@@ -1,4 +1,4 @@
-"""The adaptive stop: who gets further judgements, what it costs, and what it does to the labels."""
+"""Tests of the adaptive stop: which items get further judgements, what they cost, and their effect on the labels."""
 
 import json
 from pathlib import Path
@@ -25,28 +25,28 @@ RULES = Rules(session=40)
 
 
 def study_in(folder: Path, items: int = 12, overlap: int = 5, toml: str = "") -> Study:
-    """A study of CATs."""
+    """Returns a study of CATs."""
     known: dict[str, Any] = {"items": bakers(items), "overlap": overlap, "contact": "a@example.org"}
-    made = create(folder / "study", kind="validate-cats", **known)
-    (made.folder / "study.toml").write_text(toml or "[people]\nsession = 40\n")
-    return made
+    study = create(folder / "study", kind="validate-cats", **known)
+    (study.folder / "study.toml").write_text(toml or "[people]\nsession = 40\n")
+    return study
 
 
 def judge(store: Store, study: Study, names: list[str], hard: set[str]) -> None:
-    """People judge all they are given: of what is hard each next person says the next label, the rest rightly."""
+    """People judge all their tasks: on hard items each next person gives the next label, on others the right label."""
     assert study.kind.asks is not None
     for turn, name in enumerate(names):
         store.do(lambda held, name=name: seats.arrive(held, RULES, name, f"s-{name}", "c", NOW))
-        while isinstance(given := store.do(lambda held, name=name: seats.next_task(held, RULES, name, NOW)), Given):
-            key = study.keys[given.token]
-            asked = study.kind.asks(study.items[key.item], key.order)
-            right = {question: about.right for question, about in asked.items()}
-            said = {q: LABELS[(turn + n) % 3] for n, q in enumerate(asked)} if given.token in hard else right
-            store.do(lambda held, name=name, n=given.nonce, s=said: seats.answer(held, RULES, name, n, s, (0, 0), NOW))
+        while isinstance(task := store.do(lambda held, name=name: seats.next_task(held, RULES, name, NOW)), Given):
+            key = study.keys[task.token]
+            questions = study.kind.asks(study.items[key.item], key.order)
+            right = {question: about.right for question, about in questions.items()}
+            reply = {q: LABELS[(turn + n) % 3] for n, q in enumerate(questions)} if task.token in hard else right
+            store.do(lambda held, name=name, n=task.nonce, s=reply: seats.answer(held, RULES, name, n, s, (0, 0), NOW))
 
 
 def test_uncertain_items_get_two_more_and_the_others_none(tmp_path: Path) -> None:
-    """People disagree about two of twelve CATs: these get 7, then 9, never more; the ten others keep 5."""
+    """People disagree about two of twelve CATs: these get 7, then 9, never more judgements; the other ten keep 5."""
     study = study_in(tmp_path)
     hard = set(sorted(study.keys)[:2])
     with home.open_store(study) as store:
@@ -64,7 +64,7 @@ def test_uncertain_items_get_two_more_and_the_others_none(tmp_path: Path) -> Non
 
 
 def test_the_model_of_the_settings_says_how_sure_an_item_is(tmp_path: Path) -> None:
-    """The same five answers about each CAT: Dawid-Skene and GLAD are both sure, to different digits."""
+    """With the same five answers about each CAT, Dawid-Skene and GLAD both give certainties, with different digits."""
     study = study_in(tmp_path, toml='[adaptive]\nmost = 9\nmodel = "glad"\n')
     assert settings.read(study).adaptive.model == "glad"
     with home.open_store(study) as store:
@@ -77,7 +77,7 @@ def test_the_model_of_the_settings_says_how_sure_an_item_is(tmp_path: Path) -> N
 
 
 def test_an_item_that_still_waits_for_people_is_not_widened(tmp_path: Path) -> None:
-    """Four of five judgements are given: nothing is decided before the fifth."""
+    """With four of five judgements given, no item is widened before the fifth."""
     study = study_in(tmp_path, items=2)
     with home.open_store(study) as store:
         judge(store, study, list("abcd"), set(study.keys))
@@ -87,7 +87,7 @@ def test_an_item_that_still_waits_for_people_is_not_widened(tmp_path: Path) -> N
 
 
 def test_a_kill_between_the_note_and_the_seats_is_mended_at_the_next_start(tmp_path: Path) -> None:
-    """What reopened.jsonl says is applied again, and applied twice it changes nothing."""
+    """The entries of reopened.jsonl are applied again; applying them twice changes nothing."""
     study = study_in(tmp_path, items=2)
     with home.open_store(study) as store:
         judge(store, study, list("abcde"), set(study.keys))
@@ -99,7 +99,9 @@ def test_a_kill_between_the_note_and_the_seats_is_mended_at_the_next_start(tmp_p
 
 
 def test_the_budget_names_what_is_expected_and_the_worst(tmp_path: Path) -> None:
-    """Twelve CATs: at worst four more each; expected, by the share of uncertain items so far or of simulated people."""
+    """Twelve CATs need at worst four more judgements each; the expectation uses the share of uncertain items so far, or
+    simulated people.
+    """
     study = study_in(tmp_path, toml="[adaptive]\nmost = 9\n")
     opening = settings.read(study).adaptive
     with home.open_store(study) as store:
@@ -121,7 +123,7 @@ def test_the_budget_names_what_is_expected_and_the_worst(tmp_path: Path) -> None
     ],
 )
 def test_settings_that_cannot_be_are_refused(toml: str, overlap: int, found: str, tmp_path: Path) -> None:
-    """Never fewer than five, more than five at most, and a posterior below one."""
+    """The overlap has to be at least five, the maximum above five, and the posterior below one."""
     with pytest.raises(BadInput, match=found):
         settings.read(study_in(tmp_path, overlap=overlap, toml=f"[adaptive]\n{toml}\n"))
 
@@ -134,42 +136,47 @@ def test_settings_that_cannot_be_are_refused(toml: str, overlap: int, found: str
     ],
 )
 def test_a_study_in_which_people_write_has_no_adaptive_stop(kind: str, instead: str, tmp_path: Path) -> None:
-    """The texts are not known beforehand; where people also judge, the error names the command that asks more."""
-    made = create(tmp_path / "w", kind=kind, items=terms(1), overlap=5, contact="a@example.org")
-    (made.folder / "study.toml").write_text("[adaptive]\nmost = 9\n")
+    """The texts are not known beforehand; where people also judge, the error names the command that asks for more
+    judgements.
+    """
+    study = create(tmp_path / "w", kind=kind, items=terms(1), overlap=5, contact="a@example.org")
+    (study.folder / "study.toml").write_text("[adaptive]\nmost = 9\n")
     with pytest.raises(BadInput, match=rf"\[adaptive\].*{instead}"):
-        settings.read(made)
+        settings.read(study)
 
 
 def simulated(seed: int, low: float, high: float, most: int, sure: float) -> tuple[float, float, float]:
-    """Judgements an item, share of right labels, and how far the share of the first label is off.
+    """Returns judgements per item, share of right labels, and the error of the first label's share.
 
-    400 items, 80 people right in `low` to `high` of cases, a tenth of them by chance; the true labels are known.
+    400 items, 80 people who are right in `low` to `high` of cases, a tenth of them by chance; the true labels are
+    known.
     """
     rng = np.random.default_rng(seed)
     skills = np.where(rng.random(80) < 0.1, 1 / 3, rng.uniform(low, high, 80))
     truth = rng.choice(3, 400, p=[0.4, 0.35, 0.25])
     order = [rng.permutation(80) for _ in truth]
-    said: list[list[tuple[int, int]]] = [[] for _ in truth]
+    votes: list[list[tuple[int, int]]] = [[] for _ in truth]
     ask, posterior = {*range(400)}, np.zeros((400, 3))
     while ask:
         for item in ask:
-            for person in order[item][len(said[item]) : len(said[item]) + (2 if said[item] else 5)]:
+            for person in order[item][len(votes[item]) : len(votes[item]) + (2 if votes[item] else 5)]:
                 slip = 0 if rng.random() < skills[person] else rng.integers(1, 3)
-                said[item].append((int(person), int((truth[item] + slip) % 3)))
-        pairs = [(str(n), str(person), str(label)) for n, each in enumerate(said) for person, label in each]
-        given = [Annotation(item=item, annotator=person, label=label) for item, person, label in pairs]
-        found = dawid_skene(given)
-        posterior[[int(item) for item in found.ratings.items]] = found.posterior
-        ask = {n for n in range(400) if posterior[n].max() < sure and len(said[n]) < most}
+                votes[item].append((int(person), int((truth[item] + slip) % 3)))
+        pairs = [(str(n), str(person), str(label)) for n, each in enumerate(votes) for person, label in each]
+        judgements = [Annotation(item=item, annotator=person, label=label) for item, person, label in pairs]
+        estimate = dawid_skene(judgements)
+        posterior[[int(item) for item in estimate.ratings.items]] = estimate.posterior
+        ask = {n for n in range(400) if posterior[n].max() < sure and len(votes[n]) < most}
     labels = posterior.argmax(axis=1)
     share = float((labels == 0).mean() - (truth == 0).mean())
-    return sum(map(len, said)) / 400, float((labels == truth).mean()), share
+    return sum(map(len, votes)) / 400, float((labels == truth).mean()), share
 
 
 @pytest.mark.slow
 def test_two_more_where_five_are_uncertain_is_nearly_as_good_as_nine_for_all() -> None:
-    """People right in 65 to 90 %: under 6 judgements an item, within 2 points of nine; shares of labels are right."""
+    """With people right in 65 to 90 % of cases: under 6 judgements an item, accuracy within 2 points of nine
+    judgements, and right shares of labels.
+    """
     runs = {plan: np.array([simulated(seed, 0.65, 0.9, *plan) for seed in range(8)]) for plan in ((5, 0.9), (9, 0.9))}
     nine = np.array([simulated(seed, 0.65, 0.9, 9, 1.1) for seed in range(8)])
     (five, right5, _), (some, right, off), (all9, right9, _) = (each.mean(axis=0) for each in (*runs.values(), nine))
@@ -182,7 +189,7 @@ def test_two_more_where_five_are_uncertain_is_nearly_as_good_as_nine_for_all() -
 
 
 def test_the_server_widens_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five people disagree about a CAT: soon after, a sixth finds work on it."""
+    """After five people disagree about a CAT, a sixth person soon gets it as a task."""
     from helpers.servers.crowd_server import Visitor, opened
 
     from catsofa.annotation.crowd.http import service, site

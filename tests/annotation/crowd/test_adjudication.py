@@ -1,4 +1,6 @@
-"""The owner decides what votes leave undecided: stored beside the votes, shown and released apart from them."""
+"""Tests of adjudication: the owner's decisions on undecided items are stored, shown and released apart
+from the votes.
+"""
 
 import json
 import re
@@ -26,22 +28,22 @@ pytestmark = pytest.mark.usefixtures("watched")
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Four CATs for two people."""
-    made = create(tmp_path / "study", kind="validate-cats", items=bakers(4), overlap=2, contact="a@example.org")
+    """Returns a study of four CATs for two people."""
+    study_ = create(tmp_path / "study", kind="validate-cats", items=bakers(4), overlap=2, contact="a@example.org")
     codes = '[platform]\nname = "prolific"\ncodes = { completed = "DONE1" }\n'
-    (made.folder / "study.toml").write_text(codes)
-    return made
+    (study_.folder / "study.toml").write_text(codes)
+    return study_
 
 
 def all_but(study: Study, item: str) -> Callable[[Mapping[str, str]], dict[str, str]]:
-    """What is right about every task; of this CAT each label is wrong."""
+    """Returns a judge that answers every task rightly, except that each label of this CAT is wrong."""
     truth, turned = shown_truth(study), shown_truth(study, "none")
     context = study.items[item].candidates[0].text
     return lambda shown: (turned if context in shown.values() else truth)(shown)
 
 
 def judged(study: Study, owner: Owner) -> str:
-    """Two people judge everything and disagree about the first CAT alone; the name of its task."""
+    """Two people judge everything and disagree about the first CAT only. Returns the token of its task."""
     item = next(iter(study.items))
     for n, judge in enumerate((shown_truth(study), all_but(study, item))):
         visitor = Visitor(owner.address, f"PID{n}")
@@ -53,31 +55,33 @@ def judged(study: Study, owner: Owner) -> str:
 
 
 def said(*arguments: Any) -> dict[str, Any]:
-    """What a command prints for machines."""
-    found = CliRunner().invoke(app, [*map(str, arguments), "--json"])
-    assert found.exit_code == 0, found.output
-    answer: dict[str, Any] = json.loads(found.output)
+    """Returns the JSON output of a command."""
+    result = CliRunner().invoke(app, [*map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    answer: dict[str, Any] = json.loads(result.output)
     return answer
 
 
 def votes_of(study: Study) -> dict[str, Any]:
-    """The votes, without their signature."""
-    found = said("validate", "votes", "--on", study.folder / "annotations.jsonl", "--need", 2, "--of", 2)
-    return {name: value for name, value in found.items() if name != "signature"}
+    """Returns the votes without their signature."""
+    votes = said("validate", "votes", "--on", study.folder / "annotations.jsonl", "--need", 2, "--of", 2)
+    return {name: value for name, value in votes.items() if name != "signature"}
 
 
 def sent(
     study: Study, owner: Owner, label: str = "right", reason: str = "most of us know it", by: str = "Ana"
 ) -> list[dict[str, str]]:
-    """The forms that decide each question about the first CAT: its written label, or another."""
+    """Returns the forms that decide each question about the first CAT: its written label, or another."""
     cat = next(iter(study.items.values()))
     labels = {each.id: each.label if label == "right" else label for each in cat.candidates}
-    known = {"token": owner.token(), "cause": "people disagree", "reason": reason, "by": by}
-    return [{**known, "item": name, "label": each} for name, each in labels.items()]
+    fields = {"token": owner.token(), "cause": "people disagree", "reason": reason, "by": by}
+    return [{**fields, "item": name, "label": each} for name, each in labels.items()]
 
 
 def test_an_undecided_item_shows_each_sentence_with_who_said_what_behind_the_warning(study: Study) -> None:
-    """One of four CATs is on the owner's page; what people saw and said is folded away, sentence by sentence."""
+    """The owner's page lists one of four CATs; sentences and answers are folded behind the warning, sentence by
+    sentence.
+    """
     with served(study) as owner:
         assert owner.browser.get("/owner/item/x").headers["location"] == "/owner"
         task = judged(study, owner)
@@ -111,7 +115,7 @@ def test_an_undecided_item_shows_each_sentence_with_who_said_what_behind_the_war
 
 
 def test_remarks_have_their_authors_and_sentences_that_votes_decide_have_no_form(study: Study) -> None:
-    """Of three sentences two are disputed: the third has its label and no form, and a remark has who made it."""
+    """Two of three sentences are disputed: the third shows its label and no form, and a remark names its author."""
     item = next(iter(study.items.values()))
     truth = shown_truth(study)
 
@@ -140,7 +144,7 @@ def test_remarks_have_their_authors_and_sentences_that_votes_decide_have_no_form
 
 
 def test_a_decision_needs_a_session_a_reason_and_an_answer_that_is_shown(study: Study) -> None:
-    """Refused decisions leave no file; of two that are taken both are kept, and the later one counts."""
+    """Refused decisions leave no file; both accepted decisions are kept, and the later one counts."""
     log = study.folder / "adjudicated.jsonl"
     with served(study) as owner:
         path = f"/owner/item/{judged(study, owner)}"
@@ -180,7 +184,7 @@ def test_a_decision_needs_a_session_a_reason_and_an_answer_that_is_shown(study: 
 
 
 def test_a_decision_is_beside_the_votes_and_changes_none_of_them(study: Study) -> None:
-    """`validate votes` says the same but for the decisions, and `validate agreement` the same."""
+    """`validate votes` differs only in the decisions, and `validate agreement` does not change."""
     agreement = ("validate", "agreement", "--on", study.folder / "annotations.jsonl", "--resamples", 10)
     with served(study) as owner:
         task = judged(study, owner)
@@ -207,7 +211,7 @@ def test_a_decision_is_beside_the_votes_and_changes_none_of_them(study: Study) -
 
 
 def test_of_two_people_who_decide_differently_both_are_kept_and_no_label_counts_until_they_agree(study: Study) -> None:
-    """Ben's other label leaves none; the same label from Ben, also as `BEN`, makes it the decision again."""
+    """A different label from Ben leaves no decision; the same label from Ben, also as `BEN`, restores the decision."""
     with served(study) as owner:
         task = judged(study, owner)
         form = sent(study, owner)[0]
@@ -215,8 +219,8 @@ def test_of_two_people_who_decide_differently_both_are_kept_and_no_label_counts_
         counted = []
         for change in ({}, {"by": "Ben", "label": other}, {"by": "BEN"}, {"label": "undecided"}):
             owner.browser.post(f"/owner/item/{task}", data={**form, **change})
-            found = adjudications.adjudicated(study)
-            counted.append((form["item"] in found, found[form["item"]].by if found else ""))
+            decisions = adjudications.adjudicated(study)
+            counted.append((form["item"] in decisions, decisions[form["item"]].by if decisions else ""))
         assert counted == [(True, "Ana"), (False, ""), (True, "BEN"), (False, "")]
         page = owner.page(f"/owner/item/{task}")
         shown = said("annotate", "status", study.folder)["undecided"]
@@ -233,14 +237,14 @@ def test_of_two_people_who_decide_differently_both_are_kept_and_no_label_counts_
 
 
 def test_decisions_of_earlier_versions_are_read_as_those_of_one_person(study: Study) -> None:
-    """Lines without cause and name: the last one counts."""
+    """Of decisions without cause and name, the last one counts."""
     for label in ("stereotype", "unrelated"):
         adjudications.note(study, Adjudicated(at="2027-01-01T00:00:00Z", token="t", item="x", label=label, reason="r"))
     assert adjudications.adjudicated(study)["x"].label == "unrelated"
 
 
 def test_a_release_has_the_item_with_the_decisions_their_reasons_and_the_votes(study: Study, tmp_path: Path) -> None:
-    """Without a decision three CATs are released, with them four; what else the release says of votes is the same."""
+    """The release contains three CATs without decisions and four with them; its figures about votes are the same."""
     with served(study) as owner:
         task = judged(study, owner)
         release = ("release", study.folder / "items.jsonl", "--study", study.folder, "--need", 2, "--of", 2)
@@ -263,7 +267,7 @@ def test_a_release_has_the_item_with_the_decisions_their_reasons_and_the_votes(s
 
 
 def test_decisions_about_a_text_go_with_its_writer(tmp_path: Path) -> None:
-    """Where somebody withdraws whose text the owner decided about, the decision and its reason are erased."""
+    """When a writer withdraws, the owner's decision about the text and its reason are erased."""
     targets = [Term(category="nationality", term=name, region="Pellora") for name in ("Dravians", "Zorbs")]
     kind = "write-and-judge-associations"
     study = create(tmp_path / "s", kind=kind, items=targets, overlap=1, texts=1, contact="a@example.org")

@@ -1,4 +1,4 @@
-"""Copies of a study that people work at."""
+"""Tests of copies of a study while people work on it."""
 
 import resource
 import subprocess
@@ -21,15 +21,17 @@ from catsofa.data.files import BadInput
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    """Thirty CATs for one person, with a question about them."""
+    """Returns a study of thirty CATs for one person, with Prolific settings."""
     monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
-    made = create(tmp_path / "s", kind="validate-cats", items=bakers(30), overlap=1, contact="a@example.org")
-    (made.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
-    return made
+    study_ = create(tmp_path / "s", kind="validate-cats", items=bakers(30), overlap=1, contact="a@example.org")
+    (study_.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
+    return study_
 
 
 def test_a_copy_of_a_study_at_work_is_whole_and_goes_on(study: Study, tmp_path: Path) -> None:
-    """What was acknowledged before is in it; a server that opens the copy knows the browser and the tasks done."""
+    """The copy contains everything acknowledged before; a server that opens the copy recognises the browser and the
+    finished tasks.
+    """
     judge = shown_truth(study)
     with opened(study) as address:
         ana = Visitor(address)
@@ -43,19 +45,19 @@ def test_a_copy_of_a_study_at_work_is_whole_and_goes_on(study: Study, tmp_path: 
     copy = open_study(tmp_path / "copy")
     assert check_study(copy.folder).right  # type: ignore[union-attr]
     assert (copy.folder / "study.db").stat().st_mode & 0o077 == 0
-    there = home.pull(copy).records
+    copied = home.pull(copy).records
     with opened(copy) as again:
         ana.browser.base_url = again
         ana.browser.headers["Origin"] = again
         ana.work(judge)
-    assert 10 <= there < home.pull(copy).records
+    assert 10 <= copied < home.pull(copy).records
     with home.open_store(copy) as store:
         assert store.do(home.missing) == 0
     assert {each.name for each in tmp_path.iterdir()} == {"s", "copy"}
 
 
 def test_what_a_killed_copy_left_goes_with_the_next(study: Study, tmp_path: Path) -> None:
-    """It never has the name of the copy."""
+    """The incomplete copy of a killed command never has the name of the copy, and the next copy removes it."""
     code = (
         "import os, shutil, sys; from pathlib import Path; from catsofa.annotation.crowd import backups; "
         "from catsofa.annotation.study import open_study; shutil.copytree = lambda *_, **__: os.kill(os.getpid(), 9); "
@@ -70,14 +72,14 @@ def test_what_a_killed_copy_left_goes_with_the_next(study: Study, tmp_path: Path
 
 
 def test_no_folder_is_deleted_for_a_copy(study: Study, tmp_path: Path) -> None:
-    """Whatever the study and the folders beside the copy are called."""
+    """A copy deletes no folder, whatever the study and the folders beside the copy are called."""
     study.folder.rename(tmp_path / "copy.part")
     backups.backup(open_study(tmp_path / "copy.part"), tmp_path / "copy")
     assert check_study(tmp_path / "copy.part").right  # type: ignore[union-attr]
 
 
 def test_a_copy_that_fails_leaves_nothing_and_says_why(study: Study, tmp_path: Path) -> None:
-    """A full disk, and a database that is none."""
+    """A full disk and a damaged database end with an error and leave no copy."""
     home.open_store(study).close()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
@@ -93,7 +95,7 @@ def test_a_copy_that_fails_leaves_nothing_and_says_why(study: Study, tmp_path: P
 
 
 def test_copies_that_would_mix_or_lack_something_are_refused(study: Study, tmp_path: Path) -> None:
-    """Over a folder, into the study itself, and of answers that lie in PostgreSQL."""
+    """A copy is refused over an existing folder, inside the study itself, and for answers in PostgreSQL."""
     (tmp_path / "there").mkdir()
     with pytest.raises(ValueError, match="there already"):
         backups.backup(study, tmp_path / "there")

@@ -1,4 +1,4 @@
-"""Where the rows of a store are: a URL without a password, a server that goes and comes, studies kept apart."""
+"""Tests of the databases of a store: URLs without a password, restarts of the database server, and separate studies."""
 
 import os
 import threading
@@ -24,7 +24,7 @@ URL = "postgresql://study@db.example.org:5433/studies?sslmode=require"
 
 
 def made(folder: Path, overlap: int = 2) -> Study:
-    """A study of four CATs."""
+    """Returns a study of four CATs."""
     study = create(folder, kind="validate-cats", items=bakers(4), overlap=overlap, contact="a@example.org")
     (study.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C1" }\n')
     return study
@@ -32,7 +32,7 @@ def made(folder: Path, overlap: int = 2) -> Study:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """People of these tests work faster than people do."""
+    """Raises the rate limits for fast test visitors."""
     monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
     monkeypatch.setattr(site, "BY_ADDRESS", (1000.0, 1000.0))
 
@@ -49,12 +49,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_password_in_a_url_is_refused_and_not_repeated(url: str, tmp_path: Path) -> None:
-    """The command ends with a sentence that says where the password belongs; no file has it."""
+    """The error says where the password belongs; no file contains the password."""
     study = made(tmp_path / "s")
-    found = CliRunner().invoke(app, ["annotate", "open", str(study.folder), "--store", url])
-    assert isinstance(found.exception, ValueError)
-    assert "PGPASSWORD" in str(found.exception)
-    assert not any("hunter2" in said for said in (str(found.exception), found.output))
+    result = CliRunner().invoke(app, ["annotate", "open", str(study.folder), "--store", url])
+    assert isinstance(result.exception, ValueError)
+    assert "PGPASSWORD" in str(result.exception)
+    assert not any("hunter2" in text for text in (str(result.exception), result.output))
     assert not any(b"hunter2" in path.read_bytes() for path in study.folder.rglob("*") if path.is_file())
     assert not databases.has_store(study.folder)
 
@@ -63,12 +63,12 @@ def test_a_password_in_a_url_is_refused_and_not_repeated(url: str, tmp_path: Pat
     "url", [URL, "postgres://db/x", "postgresql:///x?host=/run/postgresql", "postgresql://[::1]:9/x"]
 )
 def test_a_url_without_a_password_is_taken(url: str) -> None:
-    """User, host, port, database and parameters may stand in it."""
+    """The URL may contain user, host, port, database and parameters."""
     assert checked_url(url) == url
 
 
 def test_readers_and_the_writer_of_a_file_do_not_wait_for_each_other(tmp_path: Path) -> None:
-    """While a job writes, others read what was there before: the file is in WAL mode."""
+    """While a job writes, others read the earlier rows: the file is in WAL mode."""
     identity = store.identity("s")
     with store.Store(tmp_path, identity) as opened_store:
 
@@ -84,7 +84,7 @@ def test_readers_and_the_writer_of_a_file_do_not_wait_for_each_other(tmp_path: P
 
 
 def test_a_store_does_not_move_by_itself(tmp_path: Path) -> None:
-    """A study with answers in its folder takes no URL, and one with a URL no other."""
+    """A study with answers in its folder accepts no URL, and a study with a URL accepts no other."""
     study = made(tmp_path / "s")
     with opened(study):
         pass
@@ -99,7 +99,7 @@ def test_a_store_does_not_move_by_itself(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_database_is_killed_while_people_work_and_the_study_goes_on(tmp_path: Path) -> None:
-    """Answers are refused with a sentence and 503, none that was acknowledged is lost, and all get done afterwards."""
+    """Answers are refused with an error and 503, no acknowledged answer is lost, and all tasks get done afterwards."""
     pytest.importorskip("psycopg", reason="no psycopg: pip install 'catsofa[postgres]'")
     if postgres_server.programs() is None:
         pytest.skip("no PostgreSQL: make programs installs it with apt")
@@ -127,15 +127,15 @@ def test_the_database_is_killed_while_people_work_and_the_study_goes_on(tmp_path
             assert not any(work.is_alive() for work in works)
         assert home.pull(study).records == 4 * 5 * 3
         with home.reading(study.folder, store.identity(study.settings.secret)) as rows:
-            there = {row["nonce"] for row in rows.all("SELECT nonce FROM answer")}
-        assert {nonce for visitor in people for nonce in visitor.acknowledged} <= there
+            stored = {row["nonce"] for row in rows.all("SELECT nonce FROM answer")}
+        assert {nonce for visitor in people for nonce in visitor.acknowledged} <= stored
         verdict = check_study(study.folder)
         assert verdict
         assert verdict.right
         cluster.stop()
-        found = CliRunner().invoke(app, ["annotate", "open", str(study.folder)])
-        assert isinstance(found.exception, Unwritten)
-        assert "start the server" in str(found.exception)
+        result = CliRunner().invoke(app, ["annotate", "open", str(study.folder)])
+        assert isinstance(result.exception, Unwritten)
+        assert "start the server" in str(result.exception)
         cluster.start()
     secret = postgres_server.PASSWORD.encode()
     assert not any(secret in path.read_bytes() for path in study.folder.rglob("*") if path.is_file())
@@ -143,7 +143,9 @@ def test_the_database_is_killed_while_people_work_and_the_study_goes_on(tmp_path
 
 @pytest.mark.slow
 def test_two_studies_in_one_database_are_apart_and_a_person_is_forgotten(tmp_path: Path, cluster: Cluster) -> None:
-    """Each has tables of its own; of a forgotten person no byte is in the files of the tables or of the study."""
+    """Each study has its own tables; no byte of a forgotten person remains in the files of the tables or
+    of the study.
+    """
     one, other = made(tmp_path / "one"), made(tmp_path / "other")
     for study, person in ((one, "ANA"), (other, "BEN")):
         with opened(study, store=cluster.url) as address:
@@ -168,6 +170,6 @@ def test_two_studies_in_one_database_are_apart_and_a_person_is_forgotten(tmp_pat
 
 
 def _people(study: Study) -> list[store.Row]:
-    """The people in a store."""
+    """Returns the people in a store."""
     with home.reading(study.folder, store.identity(study.settings.secret)) as rows:
         return rows.all("SELECT name FROM person")

@@ -1,4 +1,4 @@
-"""A person is erased from every file of a study, whenever the command is killed."""
+"""Tests that a person is erased from every file of a study, even if the command is killed at any point."""
 
 import json
 import os
@@ -39,15 +39,15 @@ SAID = {"ANNA": {"country": "Fiji", "gender": "woman"}, "BERT": {"country": "Per
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    """Four CATs for two people each."""
+    """Returns a study of four CATs for two people each."""
     monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
-    made = create(tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=2, contact="a@example.org")
-    (made.folder / "study.toml").write_text(TOML)
-    return made
+    study_ = create(tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=2, contact="a@example.org")
+    (study_.folder / "study.toml").write_text(TOML)
+    return study_
 
 
 def visit(study: Study, address: str, person: str) -> Visitor:
-    """Somebody comes, says who they are, and answers three of four tasks."""
+    """Somebody arrives, answers the questions about themselves, and answers three of four tasks."""
     visitor = Visitor(address, person)
     visitor.come()
     visitor.browser.post("/about-you", data=SAID[person])
@@ -57,7 +57,7 @@ def visit(study: Study, address: str, person: str) -> Visitor:
 
 
 def worked(study: Study) -> dict[str, str]:
-    """Two people came and worked, and their answers are at home; the pseudonym of each."""
+    """Two people arrive and work, and their answers are pulled. Returns the pseudonym of each."""
     with opened(study) as address:
         for person in SAID:
             visit(study, address, person)
@@ -68,13 +68,13 @@ def worked(study: Study) -> dict[str, str]:
 
 
 def holding(study: Study, *words: str) -> list[str]:
-    """The files of the study that hold one of these words, those of the database beside it too."""
+    """Returns the files of the study, including database files, that contain one of these words."""
     files = sorted(path for path in study.folder.rglob("*") if path.is_file())
     return [path.name for path in files if any(word.encode() in path.read_bytes() for word in words)]
 
 
 def state(study: Study) -> dict[str, Any]:
-    """What a study holds, in an order of its own."""
+    """Returns the content of a study in a fixed order."""
     with home.reading(study.folder, home.identity(study.settings.secret)) as held:
         tables = {
             name: held.all(f"SELECT * FROM {name} ORDER BY 1, 2") for name in ("person", "seat", "answer", "draft")
@@ -86,12 +86,12 @@ def state(study: Study) -> dict[str, Any]:
 
 @pytest.mark.parametrize("called", ["pseudonym", "id", "code"])
 def test_nothing_of_the_person_is_in_any_file(called: str, study: Study) -> None:
-    """By pseudonym, id on the platform or withdrawal code; the other person is untouched, and the folder is whole."""
+    """A person is erased by pseudonym, platform id or code; the other person is untouched, and the folder valid."""
     names = worked(study)
     other = Background(study).said([names["BERT"]])
     nonces = [row["nonce"] for row in _seats(study, names["ANNA"])]
-    by = {"pseudonym": names["ANNA"], "id": "ANNA", "code": arrivals.code_of(study.settings.secret, names["ANNA"])}
-    done = forget(study, by[called])
+    handles = {"pseudonym": names["ANNA"], "id": "ANNA", "code": arrivals.code_of(study.settings.secret, names["ANNA"])}
+    done = forget(study, handles[called])
     assert done
     assert (done.answers, len(done.short), done.left) == (3, 3, ())
     assert {have for have, _ in done.short.values()} <= {0, 1}
@@ -100,17 +100,17 @@ def test_nothing_of_the_person_is_in_any_file(called: str, study: Study) -> None
     assert Background(study).said(names.values()) == other
     assert [stone.answers for stone in rows.read(study.folder / FORGOTTEN, Tombstone)] == [3]
     assert check_study(study.folder).right  # type: ignore[union-attr]
-    assert forget(study, by[called]) is None
+    assert forget(study, handles[called]) is None
 
 
 def _seats(study: Study, name: str) -> list[dict[str, Any]]:
-    """A person's seats."""
+    """Returns a person's seats."""
     with home.reading(study.folder, home.identity(study.settings.secret)) as held:
         return held.all("SELECT * FROM seat WHERE person = ?", name)
 
 
 def test_a_server_goes_on_and_gives_the_items_out_again(study: Study) -> None:
-    """Erased while the server runs: nothing in the -wal file, the browser is nobody's, and others do the items."""
+    """After an erasure the running server has a clean -wal file, an invalid session, and gives the items to others."""
     with opened(study) as address:
         anna = visit(study, address, "ANNA")
         assert forget(study, "ANNA")
@@ -124,7 +124,7 @@ def test_a_server_goes_on_and_gives_the_items_out_again(study: Study) -> None:
 
 
 def test_who_was_forgotten_and_comes_again_is_noted_for_pay(study: Study) -> None:
-    """The same server runs all the time; the second visit is another person's, with another line."""
+    """The same server runs all the time; the second visit counts as another person with another line."""
     with opened(study) as address:
         Visitor(address, "ANA").come()
         assert forget(study, "ANA")
@@ -134,7 +134,7 @@ def test_who_was_forgotten_and_comes_again_is_noted_for_pay(study: Study) -> Non
 
 @pytest.mark.slow
 def test_killed_anywhere_and_run_again_it_ends_the_same(study: Study, tmp_path: Path) -> None:
-    """SIGKILL at each change of a row or file; the second run leaves what one whole run leaves."""
+    """After SIGKILL at each change of a row or file, a second run leaves the same state as one whole run."""
     names = worked(study)
     whole = _copy(study, tmp_path / "whole")
     forget(whole, "ANNA")
@@ -155,22 +155,22 @@ def test_killed_anywhere_and_run_again_it_ends_the_same(study: Study, tmp_path: 
 
 
 def _copy(study: Study, folder: Path) -> Study:
-    """A copy of a study."""
+    """Returns a copy of a study."""
     shutil.copytree(study.folder, folder)
     return open_study(folder)
 
 
 def _forget_killed_at(study: Study, place: int) -> bool:
-    """Have a process erase somebody and kill itself at one of its changes; whether it came to that."""
+    """Forks a process that erases somebody and kills itself at one change. Returns True if it was killed."""
     if child := os.fork():
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    left = iter(range(place, -1, -1))
+    remaining = iter(range(place, -1, -1))
 
     def counting(real: Any) -> Any:
-        def change(*given: Any, **named: Any) -> Any:
-            if next(left) == 0:
+        def change(*arguments: Any, **named: Any) -> Any:
+            if next(remaining) == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return real(*given, **named)
+            return real(*arguments, **named)
 
         return change
 
@@ -183,7 +183,7 @@ def _forget_killed_at(study: Study, place: int) -> bool:
 
 
 def test_the_items_of_a_closed_study_are_named_and_stay_closed(study: Study) -> None:
-    """The command says which are short, what the person was owed, and that nobody is asked any more."""
+    """The command names the items that lack judgements and the money owed, and says that no one is asked any more."""
     worked(study)
     home.close(study)
     shown = CliRunner().invoke(app, ["annotate", "forget", str(study.folder), "ANNA"])
@@ -196,7 +196,7 @@ def test_the_items_of_a_closed_study_are_named_and_stay_closed(study: Study) -> 
 
 
 def test_files_that_still_name_the_person_are_named(study: Study) -> None:
-    """A copy of the database in the folder, and items that the person wrote, are for the researcher to delete."""
+    """A copy of the data in the folder is listed for the researcher to delete."""
     names = worked(study)
     shutil.copy(study.folder / "identity.jsonl", study.folder / "copy.txt")
     shown = CliRunner().invoke(app, ["annotate", "forget", str(study.folder), names["ANNA"]])
@@ -204,7 +204,7 @@ def test_files_that_still_name_the_person_are_named(study: Study) -> None:
 
 
 def test_who_was_invited_and_never_came_is_erased_by_address(study: Study) -> None:
-    """Their line in people.jsonl goes; the others' links work on."""
+    """The person's line in people.jsonl is erased; the links of others still work."""
     links = people.invite(study, ["ana@example.org", "ben@example.org"])
     done = forget(study, "Ana@example.org")
     assert done
@@ -213,14 +213,14 @@ def test_who_was_invited_and_never_came_is_erased_by_address(study: Study) -> No
 
 
 def test_texts_that_a_person_wrote_are_erased(tmp_path: Path) -> None:
-    """Their sentence is in no file, and the term waits for another writer."""
+    """The person's sentence is in no file, and the term waits for another writer."""
     made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1, contact="a@example.org")
     (made.folder / "study.toml").write_text(TOML)
-    said = {"context": "The baker is BLANK.", "stereotype": "zorbish", "anti_stereotype": "late", "unrelated": "cubic"}
+    reply = {"context": "The baker is BLANK.", "stereotype": "zorbish", "anti_stereotype": "late", "unrelated": "cubic"}
     with opened(made) as address:
         anna = Visitor(address, "ANNA")
         anna.come()
-        anna.post("/answer", {"nonce": anna.next()["nonce"], "answers": said})
+        anna.post("/answer", {"nonce": anna.next()["nonce"], "answers": reply})
     assert home.pull(made).records == 1
     done = forget(made, "ANNA")
     assert done
@@ -229,7 +229,7 @@ def test_texts_that_a_person_wrote_are_erased(tmp_path: Path) -> None:
 
 
 def test_a_study_without_a_store_erases_a_worker(tmp_path: Path) -> None:
-    """Answers that came by a platform's CSV are under its names; one on Label Studio is refused."""
+    """Answers from a platform's CSV are erased by the platform's names; a study on Label Studio is refused."""
     made = create(tmp_path / "m", kind="validate-cats", items=bakers(1), overlap=2)
     (token,) = made.keys
     answers = [Raw(annotation=f"A{n}/{token}", updated="1", token=token, annotator=f"W{n}", at="1") for n in (1, 2)]
@@ -242,7 +242,7 @@ def test_a_study_without_a_store_erases_a_worker(tmp_path: Path) -> None:
 
 
 def test_identities_are_erased_and_answers_stay(study: Study, tmp_path: Path) -> None:
-    """No id and no key is left; answers, background and pseudonyms are; the withdrawal code still forgets somebody."""
+    """Ids and key are erased; answers, background and pseudonyms stay; the withdrawal code still erases a person."""
     names = worked(study)
     with pytest.raises(ValueError, match="not closed"):
         erase_identities(study)
@@ -268,7 +268,7 @@ def test_identities_are_erased_and_answers_stay(study: Study, tmp_path: Path) ->
 
 
 def test_what_people_were_promised_to_be_erased_is_told_until_it_is(study: Study) -> None:
-    """From the close on `close` and `status` name the day, so many days later, until the names are gone."""
+    """After closing, `close` and `status` name the day by which identities must be erased, until they are erased."""
     worked(study)
     with (study.folder / "study.toml").open("a") as toml:
         toml.write("[ethics]\nretention_days = 90\n")
@@ -284,7 +284,7 @@ def test_what_people_were_promised_to_be_erased_is_told_until_it_is(study: Study
 
 
 def test_identities_are_not_erased_while_people_are_owed_money(study: Study) -> None:
-    """The error has the sum and the command that lists whom to pay; bonuses that were paid are no longer in it."""
+    """The error gives the sum and the command that lists the people to pay; paid bonuses are no longer included."""
     worked(study)
     Journal(study).note(Entry(step="unpaid", id="bonus-1"))
     owed = facts(study).money.owed
@@ -304,7 +304,7 @@ def test_identities_are_not_erased_while_people_are_owed_money(study: Study) -> 
 
 
 def test_what_was_owed_is_still_in_the_status_without_identities(study: Study) -> None:
-    """Sums need no names; only lists for paying do."""
+    """Sums need no names; only payment lists do."""
     worked(study)
     before = facts(study).money.owed
     home.close(study)
@@ -316,7 +316,7 @@ def test_what_was_owed_is_still_in_the_status_without_identities(study: Study) -
 
 
 def test_identities_are_not_erased_while_a_server_notes_them(study: Study) -> None:
-    """Whoever opened the link afterwards would be noted again."""
+    """A running server would record whoever opens the link afterwards."""
     with opened(study) as address:
         visit(study, address, "ANNA")
         home.close(study)
@@ -326,7 +326,7 @@ def test_identities_are_not_erased_while_a_server_notes_them(study: Study) -> No
 
 
 def test_what_still_leads_to_people_is_named_when_identities_are_erased(study: Study, tmp_path: Path) -> None:
-    """A list of pay in the folder, and the key of the study whose pseudonyms are shared."""
+    """The command names a payment list in the folder and the key of the study whose pseudonyms are shared."""
     worked(study)
     second = create(tmp_path / "t", kind="validate-cats", items=bakers(4), overlap=1, contact="a@example.org")
     (second.folder / "study.toml").write_text(TOML + '[people]\nsame_as = "../s"\n')
@@ -341,7 +341,7 @@ def test_what_still_leads_to_people_is_named_when_identities_are_erased(study: S
 
 
 def test_identities_stay_while_a_payment_may_be_lost(study: Study) -> None:
-    """Nobody could find out afterwards who got it."""
+    """Identities stay while a payment may be lost, because afterwards its recipient could not be found."""
     worked(study)
     home.close(study)
     with pytest.raises(ValueError, match="may be lost"):

@@ -1,4 +1,4 @@
-"""Gold items that are wrong themselves: found on the owner's page, retired, and then without effect on anybody."""
+"""Tests of gold items with wrong keys: found on the owner's page, retired, and then without effect on anybody."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -26,30 +26,30 @@ PEOPLE = 5
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Four CATs for five people, with two gold items, which everybody meets, and a check."""
-    made = create(
+    """Returns a study of four CATs for five people, with two gold items, which everybody meets, and a check."""
+    study_ = create(
         tmp_path / "s", kind="validate-cats", items=bakers(4), gold=bakers(2, "florist"), checks=bakers(1, "miller"),
         overlap=PEOPLE, contact="a@example.org",
     )  # fmt: skip
     toml = "[quality]\nfirst = 2\ngold_every = 4\nchecks_every = 40\n"
-    (made.folder / "study.toml").write_text(f'{toml}[platform]\nname = "prolific"\ncodes = {{ completed = "C" }}\n')
-    return made
+    (study_.folder / "study.toml").write_text(f'{toml}[platform]\nname = "prolific"\ncodes = {{ completed = "C" }}\n')
+    return study_
 
 
 def bad_of(study: Study) -> str:
-    """The token of the first gold item, whose key is wrong: everybody answers otherwise."""
+    """Returns the token of the first gold item, whose key is wrong: everybody answers otherwise."""
     return next(token for token, key in study.keys.items() if key.gold and not key.check)
 
 
 def careful(study: Study) -> Callable[[Mapping[str, str]], dict[str, str]]:
-    """What careful people answer, who therefore miss the wrong gold item."""
+    """Returns the answers of careful people, who therefore miss the wrong gold item."""
     truth, missed = shown_truth(study), shown_truth(study, "item check")
     bad = next(task.data for task in study.tasks() if task.key.token == bad_of(study))
     return lambda shown: (missed if all(bad[name] == value for name, value in shown.items()) else truth)(shown)
 
 
 def come(owner: Owner, study: Study, *numbers: int) -> None:
-    """Careful people work."""
+    """Careful people arrive and work."""
     for n in numbers:
         visitor = Visitor(owner.address, f"PID{n}")
         visitor.come()
@@ -57,17 +57,17 @@ def come(owner: Owner, study: Study, *numbers: int) -> None:
 
 
 def counts(study: Study) -> tuple[int, int, int]:
-    """The judgements that count in the store, by `status`, and by the vote rule."""
+    """Returns the counted judgements in the store, by `status`, and by the vote rule."""
     home.pull(study)
-    said = json.loads(CliRunner().invoke(app, ["annotate", "status", str(study.folder), "--json"]).output)
+    shown = json.loads(CliRunner().invoke(app, ["annotate", "status", str(study.folder), "--json"]).output)
     with reading(study.folder, identity(study.settings.secret)) as held:
         stored = sum(row["valid"] for row in held.all("SELECT valid FROM task WHERE kind = 'item'"))
     voted = count(annotations(open_study(study.folder)), Rule(need=1, of=PEOPLE), lambda each: str(each.extra["task"]))
-    return stored, said["counted"], sum(seat.taken for seat in voted.seats.values())
+    return stored, shown["counted"], sum(seat.taken for seat in voted.seats.values())
 
 
 def test_people_whom_a_wrong_gold_item_set_aside_count_once_it_is_retired(study: Study) -> None:
-    """Store, status and votes agree before and after; so does who comes later, and pay does not change."""
+    """Store, status and votes agree before and after, also for later people, and pay does not change."""
     with served(study) as owner:
         come(owner, study, *range(PEOPLE))
         assert counts(study) == (0, 0, 0)
@@ -76,8 +76,8 @@ def test_people_whom_a_wrong_gold_item_set_aside_count_once_it_is_retired(study:
         bad, good = first.gold
         assert (bad.token, bad.people, bad.right, bad.missed) == (bad_of(study), 5, 0, True)
         assert (good.right, good.missed) == (5, False)
-        said = " ".join(CliRunner().invoke(app, ["annotate", "status", str(study.folder)]).output.split())
-        assert "1 gold item missed by most people" in said
+        shown = " ".join(CliRunner().invoke(app, ["annotate", "status", str(study.folder)]).output.split())
+        assert "1 gold item missed by most people" in shown
         page = owner.page(f"/owner/gold/{bad.token}")
         assert page.count("The right answer: ") == 3
         assert "0 of 5 people answered all of it rightly" in page
@@ -88,7 +88,7 @@ def test_people_whom_a_wrong_gold_item_set_aside_count_once_it_is_retired(study:
         after = facts.facts(study)
         assert after.money.owed == first.money.owed
         assert [(each.people, bool(each.retired)) for each in after.gold] == [(5, False), (0, True)]
-        assert owner.browser.post(f"/owner/gold/{bad.token}", data=sent).status_code == 303  # a second time: the same
+        assert owner.browser.post(f"/owner/gold/{bad.token}", data=sent).status_code == 303  # changes nothing
         assert counts(study) == (20, 20, 20)
         assert home.reopen(study, list(study.items)[:1], 1) == 1
         come(owner, study, 9)
@@ -108,7 +108,7 @@ def test_a_kill_between_the_note_and_the_store_is_mended_at_the_next_start(study
 
 
 def test_only_the_owner_retires_a_gold_item_and_says_why(study: Study) -> None:
-    """Neither a person at work nor a page without a session; no check, no item, and not without a reason."""
+    """A visitor and a page without a session cannot retire a gold item; checks, items and empty reasons are refused."""
     with served(study) as owner:
         come(owner, study, 0)
         path = f"/owner/gold/{bad_of(study)}"
@@ -124,10 +124,10 @@ def test_only_the_owner_retires_a_gold_item_and_says_why(study: Study) -> None:
 
 
 def _check(key: object) -> bool:
-    """Whether a task is a check."""
+    """Returns True if a task is a check."""
     return bool(getattr(key, "check", False))
 
 
 def _item(key: object) -> bool:
-    """Whether a task is an item."""
+    """Returns True if a task is an item."""
     return not getattr(key, "gold", False)

@@ -1,4 +1,4 @@
-"""Answers in a study's store, as `pull`, `status`, `validate votes` and `verify` see them."""
+"""Tests of the answers in a study's store, as `pull`, `status`, `validate votes` and `verify` read them."""
 
 import json
 import sqlite3
@@ -31,57 +31,57 @@ RULES = Rules(session=12, first=3, check_every=5, gold_every=5)
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Six CATs for three people, three gold CATs and three checks."""
+    """Returns a study of six CATs for three people, with three gold CATs and three checks."""
     gold, checks = bakers(3, "florist"), bakers(3, "miller")
     return create(tmp_path / "s", kind="validate-cats", items=bakers(6), gold=gold, checks=checks, overlap=3)
 
 
 def right_of(study: Study, token: str) -> dict[str, str]:
-    """The right answer to a task."""
+    """Returns the right answer to a task."""
     key = study.keys[token]
     assert study.kind.asks is not None
-    return {name: asked.right for name, asked in study.kind.asks(study.items[key.item], key.order).items()}
+    return {name: question.right for name, question in study.kind.asks(study.items[key.item], key.order).items()}
 
 
 def work(study: Study, name: str, fails: str = "", at_most: int = 99, now: float = 1_700_000_000.0) -> None:
-    """A person comes and answers; tasks of the kind `fails` wrongly."""
+    """A person arrives and answers; tasks of the kind `fails` are answered wrongly."""
 
     def job(held: Rows) -> None:
         seats.arrive(held, RULES, name, f"s-{name}", "c", now)
         for n in range(at_most):
-            given = seats.next_task(held, RULES, name, now + n)
-            if not isinstance(given, Given):
+            task = seats.next_task(held, RULES, name, now + n)
+            if not isinstance(task, Given):
                 return
-            key, said = study.keys[given.token], right_of(study, given.token)
+            key, said = study.keys[task.token], right_of(study, task.token)
             kind = "check" if key.check else "gold" if key.gold else "item"
             if kind == fails:
                 said = {question: LABELS[LABELS.index(label) - 1] for question, label in said.items()}  # type: ignore[call-overload]
             right = (0 if kind == fails else 3, 3) if key.gold else (0, 0)
-            seats.answer(held, RULES, name, given.nonce, said, right, now + n)
+            seats.answer(held, RULES, name, task.nonce, said, right, now + n)
 
     with home.open_store(study) as store:
         store.do(job)
 
 
 def counted(study: Study) -> dict[str, int]:
-    """How many judgements of each task count, as the store has it."""
+    """Returns the number of counted judgements of each task in the store."""
     with home.open_store(study) as store:
         return store.do(seats.counted)
 
 
 def by_votes(study: Study) -> dict[str, int]:
-    """The same by the rule of `validate votes`, on annotations.jsonl."""
-    found = count(judged.annotations(study), Rule(need=1, of=3), lambda a: str(a.extra["task"]))
-    return {token: seat.taken for token, seat in found.seats.items()}
+    """Returns the same numbers by the rule of `validate votes`, from annotations.jsonl."""
+    counts = count(judged.annotations(study), Rule(need=1, of=3), lambda a: str(a.extra["task"]))
+    return {token: seat.taken for token, seat in counts.seats.items()}
 
 
 def test_the_share_of_gold_is_that_of_the_vote_rule() -> None:
-    """Both rooms exclude the same people."""
+    """The vote rule and the store exclude the same people."""
     assert Rule().gold_pass == quality.GOLD_PASS
 
 
 def test_store_votes_and_status_count_the_same(study: Study) -> None:
-    """Of five people one fails the checks and one gold: the other three give every judgement that counts."""
+    """Of five people one fails the checks and one gold: the other three give every counted judgement."""
     for name, fails in (("p1", "check"), ("p2", "gold"), ("p3", ""), ("p4", ""), ("p5", "")):
         work(study, name, fails)
         home.pull(study)
@@ -89,17 +89,17 @@ def test_store_votes_and_status_count_the_same(study: Study) -> None:
     assert set(by_votes(study).values()) == {3}
 
     def seated(annotations: list[Annotation], people: int) -> dict[str, int]:
-        found = count(annotations, Rule(need=1, of=people), lambda a: str(a.extra["task"]))
-        return {token: seat.taken for token, seat in found.seats.items()}
+        report = count(annotations, Rule(need=1, of=people), lambda a: str(a.extra["task"]))
+        return {token: seat.taken for token, seat in report.seats.items()}
 
-    found = status(study, None, seated)  # type: ignore[arg-type]
-    assert (found.done, found.counted, found.missing) == (6, 18, 0)
+    report = status(study, None, seated)  # type: ignore[arg-type]
+    assert (report.done, report.counted, report.missing) == (6, 18, 0)
     reasons = Counter(a.extra.get("invalid", "") for a in judged.annotations(study) if a.annotator == "p1")
     assert set(reasons) == {home.VOID["failed_checks"]}
 
 
 def test_a_pull_brings_only_what_is_new(study: Study) -> None:
-    """Twice in a row the second brings nothing; who fails later has their lines said again, as void."""
+    """A second pull in a row brings nothing; the lines of a person who fails later are pulled again as void."""
     work(study, "p1", "check", at_most=3)
     first = home.pull(study).new
     assert first == 3
@@ -110,7 +110,7 @@ def test_a_pull_brings_only_what_is_new(study: Study) -> None:
 
 
 def test_who_withdraws_is_in_no_file_of_the_study(study: Study) -> None:
-    """Their name is nowhere in raw.jsonl or annotations.jsonl, and the log is whole."""
+    """The person's name is nowhere in raw.jsonl or annotations.jsonl, and the log is valid."""
     for name in ("ann-a", "ann-b"):
         work(study, name)
     home.pull(study)
@@ -123,7 +123,7 @@ def test_who_withdraws_is_in_no_file_of_the_study(study: Study) -> None:
 
 
 def test_verify_checks_the_store(study: Study) -> None:
-    """A store as it was written is all right; one changed answer is named."""
+    """A store as written passes; one changed answer is a fault of study.db."""
     import sqlite3
 
     work(study, "p1")
@@ -141,7 +141,7 @@ def test_verify_checks_the_store(study: Study) -> None:
 
 
 def test_reopened_items_are_asked_about_again(study: Study) -> None:
-    """After three people an item waits for two more; asked twice, nobody is added."""
+    """After three people, an item waits for two more; a second request adds no one."""
     for n in range(3):
         work(study, f"p{n}")
     item = next(key.item for key in study.keys.values() if not key.gold)
@@ -160,9 +160,9 @@ def test_reopen_counts_tasks_and_names_those_it_leaves(study: Study) -> None:
         work(study, f"p{n}")
     cat = next(study.items[key.item] for key in study.keys.values() if not key.gold)
     assert isinstance(cat, Cat)
-    asked = ["annotate", "reopen", str(study.folder), *(f"--item={each.id}" for each in cat.candidates)]
-    assert "1 task reopened, each for 2 more people" in CliRunner().invoke(app, asked).output
-    again = CliRunner().invoke(app, asked).output
+    command = ["annotate", "reopen", str(study.folder), *(f"--item={each.id}" for each in cat.candidates)]
+    assert "1 task reopened, each for 2 more people" in CliRunner().invoke(app, command).output
+    again = CliRunner().invoke(app, command).output
     assert "0 tasks reopened" in again
     assert "1 task left as before" in again
 
@@ -181,15 +181,15 @@ def test_a_closed_study_gives_out_nothing_and_the_commands_need_no_server(study:
 
 
 def test_a_study_on_label_studio_is_not_opened_here(study: Study) -> None:
-    """People would judge its tasks twice."""
+    """A study on Label Studio is refused, because people would judge its tasks twice."""
     with pytest.raises(ValueError, match="another study"):
         home.open_store(study.saved(project=3))
 
 
 def test_drafts_of_who_failed_are_refused(tmp_path: Path) -> None:
-    """A text of somebody who failed the checks makes no CAT."""
+    """A text by somebody who failed the checks becomes no CAT."""
     made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1)
-    said = {
+    reply = {
         "context": "The baker is very BLANK.",
         "stereotype": "early",
         "anti_stereotype": "late",
@@ -197,9 +197,9 @@ def test_drafts_of_who_failed_are_refused(tmp_path: Path) -> None:
     }
     with home.open_store(made) as store:
         store.do(lambda held: seats.arrive(held, RULES, "p", "s", "c", 0))
-        given = store.do(lambda held: seats.next_task(held, RULES, "p", 0))
-        assert isinstance(given, Given)
-        store.do(lambda held: seats.answer(held, RULES, "p", given.nonce, said, (0, 0), 1))
+        task = store.do(lambda held: seats.next_task(held, RULES, "p", 0))
+        assert isinstance(task, Given)
+        store.do(lambda held: seats.answer(held, RULES, "p", task.nonce, reply, (0, 0), 1))
         assert home.pull(made).records == 1
         store.do(
             lambda held: held.put(
@@ -210,7 +210,7 @@ def test_drafts_of_who_failed_are_refused(tmp_path: Path) -> None:
 
 
 def test_order_of_waves_is_drawn_from_the_study(study: Study) -> None:
-    """Opened again, no task is added and none moves."""
+    """Opening the study again adds no task and moves none."""
     places = []
     for _ in range(2):
         with home.open_store(study) as store:
@@ -220,12 +220,12 @@ def test_order_of_waves_is_drawn_from_the_study(study: Study) -> None:
 
 
 def test_a_study_with_answers_of_a_batch_is_not_opened_and_not_closed(tmp_path: Path) -> None:
-    """Its items would be judged and paid twice, and no server gives out its tasks."""
+    """The study is refused because its items would be judged and paid twice, and no server gives out its tasks."""
     study = create(tmp_path / "s", kind="validate-cats", items=bakers(1), contact="a@example.org")
     token = next(iter(study.keys))
-    at = "2027-01-02T03:04:05Z"
+    time = "2027-01-02T03:04:05Z"
     rows.append(
-        [Raw(annotation=f"A1/{token}", updated=at, token=token, annotator="W1", at=at)], study.folder / "raw.jsonl"
+        [Raw(annotation=f"A1/{token}", updated=time, token=token, annotator="W1", at=time)], study.folder / "raw.jsonl"
     )
     with pytest.raises(ValueError, match=r"import-results.*another study"):
         home.open_store(study)
@@ -236,21 +236,21 @@ def test_a_study_with_answers_of_a_batch_is_not_opened_and_not_closed(tmp_path: 
 
 @pytest.mark.parametrize("kind", ["write-and-judge-associations", "judge-associations"])
 def test_create_names_only_what_the_study_can_do_next(kind: str, tmp_path: Path) -> None:
-    """No Label Studio where people judge what others write; a missing contact is said before anything is opened."""
+    """Where people judge what others write, no Label Studio is named; a missing contact is reported at once."""
     names = tmp_path / "targets.jsonl"
     item = (
         '"category": "nationality", "term": "Zorbs"' if "write" in kind else '"identity": "Zorbs", "attribute": "late"'
     )
     names.write_text(f'{{{item}, "region": "Pellora", "language": "en"}}\n')
-    asked = ["annotate", "create", str(tmp_path / "s"), "--kind", kind, "--items", str(names)]
-    shown = CliRunner().invoke(app, asked)
+    command = ["annotate", "create", str(tmp_path / "s"), "--kind", kind, "--items", str(names)]
+    shown = CliRunner().invoke(app, command)
     assert shown.exit_code == 0, shown.output
     assert ("Label Studio" in shown.output) == (kind == "judge-associations")
     assert "--contact" in shown.output
 
 
 def test_a_batch_without_any_answer_is_a_no(tmp_path: Path) -> None:
-    """A worker who sent an empty form judged nothing: exit code 1."""
+    """An empty form contains no judgement: exit code 1."""
     study = create(tmp_path / "s", kind="validate-cats", items=bakers(1))
     batch = tmp_path / "batch.csv"
     batch.write_text("WorkerId,AssignmentId,Answer.catsofa\nW1,A1,{}\n")
@@ -258,7 +258,7 @@ def test_a_batch_without_any_answer_is_a_no(tmp_path: Path) -> None:
 
 
 def test_a_batch_is_not_imported_into_an_open_study(study: Study, tmp_path: Path) -> None:
-    """Its items would be judged and paid twice; nothing is appended."""
+    """The import is refused because the items would be judged and paid twice; no row is appended."""
     work(study, "p1")
     home.pull(study)
     before = (study.folder / "raw.jsonl").read_bytes()
@@ -279,7 +279,7 @@ def test_a_batch_is_not_imported_into_an_open_study(study: Study, tmp_path: Path
     ],
 )
 def test_no_number_comes_from_a_row_that_somebody_changed(study: Study, tmp_path: Path, change: str) -> None:
-    """pull, status, reopen and release end with the remedy, and what came home before stays as it is."""
+    """pull, status, reopen and release end with an error that names the remedy, and pulled files do not change."""
     for name in ("ana", "ben", "cho"):
         work(study, name)
     home.pull(study)

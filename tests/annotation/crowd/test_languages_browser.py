@@ -1,4 +1,4 @@
-"""The pages of an open study in other languages, on a phone: no text of ours stays English."""
+"""Tests of the pages of an open study in other languages, on a phone: no text of catsofa stays English."""
 
 from pathlib import Path
 from typing import Any
@@ -31,34 +31,34 @@ SENTENCES = {
 
 
 def cats_in(language: str) -> list[Cat]:
-    """Three CATs."""
+    """Returns three CATs."""
     target, context, fills = SENTENCES[language]
-    made = []
+    cats = []
     for number in range(3):
-        said = context if not number else f"{number}. {context}"
+        sentence = context if not number else f"{number}. {context}"
         one, two, three = (
-            Candidate(text=said.replace("BLANK", fill), label=label, fill=fill)
+            Candidate(text=sentence.replace("BLANK", fill), label=label, fill=fill)
             for fill, label in zip(fills, ("stereotype", "anti-stereotype", "unrelated"), strict=True)
         )
-        made.append(
+        cats.append(
             Cat(
-                kind="intrasentence", bias_type="profession", target=target, context=said, language=language,
+                kind="intrasentence", bias_type="profession", target=target, context=sentence, language=language,
                 candidates=(one, two, three),
             )
         )  # fmt: skip
-    return made
+    return cats
 
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_somebody_works_in_their_language_on_a_phone(language: str, browser: Any, tmp_path: Path) -> None:
-    """Consent, work, stopping, the end and an error: each text is translated, nothing is wider than the screen."""
+    """Consent, work, stopping, the end and an error are translated, and nothing is wider than the screen."""
     texts, _ = page_language.texts_of(find(language))
 
     def english(page: Any) -> list[str]:
-        seen = page.evaluate("document.body.innerText")
+        text_ = page.evaluate("document.body.innerText")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert page.evaluate("document.documentElement.lang") == language
-        return [text for text in ENGLISH if len(text) > 9 and "{" not in text and texts[text] != text and text in seen]
+        return [text for text in ENGLISH if len(text) > 9 and "{" not in text and texts[text] != text and text in text_]
 
     study = create(
         tmp_path / "s", kind="validate-cats", items=cats_in(language), overlap=1, contact="a@example.org",
@@ -91,10 +91,10 @@ def test_somebody_works_in_their_language_on_a_phone(language: str, browser: Any
         page.get_by_role("button", name=texts["Submit"]).tap()
         page.get_by_text(texts["{place} of {of}"].format(place=2, of=3)).wait_for()
         page.get_by_role("button", name=texts["Stop here"]).tap()
-        told = texts["If you stop now, you are paid {pay} of {reward}. After stopping you cannot come back."]
+        pay_notice = texts["If you stop now, you are paid {pay} of {reward}. After stopping you cannot come back."]
         reward = f"USD {study.settings.cents(3) / 100:.2f}"
-        told = told.format(pay=reward, reward=reward)
-        page.get_by_text(told).wait_for()
+        pay_notice = pay_notice.format(pay=reward, reward=reward)
+        page.get_by_text(pay_notice).wait_for()
         assert english(page) == []
         page.get_by_role("button", name=texts["Stop"], exact=True).tap()
         page.get_by_text(texts["You answered {done} task."].format(done=1)).wait_for()
@@ -104,7 +104,7 @@ def test_somebody_works_in_their_language_on_a_phone(language: str, browser: Any
 
 
 def test_a_note_on_a_text_is_in_the_language_of_the_study(browser: Any, tmp_path: Path) -> None:
-    """While somebody writes, the server says what is wrong with a sentence."""
+    """While somebody writes, the server reports in the study's language what is wrong with a sentence."""
     terms = [
         Term(category="profession", term="医生", language="zh"),
         Term(category="profession", term="老师", language="zh"),

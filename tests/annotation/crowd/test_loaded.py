@@ -1,4 +1,4 @@
-"""A server that runs does not read the program again, whose files may change under it."""
+"""Tests that a running server does not read the program's files again, because they may change meanwhile."""
 
 import os
 import subprocess
@@ -60,7 +60,7 @@ print(*sorted(set(opened)), sep="\\n")
 
 @pytest.mark.slow
 def test_nothing_of_the_program_is_read_while_people_work(tmp_path: Path) -> None:
-    """Consent, questions, practice, work and end in German, and all pages of the owner, open no file of the program."""
+    """Consent, questions, practice, work and end in German, and all owner's pages, open no file of the program."""
     program = TESTS.parent
     run = [sys.executable, "-c", SCRIPT, str(tmp_path / "study"), str(program)]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The owner's page of an open study by HTTP: who may see it, and that it says what `annotate status` says."""
+"""Tests of the owner's page of an open study over HTTP: access, and the same figures as `annotate status`."""
 
 import json
 import random
@@ -37,9 +37,9 @@ first = 3
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Four CATs for two people, with gold items and checks."""
+    """Returns a study of four CATs for two people, with gold items and checks."""
     gold, checks = bakers(2, "florist"), bakers(2, "miller")
-    made = create(
+    study_ = create(
         tmp_path / "study",
         kind="validate-cats",
         items=bakers(4),
@@ -48,20 +48,20 @@ def study(tmp_path: Path) -> Study:
         overlap=2,
         contact="a@example.org",
     )
-    (made.folder / "study.toml").write_text(TOML)
-    return made
+    (study_.folder / "study.toml").write_text(TOML)
+    return study_
 
 
 def status_of(study: Study) -> dict[str, Any]:
-    """What `annotate status --json` says."""
-    found: dict[str, Any] = json.loads(
+    """Returns the JSON of `annotate status --json`."""
+    report: dict[str, Any] = json.loads(
         CliRunner().invoke(app, ["annotate", "status", str(study.folder), "--json"]).output
     )
-    return found
+    return report
 
 
 def test_the_link_works_once_and_its_secret_is_in_no_file(study: Study) -> None:
-    """Signing in takes the secret of the link; a second time it is refused, and the folder holds a hash alone."""
+    """Signing in needs the secret of the link; a second use is refused, and the folder contains only a hash."""
     with served(study) as owner:
         first = owner.browser.get("/owner")
         assert (first.status_code, study.settings.title in first.text) == (401, False)
@@ -82,14 +82,14 @@ def test_the_link_works_once_and_its_secret_is_in_no_file(study: Study) -> None:
 
 
 def test_guesses_are_limited_and_an_earlier_link_does_not_work(study: Study) -> None:
-    """Five tries at once, then 429; the right secret is refused with them, and works when it is time."""
+    """After five tries the server answers 429, also for the right secret until the limit allows another try."""
     with served(study) as owner:
         assert [owner.enter("guess").status_code for _ in range(5)] == [403] * 5
         assert [owner.enter(key).status_code for key in ("guess", "")] == [429] * 2
 
 
 def test_without_a_session_there_is_no_content_and_participants_have_none(study: Study) -> None:
-    """A person at work is nobody here; the pages below lead to the sign-in, and a session ends at sign-out."""
+    """A participant has no owner session; other owner pages redirect to the sign-in, and sign-out ends the session."""
     with served(study) as owner:
         ana = Visitor(owner.address)
         ana.come()
@@ -107,7 +107,7 @@ def test_without_a_session_there_is_no_content_and_participants_have_none(study:
 
 
 def test_the_page_shows_no_number_of_a_changed_store_and_says_why(study: Study) -> None:
-    """One answer was edited in the database; people work on."""
+    """After one answer was edited in the database, the page refuses its numbers, and people work on."""
     with served(study) as owner:
         ana = Visitor(owner.address)
         ana.come()
@@ -121,7 +121,7 @@ def test_the_page_shows_no_number_of_a_changed_store_and_says_why(study: Study) 
 
 
 def test_the_page_is_for_this_machine_alone_unless_the_owner_says_otherwise(study: Study) -> None:
-    """By the name of the study it is like any other path that is not there; `remote` serves it, `off` never."""
+    """Under the public name the page answers like any missing path; `remote` serves the page there, `off` never."""
     public = {"Host": "study.example.org", "Origin": "https://study.example.org"}
     with served(study, address="https://study.example.org") as owner:
         assert owner.browser.get("/owner", headers=public).text == owner.browser.get("/nothing", headers=public).text
@@ -142,7 +142,7 @@ def test_the_page_is_for_this_machine_alone_unless_the_owner_says_otherwise(stud
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_after_any_history_the_page_says_what_status_says(study: Study, seed: int) -> None:
-    """People who work well, badly, stop, skip or fail: the figures are those of `status --json` and `pay`."""
+    """With people who work well, badly, stop, skip or fail, the figures equal those of `status --json` and `pay`."""
     order, truth = random.Random(seed), shown_truth(study)
     wrong = shown_truth(study, "item gold")
     with served(study) as owner:
@@ -153,22 +153,22 @@ def test_after_any_history_the_page_says_what_status_says(study: Study, seed: in
             visitor.work(order.choice([truth, truth, wrong]), order.randint(0, 9))
             if order.random() < 0.3:
                 visitor.browser.post("/stop", data={})
-            said = status_of(study)
-            assert owner.shown("done") == f"{said['done']} of {said['items']}"
-            assert owner.shown("counted") == f"{said['counted']} of {said['wanted']}"
-            assert owner.shown("missing") == f"{said['missing']}"
+            report = status_of(study)
+            assert owner.shown("done") == f"{report['done']} of {report['items']}"
+            assert owner.shown("counted") == f"{report['counted']} of {report['wanted']}"
+            assert owner.shown("missing") == f"{report['missing']}"
             owed = sum(due.due for due in money.dues(study))
-            assert (said["crowd"]["money"]["owed"], owner.shown("owed")) == (owed, f"USD {money.decimal(owed)}")
+            assert (report["crowd"]["money"]["owed"], owner.shown("owed")) == (owed, f"USD {money.decimal(owed)}")
             items = [int(n) for n in re.findall(r'<th scope="row">\d+</th><td>(\d+)</td>', owner.page())]
-            assert items == said["crowd"]["items"]
-            assert sum(n * count for n, count in enumerate(items)) == said["counted"]
-            suspects = {each["name"] for each in said["crowd"]["standings"] if each["reasons"]}
+            assert items == report["crowd"]["items"]
+            assert sum(n * count for n, count in enumerate(items)) == report["counted"]
+            suspects = {each["name"] for each in report["crowd"]["standings"] if each["reasons"]}
             cards = owner.page().partition('id="suspicious"')[2].partition("</section>")[0].partition("<details>")[0]
             assert set(re.findall(r"/owner/person/(\w+)", cards)) == suspects
 
 
 def test_suspicious_work_has_its_reasons_and_careful_work_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of four people one says the same of every item: that is named, with how far they agree; the others are not."""
+    """One of four people gives the same answer to every item and is listed with their agreement; the others are not."""
     monkeypatch.setattr(suspicion, "LEAST", 6)
     study = create(tmp_path / "s", kind="validate-cats", items=bakers(8), overlap=4, contact="a@example.org")
     (study.folder / "study.toml").write_text(TOML)
@@ -179,19 +179,19 @@ def test_suspicious_work_has_its_reasons_and_careful_work_none(tmp_path: Path, m
             visitor.come()
             same = {f"label_{place}": "unrelated" for place in (1, 2, 3)}
             visitor.work(truth if n else lambda shown, same=same: same)
-    found = {each.name: each.reasons for each in facts.facts(study).standings if each.reasons}
-    ((reasons),) = found.values()
+    reasons_by_name = {each.name: each.reasons for each in facts.facts(study).standings if each.reasons}
+    ((reasons),) = reasons_by_name.values()
     assert reasons[0] == "gave the same answers to all 8 items (unrelated)"
     assert reasons[1].startswith("agrees with most others in 33% of 24 judgements")
 
 
 def names_of(study: Study) -> list[str]:
-    """Everybody who took part."""
+    """Returns the names of everybody who took part."""
     return [each.name for each in facts.facts(study).standings]
 
 
 def test_a_person_is_paused_and_taken_back_with_reasons(study: Study) -> None:
-    """A pause frees the seats and counts nothing; taken back, the person works on and all counts again."""
+    """A pause frees the seats and discounts all answers; after a restore the person works on and all answers count."""
     with served(study) as owner:
         owner.enter()
         ana = Visitor(owner.address)
@@ -208,8 +208,8 @@ def test_a_person_is_paused_and_taken_back_with_reasons(study: Study) -> None:
         assert owner.browser.post(path, data=sent).status_code == 422
         assert ana.next() == {"done": True}
         assert "answers look copied" in owner.page(path)
-        said = status_of(study)
-        assert (said["counted"], said["people"][0]["standing"]) == (0, home.VOID["paused_by_owner"])
+        report = status_of(study)
+        assert (report["counted"], report["people"][0]["standing"]) == (0, home.VOID["paused_by_owner"])
         assert money.dues(study).__next__().paid_by == "bonus"
         assert owner.browser.post(path, data={**sent, "act": "restore", "reason": "they explained"}).status_code == 303
         assert status_of(study)["counted"] == before
@@ -223,7 +223,7 @@ def test_a_person_is_paused_and_taken_back_with_reasons(study: Study) -> None:
 
 
 def test_the_page_says_in_words_how_people_stand(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody at the limit of the day does not work, and may be paused; `status` names the time they go on."""
+    """A person at the daily limit is shown as resting, and may be paused; `status` names the time they may continue."""
     with served(study) as owner:
         owner.enter()
         Visitor(owner.address, "ANA").come()
@@ -241,7 +241,7 @@ def test_the_page_says_in_words_how_people_stand(study: Study, monkeypatch: pyte
 
 
 def test_the_page_of_somebody_who_failed_the_checks_has_the_message_of_the_list(study: Study, tmp_path: Path) -> None:
-    """It is the one that `pay` writes into return.csv; nobody else's page has one."""
+    """The page shows the message that `pay` writes into return.csv; no other person's page has one."""
     (study.folder / "study.toml").write_text(f"{TOML}fail_after = 1\n")
     with served(study) as owner:
         owner.enter()
@@ -269,7 +269,7 @@ def test_the_page_of_somebody_who_failed_the_checks_has_the_message_of_the_list(
     ],
 )
 def test_an_outcome_is_named_where_it_says_more_than_the_state(state: str, outcome: str, told: str) -> None:
-    """One sentence for both, never two names of one thing."""
+    """State and outcome are shown as one phrase, never as two names of one thing."""
     assert states.of_person(state, outcome) == told
 
 
@@ -283,8 +283,8 @@ def test_judgements_are_set_aside_without_a_change_of_pay(study: Study) -> None:
         (before,), (name,) = money.dues(study), names_of(study)
         sent = {"token": owner.token(), "act": "void", "reason": "the same answer in other words"}
         assert owner.browser.post(f"/owner/person/{name}", data=sent).status_code == 303
-        said = status_of(study)
-        assert (said["counted"], said["people"][0]["standing"]) == (0, home.VOID["voided"])
+        report = status_of(study)
+        assert (report["counted"], report["people"][0]["standing"]) == (0, home.VOID["voided"])
         assert [*money.dues(study)] == [before]
         end = ana.browser.get("/done").text
         assert "cc=DONE1" in end
@@ -302,7 +302,7 @@ def test_judgements_are_set_aside_without_a_change_of_pay(study: Study) -> None:
 
 
 def test_a_decision_that_was_removed_by_hand_is_found(study: Study) -> None:
-    """Without the line that says why, `verify` finds somebody set aside for nothing."""
+    """Without the line that gives the reason, `verify` reports a person who was set aside without a decision."""
     with served(study) as owner:
         owner.enter()
         ana = Visitor(owner.address)

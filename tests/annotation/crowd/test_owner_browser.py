@@ -1,4 +1,4 @@
-"""The owner's page in Chromium: on a phone by touch, on a screen, in light and dark."""
+"""Tests of the owner's page in Chromium: on a phone by touch, on a screen, in light and dark."""
 
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ def test_the_owner_looks_at_a_study_on_a_phone(tmp_path: Path, browser: Any, mon
 
 
 def test_the_owner_decides_an_item_on_a_phone_by_touch_and_by_keyboard(tmp_path: Path, browser: Any) -> None:
-    """The text shows behind the warning alone; each sentence has its form; after a decision it stays open."""
+    """The text shows only behind the warning; each sentence has its form; after a decision the text stays open."""
     study = create(tmp_path / "s", kind="validate-cats", items=bakers(1), overlap=2, contact="a@example.org")
     (study.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C1" }\n')
     says: list[str] = []
@@ -95,20 +95,20 @@ def test_the_owner_decides_an_item_on_a_phone_by_touch_and_by_keyboard(tmp_path:
         shot(phone, "owner-item")
         resize(phone, 360, 780)
         assert phone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        asked = phone.get_by_role("region", name=cat.candidates[0].text)
-        asked.get_by_label("anti-stereotype", exact=True).focus()
+        region = phone.get_by_role("region", name=cat.candidates[0].text)
+        region.get_by_label("anti-stereotype", exact=True).focus()
         phone.keyboard.press("Space")
-        asked.get_by_label("Why votes do not decide").select_option("people disagree")
-        asked.get_by_label("Reason, which is kept").focus()
+        region.get_by_label("Why votes do not decide").select_option("people disagree")
+        region.get_by_label("Reason, which is kept").focus()
         phone.keyboard.type("widely known")
         phone.keyboard.press("Tab")
         phone.keyboard.type("Ana")
         phone.keyboard.press("Enter")
         phone.get_by_text("Ana: anti-stereotype. people disagree: widely known").wait_for()
         assert text.is_visible()
-        assert asked.get_by_label("Your name").input_value() == "Ana"
+        assert region.get_by_label("Your name").input_value() == "Ana"
         shot(phone, "owner-item-decided")
         resize(phone, 390, 844)
-        asked.locator(".who a").first.tap()
+        region.locator(".who a").first.tap()
         phone.get_by_text("Reasons to look").wait_for()
         context.close()

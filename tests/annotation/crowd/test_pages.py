@@ -1,4 +1,4 @@
-"""HTML for crowds elsewhere, and what comes back."""
+"""Tests of the HTML pages for other crowd platforms and of the import of their results."""
 
 import csv
 import json
@@ -17,12 +17,12 @@ from catsofa.data.files import BadInput
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Twelve CATs and one gold CAT."""
+    """Returns a study of twelve CATs and one gold CAT."""
     return create(tmp_path / "study", kind="validate-cats", items=bakers(12), gold=bakers(1, "florist"))
 
 
 def batch(path: Path, rows: list[dict[str, str]]) -> Path:
-    """A CSV as a platform gives it."""
+    """Writes a CSV as a platform exports it."""
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), quoting=csv.QUOTE_ALL)
         writer.writeheader()
@@ -31,15 +31,15 @@ def batch(path: Path, rows: list[dict[str, str]]) -> Path:
 
 
 def sent(study: Study, tokens: list[str]) -> str:
-    """What a page sends when everything was called unrelated."""
+    """Returns the form data of a page on which every sentence was called unrelated."""
     answers = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
     return json.dumps({t: {"answers": answers, "seconds": 9.0, "at": "2026-01-02T03:04:05Z"} for t in tokens})
 
 
 def test_mechanical_turk_gets_one_page_and_a_row_for_each_five_tasks(study: Study, tmp_path: Path) -> None:
-    """Twelve items by five are three rows; the gold item stands in each; a row holds no label and no id of ours."""
-    made = export(study, tmp_path / "out", per_page=5)
-    assert made.pages == 3
+    """Twelve items by five are three rows; each row contains the gold item, and no label and no internal id."""
+    exported = export(study, tmp_path / "out", per_page=5)
+    assert exported.pages == 3
     with (tmp_path / "out" / "input.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     gold = next(key.token for key in study.keys.values() if key.gold)
@@ -53,7 +53,7 @@ def test_mechanical_turk_gets_one_page_and_a_row_for_each_five_tasks(study: Stud
 
 
 def test_words_that_look_like_html_stay_words(tmp_path: Path) -> None:
-    """A sentence cannot end the script element it stands in."""
+    """A sentence cannot end the script element that contains it."""
     from dataclasses import replace
 
     evil = replace(bakers(1)[0], id="", target="baker</script><script>alert(1)</script>")
@@ -64,7 +64,7 @@ def test_words_that_look_like_html_stay_words(tmp_path: Path) -> None:
 
 
 def test_results_come_home_once_and_rejected_ones_not_at_all(study: Study, tmp_path: Path) -> None:
-    """Two workers' rows are two answers a task; the same file again adds nothing; a rejected row is counted."""
+    """Two workers' rows are two answers per task; importing the file again adds nothing; a rejected row is counted."""
     tokens = [key.token for key in study.keys.values()][:3]
     rows = [
         {
@@ -88,7 +88,7 @@ def test_results_come_home_once_and_rejected_ones_not_at_all(study: Study, tmp_p
 
 
 def test_work_that_is_rejected_after_it_was_imported_counts_no_more(study: Study, tmp_path: Path) -> None:
-    """And counts again when the rejection is taken back; each file may be imported twice."""
+    """Rejected work counts again when the rejection is withdrawn; each file may be imported twice."""
     tokens = [key.token for key in study.keys.values()][:3]
     row = {"AssignmentId": "a1", "WorkerId": "W1", "Answer.catsofa": sent(study, tokens)}
     for status, counts, changed in (("Submitted", 9, 0), ("Rejected", 0, 3), ("Approved", 9, 3), ("Rejected", 0, 3)):
@@ -96,15 +96,15 @@ def test_work_that_is_rejected_after_it_was_imported_counts_no_more(study: Study
         pulled, refused = import_results(study, path)
         assert (pulled.changed, refused) == (changed, int(status == "Rejected")), status
         assert (import_results(study, path)[0].changed, pulled.records) == (0, 9), status
-        found = list(judged.annotations(study))
-        assert sum(bool(a.label) and "invalid" not in a.extra for a in found) == counts, status
+        records = list(judged.annotations(study))
+        assert sum(bool(a.label) and "invalid" not in a.extra for a in records) == counts, status
     path = batch(tmp_path / "batch.csv", [{**row, "AssignmentStatus": "Rejected", "Answer.catsofa": ""}])
     assert import_results(study, path)[0].changed == 0
     assert check_study(study.folder).right  # type: ignore[union-attr]
 
 
 def test_invalid_answers_of_a_page_are_kept_and_do_not_count(study: Study, tmp_path: Path) -> None:
-    """An answer to what was not asked, and half an answer, come home as invalid."""
+    """An answer to an unknown question and an incomplete answer are imported as invalid."""
     token = next(iter(study.keys))
     answers = json.dumps({token: {"answers": {"label_1": "rude", "rating": "5"}, "seconds": 1}})
     rows = [{"PROLIFIC_PID": "p", "SESSION_ID": "s", "catsofa": answers}]
@@ -120,8 +120,8 @@ def test_invalid_answers_of_a_page_are_kept_and_do_not_count(study: Study, tmp_p
         ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": '{"x": {"answers": 5}}'}, "as answers"),
         ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": '{"x": {}}'}, "an answer to 'x'"),
         *(
-            ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": f'{{"x": {{{said}}}}}'}, "as answers")
-            for said in (
+            ({"WorkerId": "W", "AssignmentId": "a", "Answer.catsofa": f'{{"x": {{{field}}}}}'}, "as answers")
+            for field in (
                 '"seconds": 1e999',
                 '"seconds": NaN',
                 f'"seconds": {10**400}',
@@ -139,7 +139,7 @@ def test_invalid_answers_of_a_page_are_kept_and_do_not_count(study: Study, tmp_p
     ],
 )
 def test_a_file_of_other_results_is_refused(row: dict[str, str], found: str, study: Study, tmp_path: Path) -> None:
-    """One sentence with file, line, what was found and what was expected; nothing is appended."""
+    """The error names file, line, the value found and the value expected; no row is appended."""
     with pytest.raises(BadInput, match=re.escape(found)):
         import_results(study, batch(tmp_path / "batch.csv", [row]))
     assert not (study.folder / "raw.jsonl").exists()

@@ -1,4 +1,6 @@
-"""The page for Mechanical Turk in a real browser, by keyboard: warning first, answers home."""
+"""Tests of the Mechanical Turk page in a real browser, by keyboard: the warning comes first, and answers
+are imported.
+"""
 
 import csv
 from pathlib import Path
@@ -16,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def results(path: Path, row: dict[str, str]) -> Path:
-    """A platform's CSV with one row."""
+    """Writes a platform's CSV with one row."""
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(row))
         writer.writeheader()
@@ -25,7 +27,9 @@ def results(path: Path, row: dict[str, str]) -> Path:
 
 
 def test_mechanical_turks_page_is_filled_in_by_keyboard(page: Any, tmp_path: Path) -> None:
-    """Mechanical Turk's page, filled in as it fills it in: what it would send comes home as it was meant."""
+    """The page is filled in as Mechanical Turk fills it in; the form that it would send is imported with the right
+    labels.
+    """
     study = create(tmp_path / "study", kind="validate-cats", items=bakers(2), title="Bakers")
     export(study, tmp_path / "out")
     with (tmp_path / "out" / "input.csv").open(newline="") as file:

@@ -1,4 +1,4 @@
-"""A study after its pilot: other people, and the pay by the pilot's pace."""
+"""Tests of a study after its pilot: other people take part, and the pay follows the pilot's pace."""
 
 import json
 from pathlib import Path
@@ -19,15 +19,17 @@ TOML = '[platform]\nname = "prolific"\ncodes = { completed = "DONE1", failed_che
 
 
 def a_study(folder: Path, after: Path | None = None) -> Study:
-    """Eight CATs for five people, with checks."""
-    known = {"items": bakers(8), "checks": bakers(6, "miller"), "contact": "a@example.org"}
-    made = create(folder, kind="validate-cats", after_pilot=after, **known)  # type: ignore[arg-type]
-    (made.folder / "study.toml").write_text(TOML + "checks_every = 3\n")
-    return made
+    """Returns a study of eight CATs for five people, with checks."""
+    settings = {"items": bakers(8), "checks": bakers(6, "miller"), "contact": "a@example.org"}
+    study = create(folder, kind="validate-cats", after_pilot=after, **settings)  # type: ignore[arg-type]
+    (study.folder / "study.toml").write_text(TOML + "checks_every = 3\n")
+    return study
 
 
 def test_the_pace_of_the_pilot_is_what_the_study_pays_for(tmp_path: Path) -> None:
-    """12 seconds an answer, the careless left out: reward and instructions count 12; --seconds is stronger."""
+    """At 12 seconds an answer, without careless people, reward and instructions use 12 seconds;
+    --seconds overrides it.
+    """
     pilot = a_study(tmp_path / "pilot")
     rules = Rules(session=10, first=3, check_every=3)
     come(pilot, rules, {"all": (10, 3, True), "more": (10, 3, True)}, seconds=12)
@@ -47,7 +49,7 @@ def test_the_pace_of_the_pilot_is_what_the_study_pays_for(tmp_path: Path) -> Non
 
 
 def test_a_pilot_to_which_nobody_came_has_no_pace(tmp_path: Path) -> None:
-    """The refusal names the pilot."""
+    """The error names the command that opens the pilot."""
     pilot = a_study(tmp_path / "pilot")
     with pytest.raises(BadInput, match="annotate open"):
         pilots.pace(pilot.folder)
@@ -57,7 +59,7 @@ def test_a_pilot_to_which_nobody_came_has_no_pace(tmp_path: Path) -> None:
 
 
 def test_nobody_of_the_pilot_takes_part_again(tmp_path: Path) -> None:
-    """Who did it, who failed and who withdrew are turned away, in the study after the study too; others work."""
+    """People who finished, failed or withdrew are refused in the main study and the study after it; others work."""
     pilot = a_study(tmp_path / "pilot")
     with opened(pilot) as address:
         for name, kinds in (("ANA", "item gold check"), ("BAD", "item gold"), ("OUT", "item gold check")):
@@ -80,7 +82,7 @@ def test_nobody_of_the_pilot_takes_part_again(tmp_path: Path) -> None:
 
 
 def test_who_joins_an_open_pilot_later_is_turned_away_too_and_reads_why(tmp_path: Path) -> None:
-    """The main study's server runs already; the page names the earlier part, and no time after which to try again."""
+    """The server of the main study already runs; the page names the earlier part, and no time to try again."""
     pilot = a_study(tmp_path / "pilot")
     main = a_study(tmp_path / "main", pilot.folder)
     with opened(pilot) as first, opened(main) as second:
@@ -96,7 +98,7 @@ def test_who_joins_an_open_pilot_later_is_turned_away_too_and_reads_why(tmp_path
 
 
 def test_a_pilot_with_other_pseudonyms_than_same_as_is_refused(tmp_path: Path) -> None:
-    """One person would have two names."""
+    """Different pseudonyms are refused, because one person would have two names."""
     pilot, writing = a_study(tmp_path / "pilot"), a_study(tmp_path / "writing")
     arrivals.key_of(writing, "")
     main = a_study(tmp_path / "main", pilot.folder)
@@ -106,7 +108,7 @@ def test_a_pilot_with_other_pseudonyms_than_same_as_is_refused(tmp_path: Path) -
 
 
 def test_settings_of_before_have_no_pilot(tmp_path: Path) -> None:
-    """The path is kept from the study's folder on, so that both can move together."""
+    """The pilot's path is relative to the study's folder, so that both can move together."""
     pilot = a_study(tmp_path / "pilot")
     main = a_study(tmp_path / "deep" / "main", pilot.folder)
     assert json.loads((main.folder / "study.json").read_text())["after_pilot"] == "../../pilot"

@@ -1,4 +1,4 @@
-"""Checks and gold items of a crowd study: their places, and what follows from wrong answers."""
+"""Tests of checks and gold items of a crowd study: their places, and the effect of wrong answers."""
 
 import random
 from itertools import pairwise
@@ -14,7 +14,7 @@ from catsofa.annotation.crowd.store import Store
 
 
 def test_who_fails_two_checks_is_replaced_and_gets_nothing_more(tmp_path: Path) -> None:
-    """Their judgements are set aside, their items open again, and others fill them up to five."""
+    """The person's judgements are set aside, their items open again, and others fill them up to five."""
     rules = Rules(session=30, check_every=4, first=3)
     with opened(tmp_path, tasks(12, checks=10)) as store:
         works(store, rules, "bad", right=WRONG)
@@ -28,53 +28,55 @@ def test_who_fails_two_checks_is_replaced_and_gets_nothing_more(tmp_path: Path) 
 
 
 def test_who_fails_gold_is_set_aside_and_counted_again_when_above_three_quarters(tmp_path: Path) -> None:
-    """1 of 3 right, later 25 of 27: nothing before counts, then all of it; the person works on meanwhile."""
+    """With 1 of 3 right, and later 25 of 27, no judgement counts at first, then all do; the person works
+    on meanwhile.
+    """
     rules = Rules(session=40, gold_every=4, first=3)
     with opened(tmp_path, tasks(40, gold=12)) as store:
         store.do(lambda rows: seats.arrive(rows, rules, "a", "s", "c", 0))
         right = iter([(1, 3)] + [RIGHT] * 20)
-        seen = []
-        while isinstance(given := store.do(lambda rows: seats.next_task(rows, rules, "a", 0)), Given):
-            mark, nonce = next(right) if given.token.startswith("gold") else NONE, given.nonce
+        totals = []
+        while isinstance(task := store.do(lambda rows: seats.next_task(rows, rules, "a", 0)), Given):
+            mark, nonce = next(right) if task.token.startswith("gold") else NONE, task.nonce
             store.do(lambda rows, n=nonce, m=mark: seats.answer(rows, rules, "a", n, {}, m, 0))
-            seen.append(sum(store.do(seats.counted).values()))
-        assert 0 in seen[3:]
-        assert seen[-1] == state_of(store, "a").count("valid") > 25
+            totals.append(sum(store.do(seats.counted).values()))
+        assert 0 in totals[3:]
+        assert totals[-1] == state_of(store, "a").count("valid") > 25
         assert "void" not in state_of(store, "a")
 
 
 @pytest.mark.parametrize("length", [5, 30, 200])
 def test_checks_stand_where_planned_for_everybody(length: int) -> None:
-    """The first at 2 to 10, then every 15 ± 25 %; each draw has as many."""
+    """The first check comes at 2 to 10, then one every 15 ± 25 %; each draw has the same number of checks."""
     for seed in range(300):
-        found = places(length, 10, 15, random.Random(seed))
-        assert 2 <= found[0] <= 10
-        assert all(11 <= b - a <= 19 for a, b in pairwise(found))
-        assert len(found) == planned(length, 10, 15)
-        assert found[-1] <= length
+        positions = places(length, 10, 15, random.Random(seed))
+        assert 2 <= positions[0] <= 10
+        assert all(11 <= b - a <= 19 for a, b in pairwise(positions))
+        assert len(positions) == planned(length, 10, 15)
+        assert positions[-1] <= length
 
 
 def test_each_person_meets_gold_and_checks_at_their_places(tmp_path: Path) -> None:
-    """Twenty people with 30 tasks each: everybody has the first check by the tenth task, as their plan says."""
+    """Twenty people with 30 tasks each have the first check by the tenth task, as their plan says."""
     rules = Rules()
     with opened(tmp_path, tasks(200, gold=6, checks=6)) as store:
         for n in range(20):
             assert works(store, rules, f"p{n}") == 30
         query = "SELECT s.position AS at, p.position AS planned FROM seat s JOIN plan p USING (person, task)"
-        found = store.do(lambda rows: rows.all(query))
-        assert all(row["at"] == row["planned"] for row in found)
-        assert len(found) >= 20 * 4
+        checks = store.do(lambda rows: rows.all(query))
+        assert all(row["at"] == row["planned"] for row in checks)
+        assert len(checks) >= 20 * 4
 
 
 def met(store: Store, name: str) -> set[str]:
-    """The kinds of task that a person answered."""
+    """Returns the kinds of task that a person answered."""
     query = "SELECT DISTINCT t.kind FROM seat s JOIN task t ON t.token = s.task WHERE s.person = ? AND s.state <> 'own'"
     return {row["kind"] for row in store.do(lambda rows: rows.all(query, name))}
 
 
 @pytest.mark.parametrize("session", [2, 3, 8])
 def test_a_short_session_has_its_check_and_its_gold_item_too(session: int, tmp_path: Path) -> None:
-    """Where both may stand at any place, neither stands after the last task: 40 people meet both."""
+    """Both may have any place, but never after the last task: 40 people meet both."""
     with opened(tmp_path, tasks(9, gold=1, checks=1), need=99) as store:
         for n in range(40):
             assert works(store, Rules(session=session), f"p{n}") == session
@@ -82,7 +84,9 @@ def test_a_short_session_has_its_check_and_its_gold_item_too(session: int, tmp_p
 
 
 def test_who_runs_out_of_work_meets_a_check_first(tmp_path: Path) -> None:
-    """One item and two checks: everybody has two tasks, wherever the first check was planned; who did none has none."""
+    """With one item and two checks, everybody has two tasks, wherever the first check was planned; late people have
+    none.
+    """
     with opened(tmp_path, tasks(1, checks=2), need=20) as store:
         store.do(lambda rows: seats.arrive(rows, Rules(), "late", "s-late", "c", 0))
         for n in range(20):
@@ -92,10 +96,10 @@ def test_who_runs_out_of_work_meets_a_check_first(tmp_path: Path) -> None:
 
 
 def test_a_text_as_the_last_task_takes_the_place_of_no_check(tmp_path: Path) -> None:
-    """Who writes two texts of four tasks each in a session of twelve meets the check, wherever it stands."""
-    known = [*tasks(0, checks=1), *((f"target{n}", "write", "") for n in range(9))]
+    """A person who writes two texts of four tasks each in a session of twelve meets the check at any place."""
+    all_tasks = [*tasks(0, checks=1), *((f"target{n}", "write", "") for n in range(9))]
     with Store(tmp_path, IDENTITY) as store:
-        store.do(lambda rows: seats.add(rows, known, 5, random.Random(1), 99))
+        store.do(lambda rows: seats.add(rows, all_tasks, 5, random.Random(1), 99))
         for n in range(40):
             works(store, Rules(session=12, first=12, judges=5), f"p{n}")
             assert met(store, f"p{n}") >= {"write", "check"}

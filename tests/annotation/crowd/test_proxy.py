@@ -1,4 +1,4 @@
-"""The server behind Caddy, by the file that the docs show: HTTPS, one name, the addresses of the people themselves."""
+"""Tests of the server behind Caddy with the documented Caddyfile: HTTPS, one host name, the visitors' own addresses."""
 
 import re
 import shutil
@@ -30,30 +30,30 @@ pytestmark = [
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Four CATs for one person."""
-    made = create(tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=1, contact="a@example.org")
-    (made.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "DONE1" }\n')
-    return made
+    """Returns a study of four CATs for one person."""
+    study_ = create(tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=1, contact="a@example.org")
+    (study_.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "DONE1" }\n')
+    return study_
 
 
 class Named(httpx.HTTPTransport):
-    """Asks this machine for the name of the study, from one of its addresses."""
+    """Transport that connects to this machine under the study's host name, from one of its addresses."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Ask."""
+        """Sends the request with the study's name for TLS."""
         request.extensions["sni_hostname"] = NAME
         return super().handle_request(request)
 
 
 class Proxy:
-    """Caddy with a certificate of its own."""
+    """Caddy with its own certificate."""
 
     def __init__(self, folder: Path, server: str) -> None:
-        """Start it before the server at this address."""
+        """Starts Caddy in front of the server at this address."""
         (shown,) = re.findall(r'```text title="Caddyfile"\n(.*?)```', (ROOT / "docs/annotation.md").read_text(), re.S)
         assert f"{NAME} {{" in shown
         self._port, self._root = free_port(), folder / "caddy/pki/authorities/local/root.crt"
-        # what a machine without a public name needs; the site is as the docs show it, but for the port of the server
+        # settings for a machine without a public name; the site is the documented one except for the server's port
         ours = "admin off\nlocal_certs\nskip_install_trust\nauto_https disable_redirects\n"
         ours += f"https_port {self._port}\nhttp_port {free_port()}\n"
         (folder / "Caddyfile").write_text(f"{{\n{ours}}}\n" + shown.replace("127.0.0.1:8090", server))
@@ -76,7 +76,7 @@ class Proxy:
             time.sleep(0.1)
 
     def browser(self, address: str) -> httpx.Client:
-        """A browser at this address of the machine."""
+        """Returns a browser at this address of the machine."""
         transport = Named(verify=ssl.create_default_context(cafile=str(self._root)), local_address=address)
         headers = {"Host": NAME, "Origin": f"https://{NAME}"}
         url = f"https://127.0.0.1:{self._port}"
@@ -85,7 +85,7 @@ class Proxy:
 
 @contextmanager
 def proxied(study: Study, folder: Path) -> Iterator[Proxy]:
-    """The study's server behind Caddy."""
+    """Starts the study's server behind Caddy."""
     folder.mkdir()
     with opened(study, f"https://{NAME}", look=look) as server:
         proxy = Proxy(folder, server.removeprefix("http://"))
@@ -97,7 +97,9 @@ def proxied(study: Study, folder: Path) -> Iterator[Proxy]:
 
 
 def test_a_whole_session_over_https(study: Study, tmp_path: Path) -> None:
-    """Entry, consent, all tasks, the code; the cookie is for HTTPS and this name; the owner's page is not here."""
+    """Entry, consent, all tasks and the code work; the cookie is for HTTPS and this name; the owner's
+    page is absent.
+    """
     with proxied(study, tmp_path / "caddy") as proxy:
         ana = Visitor(f"https://{NAME}", "ANA")
         ana.browser = proxy.browser("127.0.0.2")
@@ -116,7 +118,7 @@ def test_a_whole_session_over_https(study: Study, tmp_path: Path) -> None:
 def test_limits_count_the_person_and_not_the_proxy(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After three requests an address waits, also under a made-up forwarded address; another address does not."""
+    """After three requests an address waits, even with a forged forwarded address; another address does not."""
     monkeypatch.setattr(site, "BY_ADDRESS", (3.0, 0.0001))
     names = {"PROLIFIC_PID": "P", "SESSION_ID": "S"}
     with proxied(study, tmp_path / "caddy") as proxy:

@@ -1,4 +1,4 @@
-"""Quality during a study: the practice round and the pace of answers, in the store and by HTTP."""
+"""Tests of quality control during a study: the practice round and the pace of answers, in the store and over HTTP."""
 
 import random
 from collections.abc import Iterator
@@ -35,45 +35,45 @@ HASTE = Rules(session=20, fast=3.0, fast_limit=2)
 
 @contextmanager
 def stored(folder: Path, items: int = 8, checks: int = 0) -> Iterator[Store]:
-    """A store with items for two people and three practice items, and no fault at the end."""
-    known = [(f"{kind}{n}", kind, "") for kind, most in (("item", items), ("check", checks)) for n in range(most)]
+    """Opens a store with items for two people and three practice items, and checks for faults at the end."""
+    items_ = [(f"{kind}{n}", kind, "") for kind, most in (("item", items), ("check", checks)) for n in range(most)]
     practice = [(f"practice{n}", "practice", "") for n in range(3)]
     with Store(folder, "ab" * 16) as store:
-        store.do(lambda held: seats.add(held, [*known, *practice], 2, random.Random(1)))
+        store.do(lambda held: seats.add(held, [*items_, *practice], 2, random.Random(1)))
         yield store
-        assert store.do(lambda held: [*faults(held, [token for token, _, _ in known])]) == []
+        assert store.do(lambda held: [*faults(held, [token for token, _, _ in items_])]) == []
 
 
 def work(
     store: Store, rules: Rules, name: str, marks: list[tuple[int, int]], seconds: list[float], at_most: int = 99
 ) -> list[Given]:
-    """Have a person come and answer with these marks and times, the last ones again and again; what they were given."""
+    """Has a person answer with these marks and times, repeating the last ones. Returns the tasks that they got."""
     store.do(lambda held: seats.arrive(held, rules, name, f"s-{name}", "c", NOW))
     met, now = list[Given](), float(NOW)
     for _ in range(at_most):
-        if not isinstance(given := store.do(lambda held, at=now: seats.next_task(held, rules, name, at)), Given):
+        if not isinstance(task := store.do(lambda held, at=now: seats.next_task(held, rules, name, at)), Given):
             break
-        mark = marks[min(len(met), len(marks) - 1)] if not given.token.startswith("item") else NONE
+        mark = marks[min(len(met), len(marks) - 1)] if not task.token.startswith("item") else NONE
         now += seconds[min(len(met), len(seconds) - 1)]
-        store.do(lambda held, n=given.nonce, m=mark, at=now: seats.answer(held, rules, name, n, {"q": "x"}, m, at))
-        met.append(given)
+        store.do(lambda held, n=task.nonce, m=mark, at=now: seats.answer(held, rules, name, n, {"q": "x"}, m, at))
+        met.append(task)
     return met
 
 
 def person(store: Store, name: str) -> dict[str, Any]:
-    """A person's row."""
+    """Returns a person's row."""
     return store.do(lambda held: held.get("person", name)) or {}
 
 
 def test_practice_comes_first_and_is_numbered_apart(tmp_path: Path) -> None:
-    """Three practice items as 1 to 3 of 3, then four tasks as 1 to 4 of 4; all seven are paid."""
+    """Three practice items are numbered 1 to 3 of 3, then four tasks 1 to 4 of 4; all seven are paid."""
     with stored(tmp_path) as store:
         met = work(store, PRACTISED, "a", [RIGHT], [9])
-        assert [(given.practice, given.place, given.quota) for given in met] == [
+        assert [(task.practice, task.place, task.quota) for task in met] == [
             *((True, n, 3) for n in (1, 2, 3)),
             *((False, n, 4) for n in (1, 2, 3, 4)),
         ]
-        assert [given.token for given in met[:3]] == [*PRACTISED.practice]
+        assert [task.token for task in met[:3]] == [*PRACTISED.practice]
         assert (person(store, "a")["outcome"], person(store, "a")["done"]) == ("completed", 7)
         assert sum(store.do(seats.counted).values()) == 4
 
@@ -82,7 +82,7 @@ def test_practice_comes_first_and_is_numbered_apart(tmp_path: Path) -> None:
 def test_who_has_too_few_practice_items_right_gets_no_task(
     marks: list[tuple[int, int]], state: str, tmp_path: Path
 ) -> None:
-    """The mark is two of three: one right ends with the outcome's code, two go on."""
+    """The threshold is two of three: one right answer ends with the outcome's code, two continue."""
     with stored(tmp_path) as store:
         met = work(store, PRACTISED, "a", marks, [9])
         assert person(store, "a")["state"] == state
@@ -91,27 +91,27 @@ def test_who_has_too_few_practice_items_right_gets_no_task(
 
 
 def test_a_practice_item_that_is_skipped_is_not_right(tmp_path: Path) -> None:
-    """Two of three skipped: the mark of two is out of reach."""
+    """With two of three items skipped, the threshold of two cannot be reached."""
     with stored(tmp_path) as store:
         store.do(lambda held: seats.arrive(held, PRACTISED, "a", "s", "c", NOW))
         for step in range(3):
-            given = store.do(lambda held: seats.next_task(held, PRACTISED, "a", NOW))
-            assert isinstance(given, Given)
-            assert given.place == step + 1
+            task = store.do(lambda held: seats.next_task(held, PRACTISED, "a", NOW))
+            assert isinstance(task, Given)
+            assert task.place == step + 1
             if step:
-                store.do(lambda held, n=given.nonce: seats.skip(held, "a", n))
+                store.do(lambda held, n=task.nonce: seats.skip(held, "a", n))
             else:
-                store.do(lambda held, n=given.nonce: seats.answer(held, PRACTISED, "a", n, {}, RIGHT, NOW))
+                store.do(lambda held, n=task.nonce: seats.answer(held, PRACTISED, "a", n, {}, RIGHT, NOW))
         assert store.do(lambda held: seats.next_task(held, PRACTISED, "a", NOW)) == "screened"
 
 
 def test_who_stops_in_practice_has_not_completed(tmp_path: Path) -> None:
-    """One practice item done: paid for it, and not the whole reward."""
+    """One finished practice item is paid, and the whole reward is not."""
     with stored(tmp_path) as store:
         store.do(lambda held: seats.arrive(held, PRACTISED, "a", "s", "c", NOW))
-        given = store.do(lambda held: seats.next_task(held, PRACTISED, "a", NOW))
-        assert isinstance(given, Given)
-        store.do(lambda held: seats.answer(held, PRACTISED, "a", given.nonce, {}, RIGHT, NOW))
+        task = store.do(lambda held: seats.next_task(held, PRACTISED, "a", NOW))
+        assert isinstance(task, Given)
+        store.do(lambda held: seats.answer(held, PRACTISED, "a", task.nonce, {}, RIGHT, NOW))
         assert store.do(lambda held: seats.stop(held, "a")) == "finished"
         assert person(store, "a")["outcome"] == "failed_practice"
 
@@ -129,7 +129,7 @@ def test_who_stops_in_practice_has_not_completed(tmp_path: Path) -> None:
 def test_a_withdrawal_changes_no_pay(
     marks: list[tuple[int, int]], seconds: list[float], outcome: str, done: int, tmp_path: Path
 ) -> None:
-    """The outcome is that of stopping now, or of before, and the tasks that were done are still owed."""
+    """The outcome is that of stopping now, or the earlier one, and the finished tasks are still owed."""
     rules = replace(PRACTISED, session=20, fast=3.0, fast_limit=2)
     with stored(tmp_path, items=12) as store:
         work(store, rules, "a", marks or [RIGHT], seconds or [9], at_most=done)
@@ -140,7 +140,9 @@ def test_a_withdrawal_changes_no_pay(
 
 
 def test_other_practice_items_are_refused_while_people_are_at_theirs(tmp_path: Path) -> None:
-    """Their page could not show the items that are gone; who met all of theirs works on."""
+    """New practice items are refused, because the open page could not show the old ones; people who finished theirs
+    work on.
+    """
     study = create(tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=2, contact="a@example.org")
     rules = Rules(session=3, practice=("old0", "old1"), practice_pass=0)
     with home.open_store(study, rules.practice) as store:
@@ -152,7 +154,7 @@ def test_other_practice_items_are_refused_while_people_are_at_theirs(tmp_path: P
 
 
 def test_who_passed_practice_and_finds_no_work_is_paid_for_practice(tmp_path: Path) -> None:
-    """Others took the last seats meanwhile: no work was left, which is another outcome than a failed practice."""
+    """When others took the last seats meanwhile, the outcome is that no work was left, not a failed practice."""
     with stored(tmp_path, items=1) as store:
         store.do(lambda held: seats.arrive(held, PRACTISED, "late", "s-late", "c", NOW))
         work(store, PRACTISED, "a", [RIGHT], [9])
@@ -165,7 +167,7 @@ def test_who_answers_too_fast_is_warned_once_and_then_paused(tmp_path: Path) -> 
     """Two fast answers warn, two more pause: the seats are free again, and none of the answers counts."""
     with stored(tmp_path) as store:
         met = work(store, HASTE, "a", [NONE], [1, 9, 1, 9, 9, 1, 1])
-        assert [given.warn for given in met] == [False, False, False, True, False, False, False]
+        assert [task.warn for task in met] == [False, False, False, True, False, False, False]
         assert (person(store, "a")["state"], person(store, "a")["outcome"]) == ("paused", "paused_for_pace")
         assert sum(store.do(seats.counted).values()) == 0
         assert store.do(lambda held: seats.next_task(held, HASTE, "a", NOW)) == "paused"
@@ -175,15 +177,15 @@ def test_who_answers_too_fast_is_warned_once_and_then_paused(tmp_path: Path) -> 
 
 
 def test_a_fast_answer_in_practice_is_not_counted(tmp_path: Path) -> None:
-    """Practice may be clicked through; only the mark decides there."""
+    """Practice may be clicked through; only right answers decide there."""
     rules = replace(PRACTISED, fast=3.0, fast_limit=2)
     with stored(tmp_path) as store:
-        assert not any(given.warn for given in work(store, rules, "a", [RIGHT], [1, 1, 1, 9]))
+        assert not any(task.warn for task in work(store, rules, "a", [RIGHT], [1, 1, 1, 9]))
         assert person(store, "a")["state"] == "finished"
 
 
 def test_failed_checks_pause_where_the_settings_say_so(tmp_path: Path) -> None:
-    """The same two failed checks, without the outcome that asks for a return."""
+    """Two failed checks pause, without the outcome that asks for a return."""
     rules = Rules(session=8, first=2, check_every=4, pause=True)
     with stored(tmp_path, checks=4) as store:
         work(store, rules, "a", [WRONG], [9])
@@ -204,55 +206,57 @@ pay = 0.5
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """People of these tests work faster than the limits on requests."""
+    """Raises the rate limits for fast test visitors."""
     monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
 
 
 def study_in(folder: Path, more: str = "", **known: Any) -> Study:
-    """A study of four CATs for one person, with three practice items."""
+    """Returns a study of four CATs for one person, with three practice items."""
     known = {"items": bakers(4), "overlap": 1, **known}
-    made = create(folder / "study", kind="validate-cats", contact="a@example.org", **known)
-    (made.folder / "study.toml").write_text(TOML + more)
+    study = create(folder / "study", kind="validate-cats", contact="a@example.org", **known)
+    (study.folder / "study.toml").write_text(TOML + more)
     taught = [replace(cat, extra={"reason": f"Reason {n}."}) for n, cat in enumerate(bakers(3, "weaver"))]
-    jsonl.write(taught, made.folder / "practice.jsonl")
-    return made
+    jsonl.write(taught, study.folder / "practice.jsonl")
+    return study
 
 
 def practised(study: Study, wrong: int) -> Any:
-    """Somebody who answers so many practice items wrongly, and the tasks rightly."""
-    truth, left = shown_truth(study), [wrong]
-    known = lessons(study.folder / "practice.jsonl", study.kind, study.settings.secret)
-    right = {lesson.task.data["context"]: dict(lesson.right) for lesson in known}
+    """Returns a judge that answers so many practice items wrongly, and the tasks rightly."""
+    truth, remaining = shown_truth(study), [wrong]
+    lessons_ = lessons(study.folder / "practice.jsonl", study.kind, study.settings.secret)
+    right = {lesson.task.data["context"]: dict(lesson.right) for lesson in lessons_}
 
     def judge(shown: dict[str, str]) -> dict[str, str]:
         if shown["context"] not in right:
             return truth(shown)
-        said = right[shown["context"]]
-        if left[0]:
-            left[0] -= 1
-            said = dict(zip(said, [*list(said.values())[1:], said["label_1"]], strict=True))
-        return said
+        reply = right[shown["context"]]
+        if remaining[0]:
+            remaining[0] -= 1
+            reply = dict(zip(reply, [*list(reply.values())[1:], reply["label_1"]], strict=True))
+        return reply
 
     return judge
 
 
 def test_practice_is_marked_with_the_reason_and_never_becomes_a_judgement(tmp_path: Path) -> None:
-    """The reply says what is right and why; raw.jsonl, status and payments know four tasks, and pay for seven."""
+    """The reply gives the right answer and the reason; raw.jsonl, status and payments have four tasks, and pay is for
+    seven.
+    """
     study = study_in(tmp_path)
     with opened(study) as address:
         ana = Visitor(address)
         ana.come()
-        given = ana.next()
-        assert given["practice"]
-        said = ana.post("/answer", {"nonce": given["nonce"], "answers": practised(study, 1)(given["task"])}).json()
-        assert said["feedback"]["reason"] == "Reason 0."
-        assert sorted(said["feedback"]["right"]) == ["label_1", "label_2", "label_3"]
+        task = ana.next()
+        assert task["practice"]
+        reply = ana.post("/answer", {"nonce": task["nonce"], "answers": practised(study, 1)(task["task"])}).json()
+        assert reply["feedback"]["reason"] == "Reason 0."
+        assert sorted(reply["feedback"]["right"]) == ["label_1", "label_2", "label_3"]
         assert ana.work(practised(study, 0)) == 6
         assert "DONE1" in ana.browser.get("/done").text
     home.pull(study)
     assert len(list(rows.read(study.folder / "raw.jsonl", Raw))) == 4
-    found = status(study)
-    assert (found.judgements, found.counted, found.people[0].answers) == (4, 4, 4)
+    report = status(study)
+    assert (report.judgements, report.counted, report.people[0].answers) == (4, 4, 4)
     assert [due.due for due in money.dues(study)] == [study.settings.cents(7)]
     with home.open_store(study) as store:
         opening = settings.read(study)
@@ -261,7 +265,7 @@ def test_practice_is_marked_with_the_reason_and_never_becomes_a_judgement(tmp_pa
 
 
 def test_who_stops_before_the_first_practice_item_is_owed_nothing(tmp_path: Path) -> None:
-    """The pay of a failed practice is for practice that somebody did."""
+    """The pay of a failed practice covers only finished practice."""
     study = study_in(tmp_path)
     with opened(study) as address:
         ana = Visitor(address)
@@ -271,7 +275,7 @@ def test_who_stops_before_the_first_practice_item_is_owed_nothing(tmp_path: Path
 
 
 def test_who_fails_practice_ends_with_its_code_and_the_pay_of_the_settings(tmp_path: Path) -> None:
-    """Two of three wrong: code PRAC3, 50 cents by a bonus, no judgement."""
+    """With two of three wrong, the code is PRAC3, a bonus pays 50 cents, and there is no judgement."""
     study = study_in(tmp_path)
     with opened(study) as address:
         ana = Visitor(address)
@@ -287,7 +291,7 @@ def test_who_fails_practice_ends_with_its_code_and_the_pay_of_the_settings(tmp_p
 
 @pytest.mark.parametrize(("pay", "told"), [("pay = 0.5", "USD 0.50 more"), ("", "USD 0.38 more")])
 def test_open_says_what_a_failed_practice_round_costs(pay: str, told: str, tmp_path: Path) -> None:
-    """What the settings promise, or three tasks of half a minute at 15 an hour."""
+    """The cost is the pay in the settings, or three tasks of half a minute at 15 an hour."""
     study = study_in(tmp_path)
     (study.folder / "study.toml").write_text(TOML.replace("pay = 0.5", pay))
     port = free_port()
@@ -296,7 +300,7 @@ def test_open_says_what_a_failed_practice_round_costs(pay: str, told: str, tmp_p
 
 
 def test_who_is_paused_stands_in_status_with_the_reason(tmp_path: Path) -> None:
-    """All answers too fast: code PAUS4, paid for each task, counted nowhere, and no message that asks for a return."""
+    """All answers are too fast: code PAUS4, pay for each task, no counted judgement, and no request for a return."""
     study = study_in(tmp_path, "[pace]\nseconds = 9999\nlimit = 1\n")
     with opened(study) as address:
         ana = Visitor(address)
@@ -304,39 +308,41 @@ def test_who_is_paused_stands_in_status_with_the_reason(tmp_path: Path) -> None:
         assert ana.work(practised(study, 0)) == 5
         assert "PAUS4" in ana.browser.get("/done").text
     home.pull(study)
-    found = status(study)
-    assert (found.counted, found.people[0].standing) == (0, home.VOID["paused_for_pace"])
+    report = status(study)
+    assert (report.counted, report.people[0].standing) == (0, home.VOID["paused_for_pace"])
     (due,) = money.dues(study)
     assert (due.outcome, due.tasks, due.paid_by, due.reason) == ("paused_for_pace", 5, "bonus", "")
 
 
 def passes(store: Store, study: Study, name: str, now: float, draw: random.Random) -> float:
-    """Somebody of some kind comes, careful, hasty or careless, who may skip, stop or sleep; when they left."""
+    """Simulates a careful, hasty or careless person, who may skip, stop or sleep. Returns the time of their last
+    action.
+    """
     opening = settings.read(study)
     rules, taught = settings.rules(study, opening), {each.task.key.token: each for each in opening.lessons}
     right, quick = draw.choice([1, 1, 1, 0.6, 0]), draw.choice([0, 0, 0.3, 1])
     store.do(lambda held: seats.arrive(held, rules, name, f"s-{name}", "c", now))
-    while isinstance(given := store.do(lambda held, at=now: seats.next_task(held, rules, name, at)), Given):
-        token, nonce, what = given.token, given.nonce, draw.random()
+    while isinstance(task := store.do(lambda held, at=now: seats.next_task(held, rules, name, at)), Given):
+        token, nonce, event = task.token, task.nonce, draw.random()
         now += 1 if draw.random() < quick else 60
-        if what < 0.05:
+        if event < 0.05:
             store.do(lambda held, n=nonce: seats.skip(held, name, n))
             continue
-        if what < 0.08:
+        if event < 0.08:
             store.do(lambda held: draw.choice([seats.stop, seats.withdraw])(held, name))
             break
-        if sleeps := what < 0.1:
+        if sleeps := event < 0.1:
             now += draw.choice([60, 2 * rules.hold])
         if token in taught:
-            known = taught[token].right
+            solution = taught[token].right
         else:
             assert study.kind.asks is not None
             key = study.keys[token]
-            asked = study.kind.asks(study.items[key.item], key.order)
-            known = {question: about.right for question, about in asked.items()}
-        said = {question: label if draw.random() < right else "unrelated" for question, label in known.items()}
-        mark = taught[token].mark(said) if token in taught else answers.right(study, token, said)
-        store.do(lambda held, n=nonce, s=said, m=mark, at=now: seats.answer(held, rules, name, n, s, m, at))
+            questions_ = study.kind.asks(study.items[key.item], key.order)
+            solution = {question: about.right for question, about in questions_.items()}
+        reply = {question: label if draw.random() < right else "unrelated" for question, label in solution.items()}
+        mark = taught[token].mark(reply) if token in taught else answers.right(study, token, reply)
+        store.do(lambda held, n=nonce, s=reply, m=mark, at=now: seats.answer(held, rules, name, n, s, m, at))
         if sleeps:
             break
     return now
@@ -344,7 +350,7 @@ def passes(store: Store, study: Study, name: str, now: float, draw: random.Rando
 
 @pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 60))])
 def test_store_status_votes_and_release_count_the_same_judgements(seed: int, tmp_path: Path) -> None:
-    """After any history of people the judgements of each CAT that count are the same, wherever they are counted."""
+    """After any history, the counted judgements of each CAT are the same in store, votes, status and release."""
     study = study_in(
         tmp_path,
         "[pace]\nseconds = 3\nlimit = 2\n[quality]\nfirst = 3\nchecks_every = 4\ngold_every = 5\n"
@@ -371,9 +377,9 @@ def test_store_status_votes_and_release_count_the_same_judgements(seed: int, tmp
     assert {token: valid for token, valid in by_store.items() if valid} == {t: n for t, n in by_votes.items() if n}
     assert status(study, seats=lambda *_: by_votes).counted == sum(by_store.values())
     if judged:
-        found = validated_items([*study.items.values()][:8], judged, rule)
+        items = validated_items([*study.items.values()][:8], judged, rule)
         token = {key.item: key.token for key in study.keys.values()}
-        assert all(each.taken == by_store[token[cat.id]] for cat, each in zip(found.kept, found.seats, strict=True))
+        assert all(each.taken == by_store[token[cat.id]] for cat, each in zip(items.kept, items.seats, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -388,7 +394,7 @@ def test_store_status_votes_and_release_count_the_same_judgements(seed: int, tmp
     ],
 )
 def test_settings_that_cannot_be_are_refused(toml: str, found: str, tmp_path: Path) -> None:
-    """The sentence names the key or the file."""
+    """The error names the key or the file."""
     study = study_in(tmp_path)
     jsonl.write(bakers(1, "tailor"), study.folder / "bare.jsonl")
     (study.folder / "study.toml").write_text(toml)
@@ -397,7 +403,7 @@ def test_settings_that_cannot_be_are_refused(toml: str, found: str, tmp_path: Pa
 
 
 def test_who_is_taken_back_works_on_until_the_next_fast_answer(tmp_path: Path) -> None:
-    """Four fast answers pause; taken back, slow answers go on and a fifth fast one pauses again."""
+    """Four fast answers pause; after a restore, slow answers continue and a fifth fast answer pauses again."""
     with stored(tmp_path) as store:
         work(store, HASTE, "a", [NONE], [1.0])
         assert person(store, "a")["outcome"] == "paused_for_pace"
@@ -408,7 +414,7 @@ def test_who_is_taken_back_works_on_until_the_next_fast_answer(tmp_path: Path) -
 
 
 def test_who_is_taken_back_works_on_until_the_next_failed_check(tmp_path: Path) -> None:
-    """Two failed checks pause; taken back, a check that is answered rightly changes nothing."""
+    """Two failed checks pause; after a restore, a rightly answered check changes nothing."""
     rules = Rules(session=9, first=2, check_every=2, fail_after=2, pause=True)
     with stored(tmp_path, checks=6) as store:
         met = len(work(store, rules, "a", [WRONG], [9]))

@@ -1,4 +1,6 @@
-"""Practice, the warning and the ends that follow, in Chromium: by keyboard, by touch, in the language of the study."""
+"""Tests of practice, the pace warning and the ends of a session in Chromium: by keyboard, by touch, in the study's
+language.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,18 +31,20 @@ LINK = "/?PROLIFIC_PID=P1&SESSION_ID=S1"
 
 
 def study_in(folder: Path, language: str = "English") -> Study:
-    """Three CATs and two practice items; every answer is too fast."""
-    made = create(
+    """Returns a study of three CATs and two practice items in which every answer is too fast."""
+    study = create(
         folder / "s", kind="validate-cats", items=bakers(3), overlap=1, contact="a@example.org", language=language
     )
-    (made.folder / "study.toml").write_text(TOML)
+    (study.folder / "study.toml").write_text(TOML)
     taught = [replace(cat, extra={"reason": "Cubic is no trait of a person."}) for cat in bakers(2, "weaver")]
-    jsonl.write(taught, made.folder / "practice.jsonl")
-    return made
+    jsonl.write(taught, study.folder / "practice.jsonl")
+    return study
 
 
 def test_practice_warning_and_pause_by_keyboard(browser: Any, tmp_path: Path) -> None:
-    """A wrong practice item shows what is right and why; a right one says so; then one warning, and the end."""
+    """A wrong practice item shows the right answer and the reason; a right one is confirmed; then one warning, and the
+    end.
+    """
     with opened(study_in(tmp_path)) as address, new_page(browser) as page:
         page.goto(address + LINK)
         page.get_by_label("I am 18 or older").press("Space")
@@ -86,16 +90,16 @@ def test_practice_warning_and_pause_by_keyboard(browser: Any, tmp_path: Path) ->
 
 @pytest.mark.parametrize("language", ["es", "de", "fr", "zh"])
 def test_who_fails_practice_reads_so_in_their_language_on_a_phone(language: str, browser: Any, tmp_path: Path) -> None:
-    """Two wrong items by finger: the answers, the verdict and the last page are translated and fit the screen."""
+    """With two wrong items by touch, the answers, the verdict and the last page are translated and fit the screen."""
     texts, _ = page_language.texts_of(find(language))
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
 
     def english() -> list[str]:
-        seen = page.evaluate("document.body.innerText")
+        text_ = page.evaluate("document.body.innerText")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        return [text for text in ENGLISH if len(text) > 9 and "{" not in text and texts[text] != text and text in seen]
+        return [text for text in ENGLISH if len(text) > 9 and "{" not in text and texts[text] != text and text in text_]
 
     with opened(study_in(tmp_path, language)) as address:
         page.goto(address + LINK)

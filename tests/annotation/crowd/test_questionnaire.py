@@ -1,4 +1,4 @@
-"""Questions about people: asked after consent, kept apart from their answers, and erased with them."""
+"""Tests of questions about people: asked after consent, stored apart from judgements, and erased with the person."""
 
 import json
 import re
@@ -45,51 +45,53 @@ SAID = {"age_band": "25–34", "country": "Fiji", "dialect": "Upper Pelloran"}
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    """Two CATs for one person each, and three questions about people."""
+    """Returns a study of two CATs for one person each, and three questions about people."""
     monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
-    made = create(tmp_path / "s", kind="validate-cats", items=bakers(2), overlap=1, contact="a@example.org")
-    (made.folder / "study.toml").write_text(TOML)
-    (made.folder / "own.toml").write_text(OWN)
-    return made
+    study_ = create(tmp_path / "s", kind="validate-cats", items=bakers(2), overlap=1, contact="a@example.org")
+    (study_.folder / "study.toml").write_text(TOML)
+    (study_.folder / "own.toml").write_text(OWN)
+    return study_
 
 
 def told(study: Study, person: str) -> dict[str, dict[str, str]]:
-    """What a visitor said, under their pseudonym."""
+    """Returns a visitor's answers, under their pseudonym."""
     log = (study.folder / "identity.jsonl").read_text().splitlines()
     name = next(row["name"] for row in map(json.loads, log) if row["person"] == person)
     return Background(study).said([name])
 
 
 def test_every_bundled_question_can_be_asked(study: Study) -> None:
-    """The file holds the five of the design; their answers are different, and every wider one has some."""
-    found = questions(study, settings.Questionnaire(bundled=tuple(toml_files.read(BUNDLED, "questions"))))
-    assert [*found] == ["age_band", "gender", "country", "first_language", "relation_to_target"]
-    assert found["country"].wider["Fiji"] == "Oceania"
-    assert found["gender"].wider["woman"] == ""
-    assert len(found["country"].wider) > 190
+    """The bundled file contains the five designed questions; their answers differ, and every country has
+    a wider group.
+    """
+    bundled = questions(study, settings.Questionnaire(bundled=tuple(toml_files.read(BUNDLED, "questions"))))
+    assert [*bundled] == ["age_band", "gender", "country", "first_language", "relation_to_target"]
+    assert bundled["country"].wider["Fiji"] == "Oceania"
+    assert bundled["gender"].wider["woman"] == ""
+    assert len(bundled["country"].wider) > 190
 
 
 @pytest.mark.parametrize("code", ["de", "es", "fr", "zh"])
 def test_the_bundled_questions_are_translated_and_their_answers_stay_english(code: str, study: Study) -> None:
-    """Every question, answer and name has a text; the page shows it, and the form sends the English answer."""
-    found = questions(study, settings.Questionnaire(bundled=tuple(toml_files.read(BUNDLED, "questions"))))
+    """Every question, answer and name has a translation; the page shows it, and the form sends the English answer."""
+    bundled = questions(study, settings.Questionnaire(bundled=tuple(toml_files.read(BUNDLED, "questions"))))
     language = page_language.language_of(code)
     assert language
     texts, _ = page_language.texts_of(language)
-    wanted = {name.replace("_", " ") for name in found} | {SILENT}
-    wanted |= {text for each in found.values() for text in (each.text, *each.wider)}
+    wanted = {name.replace("_", " ") for name in bundled} | {SILENT}
+    wanted |= {text for each in bundled.values() for text in (each.text, *each.wider)}
     assert wanted <= texts.keys()
-    assert len({texts[answer] for answer in found["country"].wider}) == len(found["country"].wider)
+    assert len({texts[answer] for answer in bundled["country"].wider}) == len(bundled["country"].wider)
     page = page_language.page('<label><input type="radio" value="woman"> woman</label>', language, texts)
     assert page == f'<label><input type="radio" value="woman"> {texts["woman"]}</label>'
-    asked = page_language.in_language(
+    sentence = page_language.in_language(
         "Then you are asked about yourself: gender, country. You may leave out each question.", texts
     )
-    assert "gender" not in asked
+    assert "gender" not in sentence
 
 
 def test_questions_come_after_consent_and_before_work(study: Study) -> None:
-    """The consent page names them; each has "prefer not to say"; afterwards they are not asked again."""
+    """The consent page names the questions; each has "prefer not to say"; afterwards they are not asked again."""
     with opened(study) as address:
         ana = Visitor(address)
         assert "age band, country, dialect" in ana.browser.get("/", params=ana.names).text
@@ -105,7 +107,7 @@ def test_questions_come_after_consent_and_before_work(study: Study) -> None:
 
 
 def test_what_is_left_out_is_preferred_not_to_say_and_what_is_not_offered_is_refused(study: Study) -> None:
-    """An empty form is taken; an answer that no question has is refused with a page."""
+    """An empty form is accepted; an answer that no question offers is refused with a page."""
     with opened(study) as address:
         ana = Visitor(address)
         ana.come()
@@ -117,7 +119,9 @@ def test_what_is_left_out_is_preferred_not_to_say_and_what_is_not_offered_is_ref
 
 
 def test_what_people_say_stands_in_one_file_under_a_name_of_its_own(study: Study, caplog: Any, capfd: Any) -> None:
-    """No other file and no log holds an answer; the file holds no name of another file, and only its owner reads it."""
+    """No other file and no log contains an answer; the file contains no name of another file, and only its owner may
+    read it.
+    """
     with opened(study) as address:
         ana = Visitor(address)
         ana.come()
@@ -135,7 +139,7 @@ def test_what_people_say_stands_in_one_file_under_a_name_of_its_own(study: Study
 
 
 def test_what_is_said_while_somebody_withdraws_goes_too(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The form about a person is on its way to disk when they withdraw on another device: nothing stays."""
+    """When a person withdraws on another device while their form is being stored, no answer stays."""
     begun, keep = threading.Event(), Background.keep
 
     def slow(self: Background, person: str, said: Mapping[str, str]) -> None:
@@ -156,7 +160,7 @@ def test_what_is_said_while_somebody_withdraws_goes_too(study: Study, monkeypatc
 
 
 def test_who_withdraws_takes_it_along(study: Study) -> None:
-    """Nothing of it is left in any file, and a form sent later is not kept."""
+    """After a withdrawal no file contains an answer, and a form sent later is not stored."""
     with opened(study) as address:
         ana = Visitor(address)
         ana.come()
@@ -168,7 +172,7 @@ def test_who_withdraws_takes_it_along(study: Study) -> None:
 
 
 def test_without_a_questionnaire_nothing_is_asked_or_kept(study: Study) -> None:
-    """Work begins after consent, and no file is made."""
+    """Work begins after consent, and no file is created."""
     (study.folder / "study.toml").write_text(TOML.partition("[questionnaire]")[0])
     with opened(study) as address:
         ana = Visitor(address)
@@ -178,7 +182,9 @@ def test_without_a_questionnaire_nothing_is_asked_or_kept(study: Study) -> None:
 
 
 def test_a_lost_key_is_refused_and_a_changed_row_is_found(study: Study) -> None:
-    """A new key would part everybody from what they said; `verify` names the file of a changed row."""
+    """A new key would separate everybody from their answers, so a lost key is refused; `verify` names the file of a
+    changed row.
+    """
     import sqlite3
 
     store = Background(study)
@@ -212,7 +218,7 @@ def test_a_lost_key_is_refused_and_a_changed_row_is_found(study: Study) -> None:
     ],
 )
 def test_questions_that_cannot_be_asked_are_refused(toml: str, own: str, found: str, study: Study) -> None:
-    """Before anybody can come, by name."""
+    """Invalid questions are refused by name before anybody can arrive."""
     (study.folder / "study.toml").write_text(f"[questionnaire]\n{toml}\n")
     (study.folder / "own.toml").write_text(own)
     with pytest.raises(BadInput, match=re.escape(found)), opened(study):
@@ -221,20 +227,20 @@ def test_questions_that_cannot_be_asked_are_refused(toml: str, own: str, found: 
 
 @pytest.fixture
 def answered(tmp_path: Path) -> Study:
-    """Fifteen people who said where they live."""
+    """Returns a study of fifteen people who said where they live."""
     return asked_study(tmp_path / "a")
 
 
 def test_what_is_published_of_one_question_is_shared_by_k_people(answered: Study) -> None:
-    """Five of Fiji stay; Samoa and Tonga are Oceania; who is of Peru or said nothing is withheld."""
-    found = published(answered, [f"p{n}" for n in range(15)])
-    assert Counter(row["country"] for row in found.values()) == {"Fiji": 5, "Oceania": 5, "withheld": 5}
-    assert Counter(row["gender"] for row in found.values()) == {"woman": 10, "man": 5}
+    """Five of Fiji stay; Samoa and Tonga become Oceania; people of Peru or without an answer are withheld."""
+    answers_ = published(answered, [f"p{n}" for n in range(15)])
+    assert Counter(row["country"] for row in answers_.values()) == {"Fiji": 5, "Oceania": 5, "withheld": 5}
+    assert Counter(row["gender"] for row in answers_.values()) == {"woman": 10, "man": 5}
     assert published(answered, ["p0", "p1"], ["country"]) == {f"p{n}": {"country": "withheld"} for n in (0, 1)}
 
 
 def test_agreement_by_what_people_said(answered: Study) -> None:
-    """Each group of the planted study agrees with itself alone; no answer of few people is in the output."""
+    """Each group of the planted study agrees only with itself; no answer of few people is in the output."""
     judged = answered.folder / "annotations.jsonl"
     call = ["validate", "agreement", "--on", str(judged), "--by", "country", "--resamples", "0"]
     report = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
@@ -251,7 +257,7 @@ def test_agreement_by_what_people_said(answered: Study) -> None:
 
 
 def test_votes_by_what_people_said(answered: Study) -> None:
-    """Five of Fiji and five of Oceania decide each of six items differently; nobody else can be told apart."""
+    """Five of Fiji and five of Oceania decide each of six items differently; no other group is visible."""
     call = ["validate", "votes", "--on", str(answered.folder / "annotations.jsonl"), "--of", "15", "--by", "country"]
     report = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
     part = report["by"]["country"]
@@ -266,7 +272,7 @@ def test_votes_by_what_people_said(answered: Study) -> None:
 
 
 def test_a_study_opened_without_settings_states_the_defaults_that_people_met(tmp_path: Path) -> None:
-    """Its data statement has the recruitment and the age of the defaults, as with an empty study.toml."""
+    """The data statement has the default recruitment and age, as with an empty study.toml."""
     made = create(tmp_path / "s", kind="validate-cats", items=bakers(2), contact="a@example.org")
     assert (work_of(made).recruited, work_of(made).minimum_age) == ("", 0)
     home.open_store(made).close()
@@ -280,7 +286,7 @@ VALIDATED = Validated(
 
 
 def test_the_data_statement_says_what_was_asked(answered: Study) -> None:
-    """Counts of answers that k people share, field by field, and the fields that nobody was asked about."""
+    """The statement has counts of answers that k people share, per field, and the fields that were not asked about."""
     text = data_statement(VALIDATED, [work_of(answered)], ["en"])
     annotators = text.partition("### Annotator demographic")[2].partition("###")[0]
     assert "Origin: Fiji 5, Oceania 5, withheld 5 (15 people asked)." in annotators
@@ -293,7 +299,9 @@ def test_the_data_statement_says_what_was_asked(answered: Study) -> None:
 
 
 def test_the_data_statement_says_what_the_settings_tell_and_who_was_left_out(tmp_path: Path) -> None:
-    """Variety, purpose and curators; practice; who failed checks, who failed gold items, who declined."""
+    """The statement has variety, purpose, curators, practice, and the people who failed checks or gold items or
+    declined.
+    """
     made = create(
         tmp_path / "s", kind="validate-cats", items=bakers(2), gold=bakers(1, "florist"), checks=bakers(1, "miller"),
         overlap=5, contact="a@example.org",

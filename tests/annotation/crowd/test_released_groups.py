@@ -1,4 +1,4 @@
-"""What releases say of a study's people: k people or more share all of it."""
+"""Tests of what releases publish about a study's people: at least k people share all of it."""
 
 from collections import Counter
 from pathlib import Path
@@ -33,10 +33,10 @@ RELEASE = st.tuples(
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """A study that asks for country and gender."""
-    made = create(tmp_path_factory.mktemp("asks") / "s", kind="validate-cats", items=bakers(1))
-    (made.folder / "study.toml").write_text('[questionnaire]\nbundled = ["country", "gender"]\n')
-    return made
+    """Returns a study that asks for country and gender."""
+    study_ = create(tmp_path_factory.mktemp("asks") / "s", kind="validate-cats", items=bakers(1))
+    (study_.folder / "study.toml").write_text('[questionnaire]\nbundled = ["country", "gender"]\n')
+    return study_
 
 
 @hypothesis_settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -44,7 +44,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 def test_successive_releases_tell_no_fewer_than_k_people_apart(
     study: Study, said: list[dict[str, str]], releases: list[tuple[set[str], list[str]]]
 ) -> None:
-    """Three releases of any people and questions, in any order: five people share all that they say together."""
+    """After three releases of any people and questions, in any order, five people share all their published answers."""
     (study.folder / background.STORE).unlink(missing_ok=True)
     store = Background(study)
     for person, each in zip(PEOPLE, said, strict=False):
@@ -62,61 +62,61 @@ def test_successive_releases_tell_no_fewer_than_k_people_apart(
 
 
 def test_a_release_like_the_one_before_says_the_same(tmp_path: Path) -> None:
-    """Nothing is made wider because the same was published already; a forgotten person is in no store any more."""
-    made = asked_study(tmp_path / "s")
-    people, store = [f"p{n}" for n in range(15)], Background(made)
-    first = published_together(made, people, ["country", "gender"])
+    """A repeated release generalises nothing further; a forgotten person is in no store any more."""
+    study_ = asked_study(tmp_path / "s")
+    people, store = [f"p{n}" for n in range(15)], Background(study_)
+    first = published_together(study_, people, ["country", "gender"])
     assert Counter(row["country"] for row in first.rows.values()) == {"Fiji": 5, "Oceania": 5, WITHHELD: 5}
     assert first.changed["country"] == {"wider": 5, "withheld": 5}
     for digest in ("one", "two"):
         store.release("judgements", digest, first.rows)
-        assert published_together(made, people, ["country", "gender"]) == first
+        assert published_together(study_, people, ["country", "gender"]) == first
     assert store.released(["p0"], "judgements")["p0"]["two country"] == "Fiji"
     store.remove("p0")
     assert not store.released(["p0"], "judgements")
 
 
 def test_nobody_follows_from_two_counts(tmp_path: Path) -> None:
-    """Five of Fiji were counted; a sixth comes, one of Samoa goes: Fiji stays at 5, Oceania is gone."""
-    made = asked_study(tmp_path / "s")
+    """Five of Fiji were counted; a sixth arrives and one of Samoa leaves: Fiji stays at 5, Oceania disappears."""
+    study_ = asked_study(tmp_path / "s")
     people = [f"p{n}" for n in range(15)]
-    first = published(made, people, ["country"], again=True)
+    first = published(study_, people, ["country"], again=True)
     assert Counter(row["country"] for row in first.values()) == {"Fiji": 5, "Oceania": 5, WITHHELD: 5}
-    Background(made).release("statement", "one", first)
-    assert published(made, people, ["country"], again=True) == first
-    Background(made).keep("p15", {"country": "Fiji", "gender": "man"})
-    late = published(made, [*people[:5], *people[6:], "p15"], ["country"], again=True)
+    Background(study_).release("statement", "one", first)
+    assert published(study_, people, ["country"], again=True) == first
+    Background(study_).keep("p15", {"country": "Fiji", "gender": "man"})
+    late = published(study_, [*people[:5], *people[6:], "p15"], ["country"], again=True)
     assert Counter(row["country"] for row in late.values()) == {"Fiji": 5, WITHHELD: 10}
 
 
 def test_a_question_that_was_not_asked_is_refused(tmp_path: Path) -> None:
-    """By name, with those that were."""
+    """The error names the question, and the questions that were asked."""
     with pytest.raises(ValueError, match=r"'age_band'.*country, gender"):
         published_together(asked_study(tmp_path / "s"), ["p0"], ["age_band"])
 
 
 def test_who_was_not_asked_is_withheld_with_others(tmp_path: Path) -> None:
-    """One person without answers among fifteen: five people say nothing or more."""
+    """One person without answers among fifteen: at least five people are withheld."""
     rows = published_together(asked_study(tmp_path / "s"), [*(f"p{n}" for n in range(15)), "late"], ["gender"]).rows
     assert Counter(row["gender"] for row in rows.values())[WITHHELD] >= 5
 
 
 def test_what_releases_say_is_checked(tmp_path: Path) -> None:
     """A changed row is a fault of the study."""
-    made = asked_study(tmp_path / "s")
-    Background(made).release("statement", "one", {"p0": {"country": "Fiji"}})
-    path = made.folder / background.STORE
+    study_ = asked_study(tmp_path / "s")
+    Background(study_).release("statement", "one", {"p0": {"country": "Fiji"}})
+    path = study_.folder / background.STORE
     path.write_bytes(path.read_bytes().replace(b'"one", {"country": "Fiji"}]', b'"one", {"country": "Peru"}]'))
-    verdict = check_study(made.folder)
+    verdict = check_study(study_.folder)
     assert verdict is not None
     assert [fault.wrong for fault in verdict.faults] == ["1 rows whose checksums do not fit"]
 
 
 def test_nobody_follows_from_the_counts_of_two_studies_of_one_release(tmp_path: Path) -> None:
-    """Fifteen people were in both studies, a sixteenth in the second alone: her answers are in no count."""
+    """Fifteen people were in both studies, a sixteenth only in the second: her answers are in no count."""
     first, second = asked_study(tmp_path / "a"), asked_study(tmp_path / "b")
-    seen = {"token": min(second.keys), "annotator": "p15", "at": "9", "updated": "9"}
-    rows.append([Raw(annotation="15/x", **seen)], second.folder / "raw.jsonl")
+    row_ = {"token": min(second.keys), "annotator": "p15", "at": "9", "updated": "9"}
+    rows.append([Raw(annotation="15/x", **row_)], second.folder / "raw.jsonl")
     Background(second).keep("p15", {"country": "Fiji", "gender": "woman"})
     alone = works_of([second])[0].about
     assert (alone["gender"], alone["country"]["Fiji"]) == ({"woman": 11, "man": 5}, 6)

@@ -1,4 +1,4 @@
-"""Whatever may be sent to the server of an open study: refused by a status, limited, or cut off; never a fault."""
+"""Tests of arbitrary requests to the server of an open study: refused, limited or cut off, but never a server fault."""
 
 import json
 import select
@@ -45,13 +45,15 @@ ANSWERS = {f"label_{k}": "unrelated" for k in (1, 2, 3)}
     ],
 )
 def test_only_a_whole_answer_to_the_own_task_is_taken(body: bytes, status: int, study: Study, address: str) -> None:
-    """Half an answer, unknown choices, lone surrogates, control characters, depth and length: a sentence, no fault."""
+    """Half an answer, unknown choices, lone surrogates, control characters, depth and length get an
+    error, not a fault.
+    """
     ana = Visitor(address)
     ana.come()
-    given = ana.next()
+    task = ana.next()
     answer = ana.browser.post("/answer", content=body, headers={"Content-Type": "application/json"})
     assert (answer.status_code, list(answer.json())) == (status, ["error"])
-    assert ana.next() == given
+    assert ana.next() == task
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,7 @@ def test_only_a_whole_answer_to_the_own_task_is_taken(body: bytes, status: int, 
     ],
 )
 def test_limits_count_a_network_that_one_machine_has_to_itself(one: str, other: str, same: bool) -> None:
-    """A /64 of IPv6 has addresses without end for one client."""
+    """Limits count a /64 network of IPv6, because one client may have all its addresses."""
     assert (guards.network(one) == guards.network(other)) is same
     strangers = guards.Strangers()
     many = [strangers.come(host, port) for port in range(guards.MOST_STRANGERS) for host in (one, other)]
@@ -74,7 +76,7 @@ def test_limits_count_a_network_that_one_machine_has_to_itself(one: str, other: 
 
 @pytest.mark.parametrize("said", [["unrelated"], "unrelated ", ["unrelated", "unrelated"]])
 def test_one_choice_is_taken_in_one_form(said: Any, study: Study, address: str) -> None:
-    """A list of one, or a choice with a space, would be another label to the adaptive stop and the owner's page."""
+    """Lists and choices with a space are refused: the adaptive stop and the owner's page would see another label."""
     ana = Visitor(address)
     ana.come()
     body = {"nonce": ana.next()["nonce"], "answers": {**ANSWERS, "label_2": said}}
@@ -83,13 +85,15 @@ def test_one_choice_is_taken_in_one_form(said: Any, study: Study, address: str) 
 
 
 def test_requests_that_are_not_from_the_page_are_refused(study: Study, address: str) -> None:
-    """Another host, origin, kind of content, cookie or person: each has its status, and each answer its headers."""
+    """A wrong host, origin, content type, cookie or person has its status, and each response has the
+    security headers.
+    """
     ana, ben = Visitor(address, "ANA"), Visitor(address, "BEN")
     for each in (ana, ben):
         each.come()
     nonce = ana.next()["nonce"]
     stranger = httpx.Client(base_url=address, trust_env=False)
-    found = [
+    statuses = [
         ana.browser.get("/work", headers={"Host": "evil.example.org"}).status_code,
         ana.browser.post("/next", json={}, headers={"Origin": "https://evil.example.org"}).status_code,
         ana.browser.post("/next", json={}, headers={"Origin": "null"}).status_code,
@@ -102,14 +106,14 @@ def test_requests_that_are_not_from_the_page_are_refused(study: Study, address: 
         ben.post("/answer", {"nonce": nonce, "answers": ANSWERS}).status_code,
         ben.post("/skip", {"nonce": nonce}).status_code,
     ]
-    assert found == [421, 403, 403, 403, 403, 403, 401, 415, 401, 422, 422]
+    assert statuses == [421, 403, 403, 403, 403, 403, 401, 415, 401, 422, 422]
     for answer in (stranger.get("/study.json"), stranger.get("/%2e%2e/study.json"), stranger.put("/work")):
         assert answer.status_code in (404, 405)
         assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
 def test_a_rate_limit_holds_for_requests_at_once(study: Study, address: str) -> None:
-    """Forty requests of one browser at the same moment: no more are looked at than one after another."""
+    """Forty simultaneous requests of one browser pass no more often than requests one after another."""
     ana = Visitor(address)
     ana.come()
 
@@ -130,7 +134,7 @@ def test_a_rate_limit_holds_for_requests_at_once(study: Study, address: str) -> 
 
 
 def test_a_made_up_session_does_not_pass_the_rate_limit(study: Study, address: str) -> None:
-    """Fifty consents with a cookie each, from one address: no more than the burst of an address become people."""
+    """Fifty consents with a cookie each, from one address: only as many become people as the address's burst allows."""
 
     def ask(n: int) -> int:
         form = {"PROLIFIC_PID": f"P{n}", "SESSION_ID": "S", "agree": "yes", "age": "yes"}
@@ -154,10 +158,12 @@ BODIES = st.binary(max_size=60) | st.fixed_dictionaries(
 
 
 def test_no_request_is_a_fault_of_the_server(study: Study, address: str) -> None:
-    """Eighty bodies at every path that takes one, by somebody with a session: refused, and never a fault."""
+    """Eighty bodies at every path that accepts one, from a visitor with a session, are refused without a
+    server fault.
+    """
     ana = Visitor(address)
     ana.come()
-    given = ana.next()
+    task = ana.next()
     kinds = st.sampled_from(["application/json", "application/x-www-form-urlencoded", "text/plain"])
     paths = st.sampled_from(["next", "draft", "answer", "skip", "consent", "nowhere"])
 
@@ -169,12 +175,12 @@ def test_no_request_is_a_fault_of_the_server(study: Study, address: str) -> None
         assert "content-security-policy" in answer.headers
 
     ask()
-    assert ana.next() == given
+    assert ana.next() == task
 
 
 @pytest.mark.parametrize("sent", [b"GET / HT", b"POST /next HTTP/1.1\r\nHost: {}\r\nContent-Length: 9\r\n", b""])
 def test_a_slow_client_is_cut_off(sent: bytes, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Headers or a body that do not come: the connection ends, and others are served meanwhile."""
+    """When headers or a body do not arrive, the connection ends, and others are served meanwhile."""
     monkeypatch.setattr(guards, "SLOW", 2.0)
     with opened(study) as address:
         host = address.removeprefix("http://")
@@ -186,22 +192,22 @@ def test_a_slow_client_is_cut_off(sent: bytes, study: Study, monkeypatch: pytest
         with socket.create_connection(("127.0.0.1", int(host.rpartition(":")[2])), timeout=30) as slow:
             slow.sendall(sent)
             assert ana.next()["task"]
-            said = b""
+            reply = b""
             while more_said := slow.recv(1000):
-                said += more_said
-    assert (b"408" in said) == sent.startswith(b"POST")
+                reply += more_said
+    assert (b"408" in reply) == sent.startswith(b"POST")
 
 
 def test_twenty_connections_of_strangers_are_served_and_more_are_cut_off(study: Study, address: str) -> None:
-    """From one address: the others are still served, and so is a browser of that address that showed its session."""
+    """Other addresses are still served, and so is a browser of that address that showed its session."""
     place = ("127.0.0.1", int(address.rpartition(":")[2]))
     ana = Visitor(address)
     ana.come()
     ana.next()
     ask = f"GET /work HTTP/1.1\r\nHost: 127.0.0.1:{place[1]}\r\nCookie: seat={ana.browser.cookies['seat']}\r\n\r\n"
     with ExitStack() as stack:
-        known = [stack.enter_context(socket.create_connection(place, 30, ("127.0.0.2", 0))) for _ in range(15)]
-        for each in known:
+        sessions = [stack.enter_context(socket.create_connection(place, 30, ("127.0.0.2", 0))) for _ in range(15)]
+        for each in sessions:
             each.sendall(ask.encode())
             assert each.recv(12) == b"HTTP/1.1 200"
         strangers = [stack.enter_context(socket.create_connection(place, 30, ("127.0.0.2", 0))) for _ in range(25)]
@@ -214,7 +220,7 @@ def test_twenty_connections_of_strangers_are_served_and_more_are_cut_off(study: 
 
 @pytest.mark.slow
 def test_the_first_page_does_not_tell_by_its_time_who_took_part(study: Study, address: str) -> None:
-    """Two hundred requests each for somebody who works here and for a stranger, in turn: the same page as quickly."""
+    """200 requests for a participant and 200 for a stranger, alternating, get the same page equally fast."""
     from scipy.stats import mannwhitneyu
 
     ana = Visitor(address, "ANA")

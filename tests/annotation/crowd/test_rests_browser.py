@@ -1,4 +1,4 @@
-"""Breaks and the limit of a day in Chromium, on a phone and by keyboard."""
+"""Tests of breaks and the daily limit in Chromium, on a phone and by keyboard."""
 
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,12 @@ codes = { completed = "DONE1" }
 def test_somebody_rests_goes_on_and_stops_at_the_limit(
     language: str, browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The break waits for its button, also after a reload, and comes once; at the limit there is only stopping."""
-    made = create(
+    """The break waits for its button, also after a reload, and comes once; at the limit only stopping is offered."""
+    study = create(
         tmp_path / "s", kind="validate-cats", items=bakers(4), overlap=1, contact="a@example.org", language=language
     )
-    (made.folder / "study.toml").write_text(TOML)
-    with opened(made) as address, new_page(browser) as page:
+    (study.folder / "study.toml").write_text(TOML)
+    with opened(study) as address, new_page(browser) as page:
         page.goto(address + LINK)
         shot(page, f"promises-{language}")
         page.locator("#age").check()

@@ -1,4 +1,4 @@
-"""Every route with every method and whatever may be sent: no fault, the right type, the headers of the guards.
+"""Tests of every route with every method and any data: no fault, the right type, and the guards' headers.
 
 Schemathesis would need an OpenAPI description that nothing else uses; the table of routes gives the paths here.
 """
@@ -28,7 +28,7 @@ TYPES = {"text/html; charset=utf-8", "application/json", "text/css; charset=utf-
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 NAMES = st.sampled_from(["nonce", "answers", "token", "key", "act", "reason", "item", "label", "agree", "age"])
 ANY = st.text(st.characters(), max_size=20)
-"""Texts with lone surrogates and control characters too."""
+"""Texts that include lone surrogates and control characters."""
 VALUES = st.recursive(
     st.none() | st.booleans() | st.floats() | ANY, lambda inner: st.lists(inner) | st.dictionaries(ANY, inner)
 )
@@ -45,7 +45,7 @@ BODIES = st.one_of(
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Owner, list[Route], Visitor]]:
-    """A server with the owner's page, signed in, its routes, and somebody at work."""
+    """Starts a server and returns the signed-in owner, the routes, and a visitor at work."""
     folder: Path = tmp_path_factory.mktemp("routes")
     study = create(folder / "s", kind="validate-cats", items=bakers(4), overlap=2, contact="a@example.org")
     (study.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "DONE1" }\n')
@@ -53,8 +53,8 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Owner
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(site, "BY_SESSION", (1e9, 1e9))
         patched.setattr(site, "BY_ADDRESS", (1e9, 1e9))
-        told = {"watch": lambda now: lambda held: None, "verify": partial(verified, "secret")}
-        with served(study, routes=routes, **told) as owner:
+        options = {"watch": lambda now: lambda held: None, "verify": partial(verified, "secret")}
+        with served(study, routes=routes, **options) as owner:
             owner.enter()
             ana = Visitor(owner.address)
             ana.come()
@@ -62,7 +62,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Owner
 
 
 def check(answer: Any, method: str) -> None:
-    """What holds of every answer."""
+    """Checks what holds for every response."""
     assert answer.status_code < 500, (answer.status_code, answer.text)
     assert "Traceback" not in answer.text
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -75,7 +75,7 @@ def check(answer: Any, method: str) -> None:
 
 @pytest.mark.slow
 def test_no_request_to_any_route_is_a_fault(everything: tuple[Owner, list[Route], Visitor]) -> None:
-    """Three hundred requests: any route, method, session, type and body, paths and queries of any bytes."""
+    """Three hundred requests use any route, method, session, type and body, and paths and queries of any bytes."""
     owner, routes, ana = everything
     paths = sorted({route.path for route in routes})
     assert {"/", "/next", "/answer", "/owner/item/{token:str}", "/i/{invitation:str}", "/prolific/events"} <= {*paths}
@@ -109,7 +109,7 @@ def test_no_request_to_any_route_is_a_fault(everything: tuple[Owner, list[Route]
 def test_a_wrong_method_and_a_body_that_is_too_long_are_refused_at_every_route(
     everything: tuple[Owner, list[Route], Visitor],
 ) -> None:
-    """405 for what a path does not take; 413 for a form or an object above the limit, by whoever may send one."""
+    """A wrong method gets 405; a form or an object above the limit gets 413, whoever sends it."""
     owner, routes, ana = everything
     takes: dict[str, set[str]] = {}
     for route in routes:

@@ -1,4 +1,4 @@
-"""The server of an open study by HTTP: people from entry to code."""
+"""Tests of the server of an open study over HTTP, from a person's entry to the completion code."""
 
 import json
 import re
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("quick")
 
 
 def test_somebody_from_prolific_consents_works_and_gets_the_code(study: Study, address: str) -> None:
-    """The warning comes first, no task before consent; at the end stands the code of the outcome."""
+    """The warning comes first, no task comes before consent, and the last page shows the code of the outcome."""
     ana = Visitor(address)
     first = ana.browser.get("/", params=ana.names).text
     warning, consent, skip, box = (first.index(w) for w in ("Content warning", "Your consent", "Opting out", "I am 18"))
@@ -67,10 +67,10 @@ def test_twenty_at_once_give_each_item_exactly_what_was_asked(tmp_path: Path, st
             people = list(pool.map(visit, range(20)))
         assert "503" not in {page.browser.get("/done").status_code for page in people}
     home.pull(study)
-    found = count(judged.annotations(study), Rule(need=1, of=5), lambda a: str(a.extra["task"]))
-    assert {seat.taken for seat in found.seats.values()} == {5}
-    said = json.loads(CliRunner().invoke(app, ["annotate", "status", str(study.folder), "--json"]).output)
-    assert (said["counted"], said["wanted"], said["over"], said["repeats"]) == (50, 50, 0, 0)
+    counts = count(judged.annotations(study), Rule(need=1, of=5), lambda a: str(a.extra["task"]))
+    assert {seat.taken for seat in counts.seats.values()} == {5}
+    report = json.loads(CliRunner().invoke(app, ["annotate", "status", str(study.folder), "--json"]).output)
+    assert (report["counted"], report["wanted"], report["over"], report["repeats"]) == (50, 50, 0, 0)
     assert len(list(rows.read(study.folder / "raw.jsonl", Raw))) == sum(len(v.acknowledged) for v in people)
     verdict = check_study(study.folder)
     assert verdict
@@ -78,7 +78,9 @@ def test_twenty_at_once_give_each_item_exactly_what_was_asked(tmp_path: Path, st
 
 
 def test_who_does_not_agree_leaves_nothing(study: Study, address: str) -> None:
-    """They get the code for it; no name is noted and no task given. Without the tick for the age nobody starts."""
+    """Such people get the code for it, but no name is recorded and no task given. Without the age box
+    nobody can start.
+    """
     ben = Visitor(address, "BEN")
     assert ben.come(agree="no").headers["location"] == "done"
     assert "cc=NOPE2" in ben.browser.get("/done").text
@@ -88,14 +90,14 @@ def test_who_does_not_agree_leaves_nothing(study: Study, address: str) -> None:
 
 
 def test_a_browser_asks_for_the_missing_tick_and_never_for_it_from_who_declines(address: str) -> None:
-    """The box of the age is required, but not of the button that declines."""
+    """The age box is required, but not for the button that declines."""
     form = Visitor(address, "EVE").browser.get("/", params={"PROLIFIC_PID": "EVE", "SESSION_ID": "S"}).text
     assert ' id="age" required>' in form
     assert '<button name="agree" value="no" formnovalidate>' in form
 
 
 def test_who_declines_and_then_agrees_is_not_noted(study: Study, address: str) -> None:
-    """The first word stands, and no file says who they are."""
+    """The first decision holds, and no file contains their name."""
     eve = Visitor(address, "EVE-OF-PROLIFIC")
     assert eve.come(agree="no").headers["location"] == "done"
     assert eve.come().headers["location"] == "done"
@@ -103,25 +105,25 @@ def test_who_declines_and_then_agrees_is_not_noted(study: Study, address: str) -
 
 
 def test_a_choice_is_named_once(study: Study, address: str) -> None:
-    """Of a question that takes several choices, one that is named twice is refused, and the task stays."""
+    """For a question with several choices, a choice named twice is refused, and the task stays."""
     eve = Visitor(address, "EVE")
     eve.come()
-    given, said = eve.next(), {f"label_{k}": "unrelated" for k in (1, 2, 3)}
-    answer = eve.post("/answer", {"nonce": given["nonce"], "answers": {**said, "issues": ["ungrammatical"] * 2}})
+    task, labels = eve.next(), {f"label_{k}": "unrelated" for k in (1, 2, 3)}
+    answer = eve.post("/answer", {"nonce": task["nonce"], "answers": {**labels, "issues": ["ungrammatical"] * 2}})
     assert (answer.status_code, "issues" in answer.json()["error"]) == (422, True)
-    assert eve.next()["nonce"] == given["nonce"]
+    assert eve.next()["nonce"] == task["nonce"]
 
 
 def test_another_device_and_a_reload_show_the_same_task_with_what_was_filled_in(study: Study, address: str) -> None:
-    """The link opened on a second device leads to the same task; with another submission there is no place."""
+    """The link opened on a second device leads to the same task; another submission is refused."""
     phone, laptop = Visitor(address), Visitor(address)
     phone.come()
-    given = phone.next()
-    phone.post("/draft", {"nonce": given["nonce"], "answers": {"label_2": "unrelated"}})
+    task = phone.next()
+    phone.post("/draft", {"nonce": task["nonce"], "answers": {"label_2": "unrelated"}})
     laptop.come()
     again = laptop.next()
-    assert (again["nonce"], again["draft"]) == (given["nonce"], {"label_2": "unrelated"})
-    sent = {"nonce": given["nonce"], "answers": shown_truth(study)(given["task"])}
+    assert (again["nonce"], again["draft"]) == (task["nonce"], {"label_2": "unrelated"})
+    sent = {"nonce": task["nonce"], "answers": shown_truth(study)(task["task"])}
     assert [device.post("/answer", sent).status_code for device in (phone, laptop)] == [200, 200]
     assert len(list(rows.read(study.folder / "raw.jsonl", Raw))) == 0
     assert home.pull(study).new == 1
@@ -131,7 +133,7 @@ def test_another_device_and_a_reload_show_the_same_task_with_what_was_filled_in(
 
 
 def test_the_first_page_is_the_same_for_everybody(study: Study, address: str) -> None:
-    """For somebody new, at work and done it differs by the names in the link alone."""
+    """The page differs only by the names in the link for new, working and finished people."""
     for name in ("AT1", "END"):
         Visitor(address, name).come()
     done = Visitor(address, "END")
@@ -143,7 +145,7 @@ def test_the_first_page_is_the_same_for_everybody(study: Study, address: str) ->
 
 
 def test_who_fails_the_checks_ends_with_that_code_and_counts_for_nothing(tmp_path: Path) -> None:
-    """Gold right, two checks wrong: the study ends for them; others take their places."""
+    """After two wrong checks, despite right gold items, the study ends for the person; others take their places."""
     toml = PROLIFIC + "checks_every = 3\n"
     study = study_in(tmp_path, toml, items=bakers(8), checks=bakers(9, "miller"), overlap=1)
     with opened(study) as address:
@@ -155,13 +157,13 @@ def test_who_fails_the_checks_ends_with_that_code_and_counts_for_nothing(tmp_pat
         good.come()
         good.work(shown_truth(study))
     home.pull(study)
-    found = count(judged.annotations(study), Rule(need=1, of=1), lambda a: str(a.extra["task"]))
-    assert {seat.taken for seat in found.seats.values()} == {1}
+    counts = count(judged.annotations(study), Rule(need=1, of=1), lambda a: str(a.extra["task"]))
+    assert {seat.taken for seat in counts.seats.values()} == {1}
     assert len({a.annotator for a in judged.annotations(study) if a.extra.get("invalid")}) == 1
 
 
 def test_who_withdraws_is_erased_and_keeps_the_code(study: Study, address: str) -> None:
-    """Their answers are in no file; what they did is open again."""
+    """A withdrawn person's answers are in no file, and their items are open again."""
     ana = Visitor(address)
     ana.come()
     ana.work(shown_truth(study), at_most=3)
@@ -178,19 +180,19 @@ def test_who_withdraws_is_erased_and_keeps_the_code(study: Study, address: str) 
 
 
 def test_texts_are_checked_while_they_are_written_by_the_rules_of_pull(tmp_path: Path) -> None:
-    """A draft is told what is wrong so far; what pull would refuse is refused; what is taken becomes a CAT."""
-    made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1, contact=CONTACT)
-    (made.folder / "study.toml").write_text(PROLIFIC)
-    with opened(made) as address:
+    """A draft gets its current problems; the server refuses what pull would refuse; an accepted text becomes a CAT."""
+    study_ = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1, contact=CONTACT)
+    (study_.folder / "study.toml").write_text(PROLIFIC)
+    with opened(study_) as address:
         ana = Visitor(address)
         ana.come()
         nonce = ana.next()["nonce"]
         draft = {"nonce": nonce, "answers": {"context": "They are BLANK.", "stereotype": "up early"}}
-        said = ana.post("/draft", draft).json()
-        assert said == {
+        reply = ana.post("/draft", draft).json()
+        assert reply == {
             "problems": ["the sentence does not name the target 'baker'"],
             "warnings": ["stereotype has 2 words"],
-            "hold": 20 * made.settings.seconds,
+            "hold": 20 * study_.settings.seconds,
         }
         bad = {"context": "no gap here", "stereotype": "same", "anti_stereotype": "same", "unrelated": "same"}
         refused = ana.post("/answer", {"nonce": nonce, "answers": bad})
@@ -203,9 +205,9 @@ def test_texts_are_checked_while_they_are_written_by_the_rules_of_pull(tmp_path:
             "unrelated": "cubic",
         }
         assert ana.post("/answer", {"nonce": nonce, "answers": good}).status_code == 200
-    pulled = home.pull(made)
+    pulled = home.pull(study_)
     assert (pulled.records, pulled.refused) == (1, 0)
-    (cat,) = read(made.folder / "drafts.jsonl", Cat)
+    (cat,) = read(study_.folder / "drafts.jsonl", Cat)
     assert cat.context == "The baker is BLANK."
 
 
@@ -246,7 +248,7 @@ def test_words_that_look_like_html_stay_words(tmp_path: Path) -> None:
 
 
 def test_people_of_mechanical_turk_preview_work_in_a_tab_and_bring_a_code(tmp_path: Path) -> None:
-    """A preview has no form; the framed page sends only to Mechanical Turk, and each person has a code of their own."""
+    """A preview has no form; the framed page sends only to Mechanical Turk, and each person has their own code."""
     study = study_in(tmp_path, '[platform]\nname = "mturk"\n[quality]\nfirst = 3\n')
     with opened(study) as address:
         browser = httpx.Client(base_url=address, trust_env=False, headers={"Origin": address})
@@ -269,7 +271,7 @@ def test_people_of_mechanical_turk_preview_work_in_a_tab_and_bring_a_code(tmp_pa
 
 
 def test_people_of_connect_get_the_code_of_their_outcome_and_no_link_elsewhere(tmp_path: Path) -> None:
-    """Connect names participant, assignment and project; its codes are of the study, and pay goes by assignment."""
+    """Connect sends participant, assignment and project; codes come from the study, and payment is by assignment."""
     codes = 'codes = { completed = "DONE1", no_consent = "NOPE2" }'
     study = study_in(tmp_path, f'[platform]\nname = "connect"\n{codes}\n[quality]\nfirst = 3\n', overlap=1)
     says = list[str]()
@@ -285,18 +287,18 @@ def test_people_of_connect_get_the_code_of_their_outcome_and_no_link_elsewhere(t
                 visitor.work(shown_truth(study))
             end = visitor.browser.get("/done").text
             assert ("DONE1" in end, "NOPE2" in end, "prolific" in end) == (number == 0, number == 1, False)
-            assert ("return your submission" in end) == (number == 2)  # no work is left, and no code for it
+            assert ("return your submission" in end) == (number == 2)  # no work is left, and no code for this outcome
         for missing in ("participantId", "assignmentId"):
-            kept = {name: value for name, value in names.items() if name != missing}
-            assert httpx.get(address, params=kept, trust_env=False).status_code == 400
-    found = [*money.dues(study)]
-    assert [(due.person, due.submission, due.paid_by) for due in found] == [("P0", "A0", "approval"), ("P2", "A2", "")]
-    assert money.write(found, tmp_path / "out")["approve.txt"] == 1
+            incomplete = {name: value for name, value in names.items() if name != missing}
+            assert httpx.get(address, params=incomplete, trust_env=False).status_code == 400
+    dues = [*money.dues(study)]
+    assert [(due.person, due.submission, due.paid_by) for due in dues] == [("P0", "A0", "approval"), ("P2", "A2", "")]
+    assert money.write(dues, tmp_path / "out")["approve.txt"] == 1
     assert (tmp_path / "out" / "approve.txt").read_text() == "A0\n"
 
 
 def test_invited_people_come_by_their_own_link(tmp_path: Path) -> None:
-    """A link is for one person and any number of devices; a made-up one is refused after the same first page."""
+    """A link is for one person and any number of devices; an invented link is refused after the same first page."""
     study = study_in(tmp_path, "[quality]\nfirst = 3\n")
     links = people.invite(study, ["ana@example.org", "ben@example.org"])
     with opened(study) as address:
@@ -314,7 +316,7 @@ def test_who_was_invited_beside_prolific_gets_a_code_of_their_own(tmp_path: Path
     study = study_in(tmp_path)
     codes = list(people.invite(study, ["ana@example.org", "ben@example.org"]).values())
     with opened(study) as address:
-        found = set()
+        shown_codes = set()
         for code in codes:
             browser = httpx.Client(base_url=address, trust_env=False, headers={"Origin": address})
             agree = "no" if end == "decline" else "yes"
@@ -323,12 +325,12 @@ def test_who_was_invited_beside_prolific_gets_a_code_of_their_own(tmp_path: Path
             last = browser.get("/done").text
             assert "Prolific" not in last
             assert "return your submission" not in last
-            found |= set(re.findall(r'id="code">(\w{8})<', last))
-    assert len(found) == 2
+            shown_codes |= set(re.findall(r'id="code">(\w{8})<', last))
+    assert len(shown_codes) == 2
 
 
 def test_behind_https_cookies_are_secure_and_only_the_public_name_is_answered(study: Study) -> None:
-    """`--address https://…`: a __Host- cookie, HSTS, and no other host."""
+    """`--address https://…` sets a __Host- cookie and HSTS, and refuses other hosts."""
     with opened(study, "https://study.example.org") as address:
         browser = httpx.Client(
             base_url=address,
@@ -344,22 +346,22 @@ def test_behind_https_cookies_are_secure_and_only_the_public_name_is_answered(st
 
 
 def test_a_full_disk_acknowledges_nothing_and_the_server_goes_on(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer is refused with 503 as long as the store cannot grow; sent again later, it is there once."""
-    made: list[Any] = []
+    """The answer is refused with 503 while the store cannot grow; sent again later, it is stored once."""
+    stores: list[Any] = []
     real = home.Store.__init__
-    monkeypatch.setattr(home.Store, "__init__", lambda self, *a: made.append(self) or real(self, *a))
+    monkeypatch.setattr(home.Store, "__init__", lambda self, *a: stores.append(self) or real(self, *a))
     with opened(study) as address:
         ana = Visitor(address)
         ana.come()
-        given = ana.next()
-        sent = {"nonce": given["nonce"], "answers": shown_truth(study)(given["task"])}
-        connection = made[-1]._connection
-        made[-1].do(lambda held: held.run("PRAGMA max_page_count = 1"))
-        big = made[-1].submit(lambda held: held.run("INSERT INTO draft VALUES ('x', ?)", "x" * 2_000_000))
+        task = ana.next()
+        sent = {"nonce": task["nonce"], "answers": shown_truth(study)(task["task"])}
+        connection = stores[-1]._connection
+        stores[-1].do(lambda held: held.run("PRAGMA max_page_count = 1"))
+        big = stores[-1].submit(lambda held: held.run("INSERT INTO draft VALUES ('x', ?)", "x" * 2_000_000))
         with pytest.raises(ValueError, match="cannot be written"):
             big.result()
-        made[-1].do(lambda held: held.run("PRAGMA max_page_count = 100000"))
-        assert connection is made[-1]._connection
+        stores[-1].do(lambda held: held.run("PRAGMA max_page_count = 100000"))
+        assert connection is stores[-1]._connection
         assert ana.post("/answer", sent).status_code == 200
     assert home.pull(study).new == 1
 
@@ -379,13 +381,15 @@ def test_a_full_disk_acknowledges_nothing_and_the_server_goes_on(study: Study, m
     ],
 )
 def test_settings_that_are_wrong_are_refused_by_name(toml: str, found: str, tmp_path: Path) -> None:
-    """Before anybody can come."""
+    """Wrong settings are refused before anybody can arrive."""
     with pytest.raises(BadInput, match=re.escape(found)), opened(study_in(tmp_path, toml)):
         pass
 
 
 def test_a_study_that_cannot_be_opened_says_why(tmp_path: Path) -> None:
-    """Without contact, with too few checks, in the clear to other machines, or twice: one sentence and exit code 2."""
+    """No contact, too few checks, no HTTPS for other machines, or a second server end with one error and
+    exit code 2.
+    """
     study = study_in(tmp_path, "[people]\nsession = 200\n", items=bakers(60), gold=(), checks=bakers(3, "miller"))
     without = create(tmp_path / "other", kind="validate-cats", items=bakers(1))
     for arguments, found in (

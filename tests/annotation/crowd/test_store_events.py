@@ -1,4 +1,4 @@
-"""The store of a crowd study under every order of events, at once and after kills."""
+"""Tests of a crowd study's store under any order of events, simultaneous or after kills."""
 
 import random
 import subprocess
@@ -26,7 +26,7 @@ from catsofa.annotation.crowd.store import Row, Rows, Store, create_tables, read
 
 
 def test_twenty_at_once_in_two_stores_never_share_a_seat(tmp_path: Path) -> None:
-    """Twenty threads, by two connections that know nothing of each other, judge 15 items: five each, no more."""
+    """Twenty threads judge 15 items over two independent connections: each item gets exactly five judgements."""
     rules = Rules(session=15)
     with opened(tmp_path, tasks(15, gold=2, checks=2)) as one, Store(tmp_path, IDENTITY) as two:
         threads = [
@@ -42,30 +42,30 @@ def test_twenty_at_once_in_two_stores_never_share_a_seat(tmp_path: Path) -> None
 
 
 def simulate(rows: Rows, rules: Rules, draw: random.Random) -> None:
-    """People come one after another until every item has five judgements."""
+    """Lets people arrive one after another until every item has five judgements."""
     now, given_up, people = 0.0, list[tuple[str, str]](), 0
     while min(seats.counted(rows).values()) < 5:
         people, name, fails = people + 1, f"p{people}", draw.random() < 0.1
         assert people < 200
         seats.arrive(rows, rules, name, "s", "c", now)
-        while isinstance(given := seats.next_task(rows, rules, name, now), Given):
+        while isinstance(task := seats.next_task(rows, rules, name, now), Given):
             now += draw.expovariate(1 / 20)
-            if (what := draw.random()) < 0.03:
-                seats.skip(rows, name, given.nonce)
-            elif what < 0.06:
-                given_up.append((name, given.nonce))
+            if (chance := draw.random()) < 0.03:
+                seats.skip(rows, name, task.nonce)
+            elif chance < 0.06:
+                given_up.append((name, task.nonce))
                 break
             else:
-                mark = NONE if given.token.startswith("item") else WRONG if fails else RIGHT
-                seats.answer(rows, rules, name, given.nonce, {}, mark, now)
-        if given_up and draw.random() < 0.3:  # somebody comes back with what they had
+                mark = NONE if task.token.startswith("item") else WRONG if fails else RIGHT
+                seats.answer(rows, rules, name, task.nonce, {}, mark, now)
+        if given_up and draw.random() < 0.3:  # a person returns with their old task
             name, nonce = given_up.pop(0)
             now += rules.hold
             seats.answer(rows, rules, name, nonce, {}, NONE, now)
 
 
 def test_simulated_people_who_leave_sleep_and_fail_cost_what_the_design_says(tmp_path: Path) -> None:
-    """60 items, 5 judgements, people who skip, leave, come late or fail: exactly 300 count, few are in vain."""
+    """60 items, 5 judgements, people who skip, leave, come late or fail: exactly 300 count, few are wasted."""
     rules, draw = Rules(session=20, check_every=8, gold_every=8), random.Random(3)
     with opened(tmp_path, tasks(60, gold=6, checks=6)) as store:
         store.do(lambda rows: simulate(rows, rules, draw))
@@ -76,10 +76,10 @@ def test_simulated_people_who_leave_sleep_and_fail_cost_what_the_design_says(tmp
 
 
 class Events(RuleBasedStateMachine):
-    """Everything that can happen to four items for two judgements, with four people, in any order."""
+    """All events on four items for two judgements, with four people, in any order."""
 
     def connected(self) -> Connection:
-        """A store in memory."""
+        """Returns a connection to a store in memory."""
         import sqlite3
 
         connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -88,7 +88,7 @@ class Events(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """A store of its own, without the thread that writes."""
+        """Creates a separate store, without the writer thread."""
         self.connection = self.connected()
         self.rows, self.now = Rows(self.connection, IDENTITY), 0.0
         practice = ("practice0", "practice1")
@@ -104,23 +104,23 @@ class Events(RuleBasedStateMachine):
     people = st.sampled_from(["p0", "p1", "p2", "p3", "p4"])
 
     def task_of(self, name: str) -> Given | str:
-        """What the person is given."""
+        """Returns the task that the person is given."""
         try:
-            given = seats.next_task(self.rows, self.rules, name, self.now)
+            task = seats.next_task(self.rows, self.rules, name, self.now)
         except NotYours:
             return "unknown"
-        if isinstance(given, Given):
-            self.seen[given.nonce] = name
-        return given
+        if isinstance(task, Given):
+            self.seen[task.nonce] = name
+        return task
 
     @rule(name=people, again=st.sampled_from(["s", "s", "t"]))
     def arrive(self, name: str, again: str) -> None:
-        """Somebody consents."""
+        """A person consents."""
         seats.arrive(self.rows, self.rules, name, again, "c", self.now)
 
     @rule(names=st.sets(people, min_size=1))
     def ask(self, names: set[str]) -> None:
-        """Some load the page, twice."""
+        """Some people load the page twice."""
         for name in sorted(names):
             assert self.task_of(name) == self.task_of(name)
 
@@ -131,16 +131,16 @@ class Events(RuleBasedStateMachine):
         took=st.sampled_from([0.0, 5.0, 5.0]),
     )
     def answers(self, name: str, mark: tuple[int, int], times: int, took: float = 5.0) -> None:
-        """Somebody answers what they have, and some more, too fast or not."""
+        """A person answers their task and some more, too fast or not."""
         for _ in range(times):
-            if isinstance(given := self.task_of(name), Given):
+            if isinstance(task := self.task_of(name), Given):
                 self.now += took
-                used = NONE if kind_of(given.token) == "item" else mark
-                seats.answer(self.rows, self.rules, name, given.nonce, {"q": "x"}, used, self.now)
+                used = NONE if kind_of(task.token) == "item" else mark
+                seats.answer(self.rows, self.rules, name, task.nonce, {"q": "x"}, used, self.now)
 
     @rule(place=st.integers(0, 40))
     def late(self, place: int) -> None:
-        """A page that was open for a long time sends its answer, or the same again."""
+        """A page that was open for a long time sends its answer, or the same answer again."""
         if self.seen:
             nonce = [*self.seen][place % len(self.seen)]
             token = (self.rows.first("SELECT task FROM seat WHERE nonce = ?", nonce) or {})["task"]
@@ -150,18 +150,18 @@ class Events(RuleBasedStateMachine):
 
     @rule(name=people)
     def sleeps(self, name: str) -> None:
-        """Somebody falls asleep over a task; the others do all they can; then the answer comes."""
-        if isinstance(given := self.task_of(name), Given):
+        """A person holds a task for hours; the others do all they can; then the answer comes."""
+        if isinstance(task := self.task_of(name), Given):
             self.wait(5.0)
             for other in sorted({"p0", "p1", "p2", "p3"} - {name}):
                 self.answers(other, RIGHT, 7)
-            self.late([*self.seen].index(given.nonce))
+            self.late([*self.seen].index(task.nonce))
 
     @rule(name=people)
     def skips(self, name: str) -> None:
-        """Somebody passes a task on."""
-        if isinstance(given := self.task_of(name), Given):
-            seats.skip(self.rows, name, given.nonce)
+        """A person skips a task."""
+        if isinstance(task := self.task_of(name), Given):
+            seats.skip(self.rows, name, task.nonce)
 
     @rule(hours=st.sampled_from([0.05, 5.0, 5.0]))
     def wait(self, hours: float) -> None:
@@ -170,7 +170,7 @@ class Events(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(["p2", "p3"]), leave=st.sampled_from([seats.stop, seats.withdraw]))
     def leaves(self, name: str, leave: Any) -> None:
-        """Somebody stops or withdraws."""
+        """A person stops or withdraws."""
         if self.rows.get("person", name):
             leave(self.rows, name)
 
@@ -181,7 +181,7 @@ class Events(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_wrong(self) -> None:
-        """The rows fit one another, and whoever counts has a place that counts where there is room."""
+        """The rows are consistent, and no surplus judgement exists where an item has room."""
         if not hasattr(self, "rows"):
             return
         assert [*faults(self.rows, [token for token, _, _ in self.known])] == []
@@ -191,16 +191,16 @@ class Events(RuleBasedStateMachine):
         assert self.rows.all(left_out) == []
 
     def teardown(self) -> None:
-        """Close the database."""
+        """Closes the database."""
         if hasattr(self, "connection"):
             self.connection.close()
 
 
 class EventsOnPostgres(Events):
-    """The same in PostgreSQL, in one transaction that is rolled back."""
+    """The same events in PostgreSQL, in one transaction that is rolled back."""
 
     def connected(self) -> Connection:
-        """The server of the fixture, which the environment names."""
+        """Returns a connection to the fixture's server, which the environment names."""
         return scratch(IDENTITY)
 
 
@@ -213,7 +213,7 @@ TestEvents.settings = settings(
 @pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 class TestEventsOnPostgres(EventsOnPostgres.TestCase):  # type: ignore[misc,name-defined]
-    """The machine as a test."""
+    """Runs the state machine as a test."""
 
     settings = settings(
         max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -247,36 +247,37 @@ for n in range(8):
 @pytest.mark.parametrize("practice", [(), ("practice0", "practice1")])
 @pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_kill_loses_no_acknowledged_answer(rounds: int, practice: tuple[str, ...], tmp_path: Path) -> None:
-    """Eight threads answer until the process is killed, again and again: all acknowledged is there, no row is wrong.
+    """Eight threads answer until the process is killed, repeatedly: all acknowledged answers exist, and no row is
+    wrong.
 
-    With practice, everybody has it first and is paused after ten answers, so that kills fall into both.
+    With practice, everybody has it first and is paused after ten answers, so that kills happen in both phases.
     """
-    said, draw = set[str](), random.Random(7)
-    known = tasks(3000)
-    with opened(tmp_path, known):
+    acknowledged, draw = set[str](), random.Random(7)
+    all_tasks = tasks(3000)
+    with opened(tmp_path, all_tasks):
         pass
     for n in range(rounds):
         command = [sys.executable, "-c", KILLED, str(tmp_path), f"r{n}", *practice]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
-            said |= {process.stdout.readline().strip() for _ in range(11)}
+            acknowledged |= {process.stdout.readline().strip() for _ in range(11)}
             time.sleep(draw.uniform(0, 0.4))
             process.kill()
-            said |= {line.strip() for line in process.stdout if line.endswith("\n")}
-    with opened(tmp_path, known) as store:
-        there = {row["nonce"] for row in store.do(lambda rows: rows.all("SELECT nonce FROM answer"))}
-    assert len(said) > 10 * rounds
-    assert said <= there
+            acknowledged |= {line.strip() for line in process.stdout if line.endswith("\n")}
+    with opened(tmp_path, all_tasks) as store:
+        stored = {row["nonce"] for row in store.do(lambda rows: rows.all("SELECT nonce FROM answer"))}
+    assert len(acknowledged) > 10 * rounds
+    assert acknowledged <= stored
 
 
 def test_a_changed_row_is_found(tmp_path: Path) -> None:
-    """One label edited in the database, or one row deleted: `faults` names the table."""
+    """After one label was edited in the database or one row deleted, `faults` names the table."""
     import sqlite3
 
-    known = tasks(4)
-    with opened(tmp_path, known) as store:
+    all_tasks = tasks(4)
+    with opened(tmp_path, all_tasks) as store:
         works(store, Rules(), "p")
-    for change, found in (
+    for change, fault_text in (
         ('UPDATE answer SET said = \'{"q": "no"}\' WHERE nonce = (SELECT min(nonce) FROM answer)', "a answer whose"),
         ("DELETE FROM answer WHERE nonce = (SELECT max(nonce) FROM answer)", "without an answer"),
         ("DELETE FROM seat WHERE position = 4", "a seat is missing"),
@@ -286,11 +287,11 @@ def test_a_changed_row_is_found(tmp_path: Path) -> None:
         connection.commit()
         connection.close()
         with reading(tmp_path, IDENTITY) as rows:
-            assert any(found in fault for fault in faults(rows, [token for token, _, _ in known]))
+            assert any(fault_text in fault for fault in faults(rows, [token for token, _, _ in all_tasks]))
 
 
 def test_a_job_that_fails_changes_nothing_and_the_others_go_on(tmp_path: Path) -> None:
-    """Of three jobs at once the second fails after it wrote: its row is not there, those of the others are."""
+    """Of three simultaneous jobs the second fails after its write: only the rows of the other two are stored."""
 
     def job(name: str, fail: bool) -> Any:
         def put(rows: Rows) -> Row | None:

@@ -1,4 +1,4 @@
-"""The pages of an open study in Chromium: a phone by touch, a screen by keyboard, reload, a lost connection."""
+"""Tests of an open study's pages in Chromium: a phone by touch, a screen by keyboard, reload, a lost connection."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,9 +37,9 @@ LINK = "/?PROLIFIC_PID=P1&SESSION_ID=S1"
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Three CATs, one check and one gold item."""
+    """Returns a study of three CATs, one check and one gold item."""
     gold, checks = bakers(1, "florist"), bakers(1, "miller")
-    made = create(
+    study_ = create(
         tmp_path / "s",
         kind="validate-cats",
         items=bakers(3),
@@ -48,13 +48,13 @@ def study(tmp_path: Path) -> Study:
         overlap=1,
         contact="a@example.org",
     )
-    (made.folder / "study.toml").write_text(TOML)
-    (made.folder / "after.txt").write_text("The sentences are invented.\n\nNobody said them.")
-    return made
+    (study_.folder / "study.toml").write_text(TOML)
+    (study_.folder / "after.txt").write_text("The sentences are invented.\n\nNobody said them.")
+    return study_
 
 
 def agree(page: Any, address: str) -> None:
-    """Come by a link of the platform, and give consent."""
+    """Opens a link of the platform and gives consent."""
     page.goto(address + LINK)
     page.get_by_label("I am 18 or older").check()
     page.get_by_role("button", name="I have read this and agree").click()
@@ -62,14 +62,14 @@ def agree(page: Any, address: str) -> None:
 
 @pytest.fixture
 def address(study: Study) -> Iterator[str]:
-    """Its server."""
-    with opened(study) as found:
-        yield found
+    """Starts the study's server and returns its address."""
+    with opened(study) as url:
+        yield url
 
 
 @pytest.fixture
 def phone(browser: Any) -> Iterator[Any]:
-    """A page on a phone with a touch screen."""
+    """Opens a page on a phone with a touch screen."""
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     context.set_default_timeout(PATIENCE)
     yield context.new_page()
@@ -77,7 +77,9 @@ def phone(browser: Any) -> Iterator[Any]:
 
 
 def test_somebody_works_on_a_phone_by_touch(study: Study, address: str, phone: Any) -> None:
-    """Consent with a tick, five tasks, the code and the way back: all by finger, nothing wider than the screen."""
+    """Consent with a tick, five tasks, the code and the way back work by touch, and nothing is wider
+    than the screen.
+    """
     phone.goto(address + LINK)
     phone.get_by_text("Example University (ethics protocol 2027-014)").wait_for()
     phone.get_by_label("I am 18 or older").tap()
@@ -104,7 +106,7 @@ def test_somebody_works_on_a_phone_by_touch(study: Study, address: str, phone: A
 
 
 def test_somebody_works_by_keyboard_and_no_page_has_a_barrier(study: Study, address: str, browser: Any) -> None:
-    """The right answers by number keys and Enter; every page passes axe on a screen and a phone, light and dark."""
+    """Number keys and Enter give the right answers; every page passes axe on a screen and a phone, light and dark."""
     truth = shown_truth(study)
     with new_page(browser) as page:
         page.goto(address + LINK)
@@ -131,7 +133,7 @@ def test_somebody_works_by_keyboard_and_no_page_has_a_barrier(study: Study, addr
 
 
 def test_questions_about_people_are_answered_by_finger_and_by_keyboard(study: Study, phone: Any, browser: Any) -> None:
-    """All five on a phone; by keyboard with two left out; the page has no barrier, and work begins after it."""
+    """All five questions are answered on a phone, and three by keyboard; the page has no barrier, and work follows."""
     names = ["age_band", "gender", "country", "first_language", "relation_to_target"]
     (study.folder / "study.toml").write_text(f"{TOML}[questionnaire]\nbundled = {names}\n")
     with opened(study) as address, new_page(browser) as page:
@@ -162,7 +164,7 @@ def test_questions_about_people_are_answered_by_finger_and_by_keyboard(study: St
 def test_a_reload_and_another_device_keep_the_place_and_what_was_chosen(
     address: str, study: Study, browser: Any
 ) -> None:
-    """Two answers in, one question filled in: after a reload, and on a phone with the same link, it is all there."""
+    """With one answer sent and one question filled in, a reload and a second device show the same state."""
     with new_page(browser) as page, new_page(browser) as other:
         agree(page, address)
         page.get_by_text("1 of 5").wait_for()
@@ -179,7 +181,7 @@ def test_a_reload_and_another_device_keep_the_place_and_what_was_chosen(
 
 
 def test_a_lost_connection_loses_nothing(address: str, study: Study, browser: Any) -> None:
-    """Submitted without a connection, the answer is sent when it is back, once, and the next task comes."""
+    """An answer submitted without a connection is sent once when the connection is back, and the next task comes."""
     with new_page(browser) as page:
         agree(page, address)
         page.get_by_text("1 of 5").wait_for()
@@ -193,7 +195,7 @@ def test_a_lost_connection_loses_nothing(address: str, study: Study, browser: An
 
 
 def test_what_did_not_reach_the_server_is_there_after_a_reload(address: str, study: Study, browser: Any) -> None:
-    """Filled in while the server keeps no draft, and loaded again: it is there, and sent when it is submitted."""
+    """A choice that the server did not store is still there after a reload, and sent on submission."""
     with new_page(browser) as page:
         page.context.route("**/draft", lambda route: route.abort())
         agree(page, address)
@@ -210,7 +212,9 @@ def test_what_did_not_reach_the_server_is_there_after_a_reload(address: str, stu
 
 
 def test_a_page_that_was_left_says_when_its_task_goes_to_others(address: str, study: Study, browser: Any) -> None:
-    """Without a connection for all but two minutes of the time; with a connection the server holds the task longer."""
+    """The warning appears two minutes before the task expires without a connection; with one the server holds it
+    longer.
+    """
     with new_page(browser) as page:
         page.clock.install()
         agree(page, address)
@@ -229,7 +233,7 @@ def test_a_page_that_was_left_says_when_its_task_goes_to_others(address: str, st
 
 
 def test_who_stops_may_think_better_of_it(address: str, study: Study, browser: Any) -> None:
-    """`Stop here` asks first; going on, the choice begun is there; stopping, the code is shown."""
+    """`Stop here` asks first; continuing keeps the begun choice; stopping shows the code."""
     with new_page(browser) as page:
         agree(page, address)
         page.get_by_text("1 of 5").wait_for()
@@ -248,7 +252,7 @@ def test_who_stops_may_think_better_of_it(address: str, study: Study, browser: A
 
 
 def test_notes_stand_beside_a_text_while_it_is_written(tmp_path: Path, browser: Any) -> None:
-    """A sentence without its target is noted while the next text is written; taken is only what pull takes."""
+    """A missing target is noted while the next text is written; only texts that pull accepts are accepted."""
     made = create(tmp_path / "w", kind="write-intrasentence", items=terms(1), overlap=1, contact="a@example.org")
     (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
     with opened(made) as address, new_page(browser) as page:
@@ -269,7 +273,7 @@ def test_notes_stand_beside_a_text_while_it_is_written(tmp_path: Path, browser: 
 
 
 def test_who_finds_all_tasks_in_other_hands_waits_for_one(tmp_path: Path, browser: Any) -> None:
-    """Ana has one of two; Ben answers the other and waits, and gets hers when she passes it on."""
+    """Ana holds one of two tasks; Ben answers the other and waits, and gets hers when she skips it."""
     made = create(tmp_path / "two", kind="validate-cats", items=bakers(2), overlap=1, contact="a@example.org")
     (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
     with opened(made) as address, new_page(browser) as page:
@@ -298,7 +302,7 @@ def test_who_finds_all_tasks_in_other_hands_waits_for_one(tmp_path: Path, browse
 def test_nothing_tells_and_every_kind_can_be_judged(
     kind: str, items: list[Any], keys: str, told: set[str], tmp_path: Path, browser: Any
 ) -> None:
-    """Neither page nor task holds an id, label, bias type or writer of an item; what the keys choose comes home."""
+    """Page and task contain no id, label, bias type or writer of an item; the chosen labels are pulled."""
     made = create(tmp_path / "k", kind=kind, items=items, overlap=1, contact="a@example.org")
     (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
     ids = [made.settings.secret, *made.items, *(c.id for item in items for c in getattr(item, "candidates", ()))]
@@ -336,7 +340,7 @@ def test_nothing_tells_and_every_kind_can_be_judged(
 def test_people_write_by_keyboard(
     kind: str, texts: tuple[str, ...], context: str, tmp_path: Path, browser: Any
 ) -> None:
-    """Enter goes on to the next text that is missing and submits only at the end, as the instructions say."""
+    """Enter moves to the next missing text and submits only at the end, as the instructions say."""
     made = create(tmp_path / "w", kind=kind, items=terms(1), overlap=1, contact="a@example.org")
     (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', ""))
     with opened(made) as address, new_page(browser) as page:
@@ -355,7 +359,7 @@ def test_people_write_by_keyboard(
 
 
 def test_people_write_and_judge_on_a_phone(tmp_path: Path, phone: Any) -> None:
-    """The page changes from one kind of task to the other; what others wrote in nearly the same words is shown."""
+    """The page changes between the two kinds of task; nearly the same text by another person is shown."""
     targets = [Term(category="origin", term=name, region="Pellora") for name in ("Dravians", "Zorbs")]
     made = create(tmp_path / "w", kind="write-and-judge-associations", items=targets, overlap=1, contact="a@b.example")
     (made.folder / "study.toml").write_text(TOML.replace('debriefing = "after.txt"', "[people]\nsession = 5"))
@@ -363,10 +367,10 @@ def test_people_write_and_judge_on_a_phone(tmp_path: Path, phone: Any) -> None:
         for name in ("ANA", "BEN"):
             other = Visitor(address, name)
             other.come()
-            given = other.next()
-            other.post("/answer", {"nonce": given["nonce"], "answers": {"attribute": f"hard-working {name}"}})
+            task = other.next()
+            other.post("/answer", {"nonce": task["nonce"], "answers": {"attribute": f"hard-working {name}"}})
             if name == "ANA":
-                about = given["task"]["target"]
+                about = task["task"]["target"]
         agree(phone, address)
         phone.get_by_text("1 of 5").wait_for()
         while phone.get_by_text(about).count() == 0:

@@ -1,4 +1,6 @@
-"""People write and judge in one study: nobody judges their own, each text has its judges, nothing is lost."""
+"""Tests of studies in which people write and judge: nobody judges their own text, each text has its judges, no data is
+lost.
+"""
 
 import json
 import random
@@ -46,7 +48,7 @@ TOML = '[platform]\nname = "prolific"\ncodes = { completed = "DONE1" }\n'
 
 @contextmanager
 def store_of(folder: Path, targets: list[tuple[str, str, str]], wanted: int) -> Iterator[Store]:
-    """A store in which so many texts of each target are wanted; it has no fault at the end."""
+    """Opens a store in which so many texts of each target are wanted, and checks for faults at the end."""
     with Store(folder, IDENTITY) as store:
         store.do(lambda rows: seats.add(rows, targets, 5, random.Random(1), wanted))
         yield store
@@ -54,28 +56,28 @@ def store_of(folder: Path, targets: list[tuple[str, str, str]], wanted: int) -> 
 
 
 def kind_of(rows: Rows, token: str) -> str:
-    """The kind of a task."""
+    """Returns the kind of a task."""
     return str((rows.get("task", token) or {})["kind"])
 
 
 def work(store: Store, name: str, rules: Rules = RULES) -> None:
-    """Have a person come, and write and judge until nothing is left, each step in a transaction of its own."""
+    """Has a person arrive, write and judge until no task is left, each step in its own transaction."""
     store.do(lambda rows: seats.arrive(rows, rules, name, f"s-{name}", "c", 0))
-    while (given := store.do(lambda rows: seats.next_task(rows, rules, name, 0))) == "wait" or isinstance(given, Given):
-        if isinstance(given, Given):
-            nonce = given.nonce
+    while (task := store.do(lambda rows: seats.next_task(rows, rules, name, 0))) == "wait" or isinstance(task, Given):
+        if isinstance(task, Given):
+            nonce = task.nonce
             store.do(lambda rows, n=nonce: seats.answer(rows, rules, name, n, {"attribute": n}, (0, 0), 0))
         else:
             time.sleep(0.005)
 
 
 def judged(rows: Rows) -> list[int]:
-    """How many judgements each text has."""
+    """Returns the number of judgements of each text."""
     return [row["valid"] for row in rows.all("SELECT valid FROM task WHERE kind = 'item'")]
 
 
 def test_twenty_at_once_in_two_stores_give_each_text_five_judges(tmp_path: Path) -> None:
-    """Four targets, three texts of each: twelve texts, sixty judgements, none by the writer, whoever was faster."""
+    """Four targets with three texts each give twelve texts and sixty judgements, none by the writer, in any order."""
     with store_of(tmp_path, TARGETS, 3) as one, Store(tmp_path, IDENTITY) as two:
         threads = [
             Thread(target=work, args=(store, f"p{n}-{m}")) for n in range(10) for m, store in enumerate((one, two))
@@ -90,30 +92,32 @@ def test_twenty_at_once_in_two_stores_give_each_text_five_judges(tmp_path: Path)
 
 
 def test_whoever_comes_is_given_what_the_study_needs_more(tmp_path: Path) -> None:
-    """Twenty texts of one target each: the first ten tasks are texts, then five judgements come to one text."""
+    """With one text wanted for each of twenty targets, the first ten tasks are texts, then five judgements come per
+    text.
+    """
     targets = [(f"target{n}", "write", "") for n in range(20)]
-    said = list[str]()
+    kinds = list[str]()
     with store_of(tmp_path, targets, 1) as store:
 
         def job(rows: Rows) -> None:
             for name in "abcdefgh":
                 seats.arrive(rows, RULES, name, name, "c", 0)
-            while len(said) < 120:
-                before = len(said)
+            while len(kinds) < 120:
+                before = len(kinds)
                 for name in "abcdefgh":
-                    if isinstance(given := seats.next_task(rows, RULES, name, 0), Given):
-                        said.append(kind_of(rows, given.token))
-                        seats.answer(rows, RULES, name, given.nonce, {"attribute": given.nonce}, (0, 0), 0)
-                assert len(said) > before
+                    if isinstance(task := seats.next_task(rows, RULES, name, 0), Given):
+                        kinds.append(kind_of(rows, task.token))
+                        seats.answer(rows, RULES, name, task.nonce, {"attribute": task.nonce}, (0, 0), 0)
+                assert len(kinds) > before
 
         store.do(job)
         assert store.do(judged) == [5] * 20
-    assert said[:10] == ["write"] * 10
-    assert 5 <= said[10:70].count("write") <= 11
+    assert kinds[:10] == ["write"] * 10
+    assert 5 <= kinds[10:70].count("write") <= 11
 
 
 def test_nobody_is_left_to_write_and_the_last_end_with_full_pay(tmp_path: Path) -> None:
-    """One person alone: writes about each target once, has nothing to judge, and ends as completed."""
+    """One person alone writes about each target once, has nothing to judge, and ends as completed."""
     with store_of(tmp_path, TARGETS, 3) as store:
         work(store, "a")
         person = store.do(lambda rows: rows.get("person", "a")) or {}
@@ -121,16 +125,16 @@ def test_nobody_is_left_to_write_and_the_last_end_with_full_pay(tmp_path: Path) 
 
 
 def test_who_writes_last_keeps_others_waiting_and_not_turned_away(tmp_path: Path) -> None:
-    """While the only text is being written, those who come wait; then they judge it."""
+    """While the only text is being written, new people wait; then they judge it."""
     with store_of(tmp_path, TARGETS[:1], 1) as store:
 
         def job(rows: Rows) -> None:
             seats.arrive(rows, RULES, "a", "s", "c", 0)
-            given = seats.next_task(rows, RULES, "a", 0)
-            assert isinstance(given, Given)
+            task = seats.next_task(rows, RULES, "a", 0)
+            assert isinstance(task, Given)
             assert seats.arrive(rows, RULES, "b", "s", "c", 0) == "working"
             assert seats.next_task(rows, RULES, "b", 0) == "wait"
-            seats.answer(rows, RULES, "a", given.nonce, {"attribute": "tidy"}, (0, 0), 0)
+            seats.answer(rows, RULES, "a", task.nonce, {"attribute": "tidy"}, (0, 0), 0)
             assert isinstance(seats.next_task(rows, RULES, "b", 0), Given)
             assert seats.next_task(rows, RULES, "a", 0) == "finished"
 
@@ -139,7 +143,7 @@ def test_who_writes_last_keeps_others_waiting_and_not_turned_away(tmp_path: Path
 
 @pytest.mark.parametrize("leave", ["withdraw", "expire"])
 def test_a_late_text_asks_for_none_too_many_when_somebody_leaves(leave: str, tmp_path: Path) -> None:
-    """One text is wanted. Its writer was replaced and sends it late; then they or the other go, and one is there."""
+    """One text is wanted, and its replaced writer sends it late. When either person leaves, one text remains."""
     with store_of(tmp_path, TARGETS[:1], 1) as store:
 
         def job(rows: Rows) -> None:
@@ -163,18 +167,18 @@ def test_a_late_text_asks_for_none_too_many_when_somebody_leaves(leave: str, tmp
 
 
 def wanted_and_there(rows: Rows) -> tuple[int, int, int]:
-    """The texts wanted of the target, those there, and those being written."""
+    """Returns the number of texts wanted of the target, stored, and being written."""
     (target,) = rows.all("SELECT * FROM task WHERE kind = 'write'")
     return target["need"], target["valid"], target["held"]
 
 
 class Histories(RuleBasedStateMachine):
-    """Anything that can happen to two targets with two texts each and two judges of each, with five people."""
+    """All events on two targets with two texts each and two judges of each, with five people."""
 
     people = st.sampled_from(["p0", "p1", "p2", "p3", "p4"])
 
     def connected(self) -> Connection:
-        """A store in memory."""
+        """Returns a connection to a store in memory."""
         import sqlite3
 
         connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -183,32 +187,32 @@ class Histories(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """A store in memory, without the thread that writes."""
+        """Creates a store in memory, without the writer thread."""
         self.connection = self.connected()
         self.rows, self.now, self.said = Rows(self.connection, IDENTITY), 0.0, dict[str, str]()
         self.rules = Rules(session=20, judges=2, first=3, check_every=6, practice=("practice0",), practice_pass=0)
-        known = [*TARGETS[:2], *((f"check{n}", "check", "") for n in range(4))]
-        self.known = [token for token, _, _ in known]
-        seats.add(self.rows, [*known, ("practice0", "practice", "")], 2, random.Random(1), 2)
+        tasks = [*TARGETS[:2], *((f"check{n}", "check", "") for n in range(4))]
+        self.known = [token for token, _, _ in tasks]
+        seats.add(self.rows, [*tasks, ("practice0", "practice", "")], 2, random.Random(1), 2)
         for n in range(5):
             self.arrive(f"p{n}")
 
     @rule(name=people)
     def arrive(self, name: str) -> None:
-        """Somebody consents."""
+        """A person consents."""
         seats.arrive(self.rows, self.rules, name, "s", "c", self.now)
 
     def given(self, name: str) -> Given | None:
-        """What somebody has in hand."""
+        """Returns the task that a person holds."""
         with suppress(NotYours):
-            found = seats.next_task(self.rows, self.rules, name, self.now)
-            if isinstance(found, Given):
-                self.said[found.nonce] = name
-                return found
+            task = seats.next_task(self.rows, self.rules, name, self.now)
+            if isinstance(task, Given):
+                self.said[task.nonce] = name
+                return task
         return None
 
     def send(self, name: str, nonce: str, right: bool) -> None:
-        """Somebody's page sends an answer."""
+        """A person's page sends an answer."""
         seat = self.rows.first("SELECT * FROM seat WHERE nonce = ?", nonce)
         if seat is None:
             return
@@ -218,29 +222,29 @@ class Histories(RuleBasedStateMachine):
 
     @rule(name=people, right=st.sampled_from([True, True, True, False]), times=st.integers(1, 4))
     def answers(self, name: str, right: bool, times: int) -> None:
-        """Somebody does some tasks."""
+        """A person does some tasks."""
         for _ in range(times):
-            if found := self.given(name):
+            if task := self.given(name):
                 self.now += 5
-                self.send(name, found.nonce, right)
+                self.send(name, task.nonce, right)
 
     @rule(name=people)
     def holds(self, name: str) -> None:
-        """Somebody loads the page and does nothing."""
+        """A person loads the page and does nothing."""
         self.given(name)
 
     @rule(place=st.integers(0, 60))
     def late(self, place: int) -> None:
-        """A page that was open for a long time sends its answer, or the same again."""
+        """A page that was open for a long time sends its answer, or the same answer again."""
         if self.said:
             nonce = [*self.said][place % len(self.said)]
             self.send(self.said[nonce], nonce, True)
 
     @rule(name=people)
     def skips(self, name: str) -> None:
-        """Somebody passes a task on."""
-        if found := self.given(name):
-            seats.skip(self.rows, name, found.nonce)
+        """A person skips a task."""
+        if task := self.given(name):
+            seats.skip(self.rows, name, task.nonce)
 
     @rule()
     def wait(self) -> None:
@@ -249,7 +253,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(["p0", "p3"]), leave=st.sampled_from(["stop", "withdraw", "forget"]))
     def leaves(self, name: str, leave: str) -> None:
-        """Somebody stops, withdraws, or is forgotten; they may have written."""
+        """A person who may have written stops, withdraws, or is forgotten."""
         if leave == "forget":
             seats.forget(self.rows, [name])
         elif self.rows.get("person", name):
@@ -257,7 +261,7 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_wrong(self) -> None:
-        """The rows fit; each text has a task, no more than two judges, and none of them wrote it."""
+        """The rows are consistent; each text has a task, at most two judges, and no judge wrote it."""
         if not hasattr(self, "rows"):
             return
         assert [*faults(self.rows, self.known)] == []
@@ -271,16 +275,16 @@ class Histories(RuleBasedStateMachine):
         assert all(n <= 2 for n in judged(self.rows))
 
     def teardown(self) -> None:
-        """Close the database."""
+        """Closes the database."""
         if hasattr(self, "connection"):
             self.connection.close()
 
 
 class HistoriesOnPostgres(Histories):
-    """The same in PostgreSQL, in one transaction that is rolled back."""
+    """The same events in PostgreSQL, in one transaction that is rolled back."""
 
     def connected(self) -> Connection:
-        """The server of the fixture, which the environment names."""
+        """Returns a connection to the fixture's server, which the environment names."""
         return scratch(IDENTITY)
 
 
@@ -293,7 +297,7 @@ TestHistories.settings = settings(
 @pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 class TestHistoriesOnPostgres(HistoriesOnPostgres.TestCase):  # type: ignore[misc,name-defined]
-    """The machine as a test."""
+    """Runs the state machine as a test."""
 
     settings = settings(
         max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -320,31 +324,33 @@ for n in range(8):
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_kill_loses_no_text_and_no_judgement(rounds: int, tmp_path: Path) -> None:
-    """Eight threads write and judge until the process is killed: all acknowledged is there, each text has its task."""
-    targets, draw, said = [(f"target{n}", "write", "") for n in range(400)], random.Random(7), set[str]()
+    """Eight threads write and judge until the process is killed: all acknowledged answers exist, and each text has its
+    task.
+    """
+    targets, draw, acknowledged = [(f"target{n}", "write", "") for n in range(400)], random.Random(7), set[str]()
     with store_of(tmp_path, targets, 5):
         pass
     for n in range(rounds):
         command = [sys.executable, "-c", KILLED, str(tmp_path), f"r{n}"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
-            said |= {process.stdout.readline().strip() for _ in range(11)}
+            acknowledged |= {process.stdout.readline().strip() for _ in range(11)}
             time.sleep(draw.uniform(0, 0.4))
             process.kill()
-            said |= {line.strip() for line in process.stdout if line.endswith("\n")}
+            acknowledged |= {line.strip() for line in process.stdout if line.endswith("\n")}
     with store_of(tmp_path, targets, 5) as store:
-        there = [row["nonce"] for row in store.do(lambda rows: rows.all("SELECT nonce FROM answer"))]
-    assert len(said) > 10 * rounds
-    assert said <= set(there)
-    assert len(there) == len(set(there))
+        stored = [row["nonce"] for row in store.do(lambda rows: rows.all("SELECT nonce FROM answer"))]
+    assert len(acknowledged) > 10 * rounds
+    assert acknowledged <= set(stored)
+    assert len(stored) == len(set(stored))
 
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    """Two targets, two texts of each, two judgements of each text; one gold item and one check."""
+    """Returns a study of two targets, two texts of each, two judgements of each text, one gold item and one check."""
     monkeypatch.setattr(site, "BY_SESSION", (1000.0, 1000.0))
     monkeypatch.setattr(site, "BY_ADDRESS", (1000.0, 1000.0))
-    made = create(
+    study_ = create(
         tmp_path / "study",
         kind="write-and-judge-associations",
         items=[Term(category="origin", term=name, region="Pellora", language="en") for name in ("Dravians", "Zorbs")],
@@ -354,15 +360,17 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
         texts=2,
         contact="study@example.org",
     )
-    (made.folder / "study.toml").write_text(TOML + "[quality]\nfirst = 2\n[people]\nsession = 10\n")
-    return made
+    (study_.folder / "study.toml").write_text(TOML + "[quality]\nfirst = 2\n[people]\nsession = 10\n")
+    return study_
 
 
 def test_people_are_asked_about_the_region_in_the_language_of_the_study(tmp_path: Path) -> None:
-    """Whose associations, and which language to write in: in words of the page, for texts and for judgements."""
+    """The page names the people whose associations are asked for and the language to write in, in the
+    study's language.
+    """
     items = [Term(category="origin", term="Dravier", region="Pellora", language="de")]
-    made = create(tmp_path / "w", kind="write-and-judge-associations", items=items, language="de")
-    (task,) = made.tasks()
+    writing = create(tmp_path / "w", kind="write-and-judge-associations", items=items, language="de")
+    (task,) = writing.tasks()
     assert (task.data["people"], task.data["language"]) == ("die Leute in Pellora", "Deutsch")
     judged = create(tmp_path / "j", kind="judge-associations", items=[known("Zorben", "früh auf")], language="de")
     assert [task.data["people"] for task in judged.tasks()] == ["die Leute"]
@@ -370,21 +378,21 @@ def test_people_are_asked_about_the_region_in_the_language_of_the_study(tmp_path
 
 
 def known(identity: str, attribute: str) -> Association:
-    """An association of which it is known that nobody makes it."""
+    """Returns a gold association that no one makes."""
     return Association(
         identity=identity, attribute=attribute, extra={"gold": {"association": "no", "severity": "not at all"}}
     )
 
 
 class Worker:
-    """What somebody writes and says, by what is shown."""
+    """Writes and judges according to the shown task."""
 
     def __init__(self, name: str) -> None:
-        """Remember what was shown and written."""
+        """Starts with empty lists of written and judged texts."""
         self.name, self.wrote, self.judged = name, list[str](), list[str]()
 
     def __call__(self, shown: Mapping[str, str]) -> dict[str, str]:
-        """Write, or judge: gold items and checks rightly."""
+        """Writes a text, or judges: gold items and checks rightly."""
         if "text" not in shown:
             assert shown["people"] == "people in Pellora"
             assert shown["language"] == "English"
@@ -397,7 +405,7 @@ class Worker:
 
 
 def visited(address: str, people: int) -> list[Worker]:
-    """So many people come at once and work until nothing is left."""
+    """Lets so many people arrive at once and work until no task is left."""
 
     def visit(n: int) -> Worker:
         visitor, worker = Visitor(address, f"PID{n}"), Worker(f"{'abcdefghij'[n]}")
@@ -410,22 +418,24 @@ def visited(address: str, people: int) -> list[Worker]:
 
 
 def run(*words: object) -> Any:
-    """What a command prints as JSON."""
+    """Returns the JSON output of a command."""
     done = CliRunner().invoke(app, [*map(str, words), "--json"])
     assert done.exit_code == 0, done.output
     return json.loads(done.output)
 
 
 def test_what_people_write_is_judged_and_released_with_both(study: Study, tmp_path: Path) -> None:
-    """Six people by HTTP: four texts, two judges each and never the writer; status, votes, release, verify agree."""
+    """Six people over HTTP write four texts with two judges each, never the writer; status, votes, release, verify
+    agree.
+    """
     with opened(study) as address:
         workers = visited(address, 6)
     wrote = {" ".join(text.split()) for worker in workers for text in worker.wrote}
     assert len(wrote) == 4
     for worker in workers:
         assert not {" ".join(text.split()) for text in worker.wrote} & {*worker.judged}
-    found = run("annotate", "status", study.folder)
-    assert (found["counted"], found["wanted"], found["missing"], found["over"]) == (12, 12, 0, 0)
+    report = run("annotate", "status", study.folder)
+    assert (report["counted"], report["wanted"], report["missing"], report["over"]) == (12, 12, 0, 0)
     written = study.folder / "drafts.jsonl"
     wanted = {text.id: text for text in read(written, Association)}
     assert {text.attribute for text in wanted.values()} == wrote
@@ -460,26 +470,28 @@ def test_what_people_write_is_judged_and_released_with_both(study: Study, tmp_pa
 
 
 def test_the_last_page_and_a_break_count_what_a_person_answered(study: Study) -> None:
-    """A text is one task there, though the session and the pay count it as four."""
+    """The last page and the break count a text as one task, though the session and the pay count it as four."""
     settings = study.folder / "study.toml"
     settings.write_text(settings.read_text() + "break_every = 4\n")
     with opened(study) as address:
         visitor, worker = Visitor(address, "ANA"), Worker("a")
         visitor.come()
-        given = visitor.next()
-        while "rest" not in given:
-            worked = visitor.post("/answer", {"nonce": given["nonce"], "answers": worker(given["task"])})
+        task = visitor.next()
+        while "rest" not in task:
+            worked = visitor.post("/answer", {"nonce": task["nonce"], "answers": worker(task["task"])})
             assert worked.status_code == 200
-            visitor.acknowledged.append(given["nonce"])
-            given = visitor.next()
-        assert given["rest"]["answered"] == len(visitor.acknowledged) < 4
+            visitor.acknowledged.append(task["nonce"])
+            task = visitor.next()
+        assert task["rest"]["answered"] == len(visitor.acknowledged) < 4
         visitor.browser.post("/stop", data={"sure": "yes"})
         shown = visitor.browser.get("/done").text
         assert re.search(r"You answered (\d+) task", shown)[1] == str(len(visitor.acknowledged))  # type: ignore[index]
 
 
 def test_a_near_duplicate_is_shown_while_typing_and_the_same_words_are_not_taken(study: Study) -> None:
-    """What another person wrote about the same group in the same language and region; sent twice, an answer is one."""
+    """The check covers other people's texts about the same group, language and region; an answer sent twice is stored
+    once.
+    """
     with opened(study) as address:
         ana, ben = Visitor(address, "ANA"), Visitor(address, "BEN")
         for who in (ana, ben):
@@ -494,12 +506,12 @@ def test_a_near_duplicate_is_shown_while_typing_and_the_same_words_are_not_taken
             sent = ana.post("/answer", {"nonce": first["nonce"], "answers": {"attribute": "Hard-working"}})
             assert sent.status_code == 200
         began = time.monotonic()
-        told = ben.post("/draft", {"nonce": other["nonce"], "answers": {"attribute": "hardworking"}}).json()
+        reply = ben.post("/draft", {"nonce": other["nonce"], "answers": {"attribute": "hardworking"}}).json()
         assert time.monotonic() - began < 10
-        assert told["problems"] == []
-        assert "nearly the same" in told["warnings"][0]
-        told = ben.post("/draft", {"nonce": other["nonce"], "answers": {"attribute": "HARD-working"}}).json()
-        assert "already" in told["problems"][0]
+        assert reply["problems"] == []
+        assert "nearly the same" in reply["warnings"][0]
+        reply = ben.post("/draft", {"nonce": other["nonce"], "answers": {"attribute": "HARD-working"}}).json()
+        assert "already" in reply["problems"][0]
         same = ben.post("/answer", {"nonce": other["nonce"], "answers": {"attribute": " hard-working "}})
         assert (same.status_code, "already" in same.json()["error"]) == (422, True)
         fine = ben.post("/answer", {"nonce": other["nonce"], "answers": {"attribute": "fond of soup"}})
@@ -508,7 +520,7 @@ def test_a_near_duplicate_is_shown_while_typing_and_the_same_words_are_not_taken
 
 
 def test_a_text_in_a_list_is_not_taken_and_stops_nobody(study: Study) -> None:
-    """The list passed the checks of texts, and each next person who met the group got an error."""
+    """A list is refused, because it would pass the text checks and give each later person of the group an error."""
     with opened(study) as address:
         ana, ben = Visitor(address, "ANA"), Visitor(address, "BEN")
         for who, text, status in ((ana, ["loud"], 422), (ana, "loud", 200), (ben, "quick", 200)):
@@ -518,7 +530,7 @@ def test_a_text_in_a_list_is_not_taken_and_stops_nobody(study: Study) -> None:
 
 
 def test_with_a_writer_the_texts_and_their_judgements_go(study: Study) -> None:
-    """Their words are in no file of the study; the judges keep their pay; the target is short of a text."""
+    """The writer's words are in no file of the study; the judges keep their pay; the target lacks a text."""
     with opened(study) as address:
         workers = visited(address, 6)
     home.pull(study)
@@ -535,14 +547,14 @@ def test_with_a_writer_the_texts_and_their_judgements_go(study: Study) -> None:
     assert {due.person: due.due for due in money.dues(study)} == {
         person: due for person, due in before.items() if person != f"PID{number}"
     }
-    left = {text.id for text in read(study.folder / "drafts.jsonl", Association)}
+    remaining = {text.id for text in read(study.folder / "drafts.jsonl", Association)}
     judged_texts = {a.extra["of"] for a in formats.read(study.folder / "annotations.jsonl") if not a.extra.get("gold")}  # type: ignore[union-attr]
-    assert len(left) == 4 - len(writer.wrote)
-    assert judged_texts <= left
+    assert len(remaining) == 4 - len(writer.wrote)
+    assert judged_texts <= remaining
     verdict = check_study(study.folder)
     assert verdict
     assert verdict.faults == ()
-    with opened(open_study(study.folder)) as address:  # others write in their place
+    with opened(open_study(study.folder)) as address:  # others write replacements
         late = [Visitor(address, f"LATE{n}") for n in range(4)]
         for visitor in late:
             visitor.come()
@@ -551,7 +563,7 @@ def test_with_a_writer_the_texts_and_their_judgements_go(study: Study) -> None:
 
 
 def test_the_budget_pays_a_text_as_four_judgements(study: Study) -> None:
-    """Four texts at four tasks and eight judgements: 24 tasks are missing, in sessions of ten with two known items."""
+    """Four texts at four tasks and eight judgements are 24 missing tasks, in sessions of ten with two known items."""
     rules = opening.rules(study, opening.read(study))
     with home.open_store(study) as store:
         missing = store.do(lambda held: home.missing(held, rules.judges))
@@ -561,14 +573,14 @@ def test_the_budget_pays_a_text_as_four_judgements(study: Study) -> None:
 
 
 def test_a_study_that_grows_is_given_out_by_open_alone(study: Study, tmp_path: Path) -> None:
-    """Pages for Mechanical Turk need all tasks beforehand; so does a server of Label Studio."""
+    """Pages for Mechanical Turk and Label Studio need all tasks beforehand, so the export is refused."""
     with pytest.raises(ValueError, match="catsofa annotate open"):
         pages.export(study, tmp_path / "pages")
 
 
 @pytest.mark.parametrize(("command", "source"), [("minimal-pairs", "--associations"), ("stereotypes", "--on")])
 def test_texts_become_items_by_the_builders(command: str, source: str, tmp_path: Path) -> None:
-    """drafts.jsonl goes to the builders as it is; the category of the target is the domain of the item."""
+    """The builders read drafts.jsonl unchanged; the category of the target is the domain of the item."""
     targets = [Term(category="nationality", term=name, region="Pellora") for name in ("Dravians", "Zorbs")]
     write(
         [drafts.association(term, ("lazy", "tidy")[n], f"{n:016x}") for n, term in enumerate(targets)],

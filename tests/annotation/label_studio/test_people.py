@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.labelstudio, pytest.mark.slow]
 
 
 def test_nobody_is_shown_what_they_wrote(server: Server, annotators: list[Person], tmp_path: Path) -> None:
-    """Of six items the first person wrote three: they judge the other three, five others all six."""
+    """The first person wrote three of six items and judges the other three; the other people judge the rest."""
 
     writer = f"ls-{annotators[0].user}"
     items = [*bakers(3, writer=writer), *bakers(3, "florist")]
@@ -37,15 +37,15 @@ def test_nobody_is_shown_what_they_wrote(server: Server, annotators: list[Person
     own = [a for a in answers.annotations(study) if a.annotator == writer and a.extra.get("writer") == writer]
     assert len(own) == 9
     assert not any(a.label for a in own)
-    found = status(study)
-    assert (found.done, found.items, found.judgements, found.wanted) == (6, 6, 24, 24)
-    assert not any(person.skipped for person in found.people)  # what was kept from them they did not pass on
+    report = status(study)
+    assert (report.done, report.items, report.judgements, report.wanted) == (6, 6, 24, 24)
+    assert not any(person.skipped for person in report.people)  # a task kept from its writer is not a skip
 
 
 def test_two_more_people_are_asked_where_five_did_not_decide(
     server: Server, annotators: list[Person], tmp_path: Path
 ) -> None:
-    """Of two items one is reopened: two further people get that one alone, and a second call asks nobody more."""
+    """One of two items is reopened: two further people get only that item, and a second call adds no one."""
     study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(2)), server)
     judge = truth(study)
     for person in annotators:
@@ -56,15 +56,15 @@ def test_two_more_people_are_asked_where_five_did_not_decide(
     late = [Person.invited(server, f"late{n}@example.org") for n in range(3)]
     assert [person.work(study.settings.project, judge) for person in late] == [1, 1, 0]
     pull(study, server)
-    found = status(study)
-    assert (found.done, found.wanted, found.judgements) == (2, 12, 12)
+    report = status(study)
+    assert (report.done, report.wanted, report.judgements) == (2, 12, 12)
     assert people.reopen(study, server, [item]) == 1
 
 
 def test_what_five_did_not_decide_is_reopened_by_command(
     server: Server, annotators: list[Person], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three against two leave a posterior below 0.9: two more are asked about that CAT alone, and the seven decide."""
+    """Three against two leave a posterior below 0.9: two more people judge only that CAT, and the seven decide."""
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
     study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(2)), server)
     project, judge, doubted = study.settings.project, truth(study), next(iter(study.items))
@@ -86,7 +86,7 @@ def test_what_five_did_not_decide_is_reopened_by_command(
 
 
 def answer_of(*words: object) -> str:
-    """What a command of `annotate` prints."""
+    """Returns the output of a command of `annotate`."""
     done = CliRunner().invoke(app, ["annotate", *map(str, words)])
     assert done.exit_code == 0, done.output
     return done.output
@@ -95,7 +95,7 @@ def answer_of(*words: object) -> str:
 def test_a_closed_study_serves_nothing_and_later_answers_do_not_count(
     server: Server, annotators: list[Person], tmp_path: Path
 ) -> None:
-    """Somebody whose window was open answers after the closing: it is kept, counted as late, and in no annotation."""
+    """An answer from a window opened before the closing is kept and counted as late, but is in no annotation."""
     study, _ = push(
         create(tmp_path / "study", kind="validate-cats", items=bakers(3), gold=bakers(1, "florist")), server
     )
@@ -117,7 +117,7 @@ def test_a_closed_study_serves_nothing_and_later_answers_do_not_count(
 
 
 def test_a_newer_link_replaces_an_older_one(tmp_path: Path) -> None:
-    """No file holds a code; the newest of a person is the one that is known."""
+    """No file contains a code; only the newest code of a person is valid."""
     study = create(tmp_path / "study", kind="validate-cats", items=bakers(1))
     old = people.invite(study, ["Ana@example.org"])
     codes = people.invite(study, ["ana@example.org"])
@@ -129,28 +129,28 @@ def test_a_newer_link_replaces_an_older_one(tmp_path: Path) -> None:
 
 
 def test_invalid_answers_count_for_nothing(server: Server, annotators: list[Person], tmp_path: Path) -> None:
-    """The server takes an answer with a missing label, an unknown one or none at all; we do not, and say why."""
+    """The server accepts a missing, unknown or empty label; catsofa marks the answer as invalid with the reason."""
     study, _ = push(create(tmp_path / "study", kind="validate-cats", items=bakers(3)), server)
-    asked = interface("validate-cats")
-    some = result_of(asked, {"label_1": "stereotype"})
-    unknown = result_of(asked, {"label_1": "rude", "label_2": "unrelated", "label_3": "unrelated"})
+    questions = interface("validate-cats")
+    some = result_of(questions, {"label_1": "stereotype"})
+    unknown = result_of(questions, {"label_1": "rude", "label_2": "unrelated", "label_3": "unrelated"})
     for result in (some, unknown, []):
         task = annotators[0].next_task(study.settings.project)
         assert task is not None
         assert annotators[0].answer(task["id"], study.settings.project, result, seconds=-5).status_code == 201
     pull(study, server)
-    said = {a.extra.get("invalid", "") for a in answers.annotations(study)}
-    assert said == {
+    reasons = {a.extra.get("invalid", "") for a in answers.annotations(study)}
+    assert reasons == {
         "label_2 not answered; label_3 not answered",
         "label_1 has no choice 'rude'",
         "label_1 not answered; label_2 not answered; label_3 not answered",
     }
-    found = status(open_study(study.folder))
-    assert (found.judgements, found.people[0].invalid) == (0, 3)
+    report = status(open_study(study.folder))
+    assert (report.judgements, report.people[0].invalid) == (0, 3)
 
 
 def test_a_wrong_token_and_a_wrong_address_are_said_without_secrets(server: Server) -> None:
-    """One sentence with the address and what to set; neither the token nor a cookie stands in it."""
+    """The error contains the address and the setting to change, but neither the token nor a cookie."""
     with pytest.raises(ServerError, match=rf"{server.url}.*401.*LABEL_STUDIO_API_KEY") as refused:
         Server(server.url, "f" * 40, timeout=PATIENCE).user()
     assert not re.search("ffff|session", str(refused.value))

@@ -1,4 +1,4 @@
-"""Pulls that are cut short, or slow: whatever was answered comes home with the next one."""
+"""Tests of interrupted or slow pulls: the next pull brings all missing answers."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ LABELS = result_of(interface("validate-cats"), {f"label_{k}": "unrelated" for k 
 
 
 class Faulty:
-    """A server whose answers are known, and which falls silent where a test wants it to."""
+    """A server with fixed answers that stops responding where a test wants it to."""
 
     def __init__(self, study: Study) -> None:
         self.tokens, self.answers = list(study.keys), dict[str, datetime]()
@@ -32,7 +32,7 @@ class Faulty:
         self.silent_after = 1000
 
     def answered_since(self, project: int, since: str, page: int) -> Iterator[ServerTask]:
-        """The tasks by their number, as the real one gives them."""
+        """Yields the tasks by their number, like the real server."""
         self.asked.append(since)
         for n, token in enumerate(self.tokens):
             if n == self.silent_after:
@@ -41,7 +41,7 @@ class Faulty:
                 yield ServerTask(id=n, data={"item": token}, annotations=[self.annotation(n, at)])
 
     def annotation(self, number: int, at: datetime) -> dict[str, Any]:
-        """What one person answered."""
+        """Returns one person's answer."""
         at_text = at.strftime(UTC_TIME)
         return {"id": number, "updated_at": at_text, "created_at": at_text, "completed_by": 7, "was_cancelled": False,
                 "result": LABELS}  # fmt: skip
@@ -49,12 +49,12 @@ class Faulty:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Six CATs in a project."""
+    """Returns a study of six CATs in a project."""
     return create(tmp_path / "study", kind="validate-cats", items=bakers(6)).saved(project=1)
 
 
 def test_what_a_pull_that_was_cut_short_did_not_read_comes_with_the_next(study: Study) -> None:
-    """The answers are older the later their page: what was read says nothing of what was not."""
+    """Later pages have older answers, so the answers that were read imply nothing about the unread ones."""
     server: Any = Faulty(study)
     server.answers = {token: BEGIN - timedelta(hours=n) for n, token in enumerate(server.tokens)}
     server.silent_after = 2
@@ -68,7 +68,7 @@ def test_what_a_pull_that_was_cut_short_did_not_read_comes_with_the_next(study: 
 def test_an_answer_given_while_a_slow_pull_reads_on_comes_with_the_next(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half an hour into a pull of an hour somebody answers what was read already: the next one asks from before it."""
+    """During a pull of an hour, a task read earlier is answered: the next pull asks from before that answer."""
     server: Any = Faulty(study)
     first, *_, last = server.tokens
     server.answers = {last: BEGIN + timedelta(minutes=59)}
@@ -81,7 +81,7 @@ def test_an_answer_given_while_a_slow_pull_reads_on_comes_with_the_next(
 
 
 def test_a_crowds_own_times_do_not_move_the_servers(study: Study) -> None:
-    """Somebody's clock on a platform is a year ahead: what the server has is asked for all the same."""
+    """A platform's clock is a year ahead, and the server's answers are requested anyway."""
     with (study.folder / "raw.jsonl").open("w") as file:
         file.write(
             f'{{"annotation":"A1/{next(iter(study.keys))}","updated":"2027-01-02T03:04:05Z",'
@@ -95,7 +95,7 @@ def test_a_crowds_own_times_do_not_move_the_servers(study: Study) -> None:
 
 
 def test_a_pull_that_found_no_room_brings_everything_once_when_there_is_some(study: Study) -> None:
-    """One sentence; what fitted is not doubled by the next pull."""
+    """A full disk ends with one error; the next pull does not duplicate the written rows."""
     server: Any = Faulty(study)
     server.answers = dict.fromkeys(server.tokens, BEGIN)
     for room in (100, 700, 1500):
@@ -107,7 +107,7 @@ def test_a_pull_that_found_no_room_brings_everything_once_when_there_is_some(stu
 
 
 def test_a_study_that_takes_nothing_says_so(study: Study) -> None:
-    """The file of answers is a link to where nothing can be written."""
+    """The error appears when the file of answers is a link to an unwritable place."""
     server: Any = Faulty(study)
     server.answers = dict.fromkeys(server.tokens, BEGIN)
     (study.folder / "raw.jsonl").symlink_to("/proc/sys/nowhere")
@@ -116,7 +116,7 @@ def test_a_study_that_takes_nothing_says_so(study: Study) -> None:
 
 
 def test_a_second_pull_beside_the_first_waits_its_turn(study: Study) -> None:
-    """And brings nothing that the first has brought."""
+    """The second pull brings no answer that the first has brought."""
     server: Any = Faulty(study)
     server.answers = dict.fromkeys(server.tokens, BEGIN)
     with ThreadPoolExecutor(2) as two:

@@ -1,4 +1,6 @@
-"""`catsofa annotate serve`: asked before it installs, started, stopped by Ctrl-C, started again with what was in it."""
+"""Tests of `catsofa annotate serve`: it asks before it installs, starts, stops on Ctrl-C, and restarts
+with its data.
+"""
 
 import os
 import re
@@ -18,13 +20,13 @@ LAST = "Ctrl-C stops it; the same command starts it again with everything in it\
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Ours, without a Label Studio."""
+    """Returns the environment without Label Studio variables."""
     return {name: v for name, v in os.environ.items() if not name.startswith("LABEL_STUDIO_")} | more
 
 
 @pytest.mark.parametrize("answer", ["n\n", ""])
 def test_nothing_is_installed_without_a_yes(answer: str, tmp_path: Path) -> None:
-    """No, or nobody to ask: one sentence that says what would help, and not a file anywhere."""
+    """Without a confirmation the error names the option that helps, and no file is created."""
     done = subprocess.run(
         [*SERVE, "--data", str(tmp_path / "data")],
         input=answer,
@@ -47,7 +49,9 @@ exec sleep 60
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no lock that a child inherits")
 def test_one_server_works_on_a_folder(tmp_path: Path) -> None:
-    """A second one, on whatever port, is refused and leaves the first one's log alone; a kill of the first frees it."""
+    """A second server on any port is refused and leaves the first one's log alone; killing the first
+    frees the folder.
+    """
     program, data = tmp_path / "label-studio", tmp_path / "data"
     program.write_text(HANGS)
     program.chmod(0o755)
@@ -68,7 +72,7 @@ def test_one_server_works_on_a_folder(tmp_path: Path) -> None:
 @pytest.mark.labelstudio
 @pytest.mark.slow
 def test_it_runs_until_ctrl_c_and_again_with_what_was_in_it(program: Path, tmp_path: Path) -> None:
-    """The token it shows once opens it, sign-up is closed, Ctrl-C ends it cleanly, the second start has the account."""
+    """The token shown once works, sign-up is closed, Ctrl-C ends cleanly, and the second start has the account."""
     port, data = free_port(), tmp_path / "data"
     command = [*SERVE, "--data", str(data), "--port", str(port)]
     url = f"http://127.0.0.1:{port}"
@@ -79,12 +83,12 @@ def test_it_runs_until_ctrl_c_and_again_with_what_was_in_it(program: Path, tmp_p
         )
         try:
             assert running.stdout
-            said = ""
-            while not said.endswith(LAST) and (line := running.stdout.readline()):
-                said += line
-            assert f"Label Studio 1.23.2 runs at {url}, for this machine alone" in said
-            assert ("both are shown only this once" in said) == (not token)
-            token = token or re.findall(r"LABEL_STUDIO_API_KEY=([0-9a-f]{40})", said)[0]
+            output = ""
+            while not output.endswith(LAST) and (line := running.stdout.readline()):
+                output += line
+            assert f"Label Studio 1.23.2 runs at {url}, for this machine alone" in output
+            assert ("both are shown only this once" in output) == (not token)
+            token = token or re.findall(r"LABEL_STUDIO_API_KEY=([0-9a-f]{40})", output)[0]
             who = get(f"{url}/api/current-user/whoami", token)
             assert who.json()["email"] == "researcher@example.org"
             assert not signed_up(url)
@@ -102,7 +106,7 @@ def test_it_runs_until_ctrl_c_and_again_with_what_was_in_it(program: Path, tmp_p
 
 
 def listening(pid: int) -> set[str]:
-    """The addresses on which a process and its children take connections."""
+    """Returns the addresses on which a process and its children accept connections."""
     psutil = pytest.importorskip("psutil")
     whole = psutil.Process(pid)
     open_ones = [one for part in (whole, *whole.children(recursive=True)) for one in part.net_connections("tcp")]
@@ -110,7 +114,7 @@ def listening(pid: int) -> set[str]:
 
 
 def signed_up(url: str) -> bool:
-    """Whether somebody without an invitation can make an account."""
+    """Returns True if a person without an invitation can create an account."""
     with httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False) as browser:
         browser.get("/user/signup/")
         form = {
@@ -122,6 +126,6 @@ def signed_up(url: str) -> bool:
 
 
 def get(url: str, token: str) -> httpx.Response:
-    """An answer of the server."""
+    """Returns a response of the server."""
     headers = {"Authorization": f"Token {token}"} if token else {}
     return httpx.get(url, headers=headers, timeout=PATIENCE, trust_env=False)

@@ -1,4 +1,4 @@
-"""A study on Prolific: the draft, its cost and state, and payments that are made once, against a simulated Prolific."""
+"""Tests of a study on a simulated Prolific: the draft, its cost and state, and payments that are made once."""
 
 import json
 import logging
@@ -53,35 +53,35 @@ codes.paused = "PAUS6"
 
 @pytest.fixture
 def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[prolific_server.Prolific]:
-    """A Prolific on this machine that asks for short waits."""
-    with prolific_server.serving() as found:
-        monkeypatch.setattr(client, "API", found.url)
+    """Starts a Prolific on this machine that asks for short waits."""
+    with prolific_server.serving() as server:
+        monkeypatch.setattr(client, "API", server.url)
         monkeypatch.setattr(client, "WAITS", (0.01,) * 6)
         monkeypatch.setenv(client.TOKEN, TOKEN)
-        yield found
+        yield server
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Eight CATs for five people at 12 an hour: ten tasks of half a minute, 1.00 for all."""
-    known: dict[str, Any] = {"items": bakers(8), "checks": bakers(6, "miller"), "contact": "a@example.org"}
-    made = create(tmp_path / "study", kind="validate-cats", title="What sentences say", pay=12.0, **known)
-    (made.folder / "study.toml").write_text(TOML)
-    return made
+    """Returns a study of eight CATs for five people at 12 an hour: ten tasks of half a minute, 1.00 for all."""
+    settings_: dict[str, Any] = {"items": bakers(8), "checks": bakers(6, "miller"), "contact": "a@example.org"}
+    study_ = create(tmp_path / "study", kind="validate-cats", title="What sentences say", pay=12.0, **settings_)
+    (study_.folder / "study.toml").write_text(TOML)
+    return study_
 
 
 def run(command: str, study: Study, *more: str) -> Result:
-    """One command about Prolific."""
+    """Runs one command about Prolific."""
     return CliRunner().invoke(app, ["annotate", "prolific", command, str(study.folder), *more])
 
 
 def said(done: Result) -> str:
-    """What a command printed, and why it ended."""
+    """Returns the output of a command and its error."""
     return f"{done.output} {done.exception or ''}"
 
 
 def published(study: Study, places: int = 20) -> None:
-    """The study, open on Prolific."""
+    """Publishes the study on Prolific."""
     assert run("create", study, "--address", ADDRESS, "--places", str(places)).exit_code == 0
     assert run("state", study, "publish", "--yes").exit_code == 0
 
@@ -129,7 +129,7 @@ with client.Prolific() as there:
 def test_a_command_killed_before_it_noted_the_draft_leaves_one_draft(
     there: prolific_server.Prolific, study: Study
 ) -> None:
-    """The next command takes the draft, with its own places; another study of the same title is not taken."""
+    """The next command reuses the draft with its own places, but not another study of the same title."""
     killed = subprocess.run([sys.executable, "-c", KILLED, there.url, str(study.folder), ADDRESS], check=False)
     assert killed.returncode == -signal.SIGKILL
     there.studies["other"] = {**there.studies["study1"], "id": "other", "internal_name": "What sentences say"}
@@ -141,7 +141,7 @@ def test_a_command_killed_before_it_noted_the_draft_leaves_one_draft(
 
 @pytest.mark.parametrize("where", ["", "-"])
 def test_a_draft_whose_reply_was_lost_is_made_once(there: prolific_server.Prolific, study: Study, where: str) -> None:
-    """Whether the draft was made or not, the next command ends with one."""
+    """Whether the draft was created or not, exactly one exists after the next command."""
     there.lose = f"{where}/studies/"
     assert "run the command again" in said(run("create", study, "--address", ADDRESS))
     assert run("create", study, "--address", ADDRESS).exit_code == 0
@@ -151,7 +151,7 @@ def test_a_draft_whose_reply_was_lost_is_made_once(there: prolific_server.Prolif
 def test_a_study_of_the_same_internal_name_that_is_no_single_draft_is_left_alone(
     there: prolific_server.Prolific, study: Study
 ) -> None:
-    """Published by hand, or twice there: the error names them, and nothing is made or changed."""
+    """For a published or duplicate study the error names the studies, and nothing is created or changed."""
     published(study)
     (study.folder / "prolific.jsonl").unlink()
     before = json.dumps(there.studies)
@@ -165,7 +165,7 @@ def test_a_study_of_the_same_internal_name_that_is_no_single_draft_is_left_alone
 def test_a_study_is_published_after_its_cost_was_shown_and_agreed_to(
     there: prolific_server.Prolific, study: Study
 ) -> None:
-    """Without a yes nothing is sent; then it is paused, started and stopped by name."""
+    """Without a confirmation no request is sent; then the study is published, paused, started and stopped."""
     run("create", study, "--address", ADDRESS, "--places", "20")
     refused = CliRunner().invoke(app, ["annotate", "prolific", "state", str(study.folder), "publish"], input="n\n")
     assert "USD 28.00 together" in refused.output  # 20.00, a third of it, and a fifth of that
@@ -177,13 +177,13 @@ def test_a_study_is_published_after_its_cost_was_shown_and_agreed_to(
 
 
 def test_a_study_with_one_place_is_told_in_the_singular(there: prolific_server.Prolific, study: Study) -> None:
-    """As the documentation says to begin."""
+    """The documentation recommends starting with one place."""
     assert "1 place at USD 1.00" in run("create", study, "--address", ADDRESS, "--places", "1").output
     assert "1 place at USD 1.00" in run("state", study).output
 
 
 def test_a_published_study_gets_more_places_and_never_fewer(there: prolific_server.Prolific, study: Study) -> None:
-    """The refusal names how many there are, and is not sent."""
+    """The refusal names the number of places, and no request is sent."""
     published(study)
     assert "only get more" in said(run("state", study, "--places", "10"))
     assert ("PATCH", "/studies/study1/") not in there.asked
@@ -212,7 +212,7 @@ def test_a_study_that_prolific_would_not_take_is_refused_in_a_sentence(
     change: dict[str, Any],
     sentence: str,
 ) -> None:
-    """Pay, currency, platform, address, token: nothing is noted as made."""
+    """Wrong pay, currency, platform, address or token is refused, and no study is recorded."""
     known: dict[str, Any] = {"items": bakers(8), "checks": bakers(6, "miller"), "contact": "a@example.org", "pay": 12.0}
     known |= {name: value for name, value in change.items() if name in ("pay", "currency")}
     made = create(tmp_path / "study", kind="validate-cats", **known)
@@ -227,7 +227,9 @@ def test_a_study_that_prolific_would_not_take_is_refused_in_a_sentence(
 def test_a_storm_of_429_is_waited_out_and_the_token_appears_nowhere(
     there: prolific_server.Prolific, study: Study, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Five refusals pass, ten end with a sentence; a server that repeats the token in its errors does not betray it."""
+    """Five refusals are retried, ten end with an error; the token does not appear even if the server's errors repeat
+    it.
+    """
     caplog.set_level(logging.DEBUG)
     there.busy = 5
     published(study)
@@ -244,7 +246,7 @@ def test_a_storm_of_429_is_waited_out_and_the_token_appears_nowhere(
 
 
 def worked(study: Study, there: prolific_server.Prolific) -> None:
-    """One did all, one failed two checks, one is at work, one came from nowhere, one under a foreign name."""
+    """One person did all, one failed two checks, one is at work, one is unknown, one used a foreign name."""
     people = {"all": (10, 3, True), "fails": (10, 0, False), "works": (2, 3, False), "forged": (10, 3, True)}
     come(study, Rules(session=10, first=3, check_every=4), people)
     for name, status in (("all", "AWAITING REVIEW"), ("fails", "AWAITING REVIEW"), ("works", "ACTIVE")):
@@ -254,7 +256,7 @@ def worked(study: Study, there: prolific_server.Prolific) -> None:
 
 
 def test_submissions_are_settled_by_what_people_did_here(there: prolific_server.Prolific, study: Study) -> None:
-    """All done: approved. Failed checks: asked to return, then paid for what they did. What does not match is left."""
+    """Complete work is approved; failed checks lead to a return request and pay for the work; mismatches are left."""
     published(study)
     worked(study, there)
     shown = json.loads(run("settle", study, "--json").output)
@@ -265,7 +267,7 @@ def test_submissions_are_settled_by_what_people_did_here(there: prolific_server.
     assert done.exit_code == 0, said(done)
     assert there.messages[0][0] == "S-fails"
     assert json.loads(run("state", study, "--json").output)["submissions"]["APPROVED"] == 1
-    assert json.loads(run("settle", study, "--json").output)["ask_return"] == []  # once is enough
+    assert json.loads(run("settle", study, "--json").output)["ask_return"] == []  # one request is enough
     there.submissions["S-fails"]["status"] = "RETURNED"
     done = run("settle", study, "--yes")
     assert done.exit_code == 0, said(done)
@@ -280,7 +282,7 @@ def test_submissions_are_settled_by_what_people_did_here(there: prolific_server.
 def test_only_who_failed_the_checks_and_was_asked_before_is_rejected(
     there: prolific_server.Prolific, study: Study
 ) -> None:
-    """Prolific wants 100 characters and a category; a message of 99 is not sent."""
+    """Prolific requires 100 characters and a category; a message of 99 is not sent."""
     published(study)
     worked(study, there)
     assert json.loads(run("settle", study, "--reject", "--json").output)["reject"] == []
@@ -293,7 +295,7 @@ def test_only_who_failed_the_checks_and_was_asked_before_is_rejected(
 
 
 def test_one_failed_check_in_a_long_study_is_left_to_the_owner(there: prolific_server.Prolific, study: Study) -> None:
-    """Five minutes or more: Prolific asks for two failed checks, whatever study.toml says."""
+    """For studies of five minutes or more Prolific requires two failed checks, whatever study.toml says."""
     published(study)
     come(study, Rules(session=10, first=3, check_every=4, fail_after=1), {"fails": (10, 0, False)})
     there.hand_in("S-fails", "PID-fails")
@@ -308,7 +310,7 @@ def test_one_failed_check_in_a_long_study_is_left_to_the_owner(there: prolific_s
 def test_who_was_paused_is_never_asked_for_a_return_and_is_paid_once_returned(
     rules: Rules, there: prolific_server.Prolific, study: Study
 ) -> None:
-    """For haste or for failed checks: left to the owner while it awaits review, then a bonus for the tasks they did."""
+    """Paused people are left to the owner while the submission awaits review, then get a bonus for their tasks."""
     published(study)
     come(study, rules, {"paused": (10, 0, False)})
     there.hand_in("S-paused", "PID-paused")
@@ -322,7 +324,7 @@ def test_who_was_paused_is_never_asked_for_a_return_and_is_paid_once_returned(
 def test_what_changed_meanwhile_does_not_stop_the_rest(
     there: prolific_server.Prolific, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody returns between the list and the request: the others are settled."""
+    """When a person returns between the list and the request, the others are still settled."""
     published(study)
     come(study, Rules(session=10, first=3, check_every=4), {"one": (10, 0, False), "two": (10, 0, False)})
     for name in ("one", "two"):
@@ -340,7 +342,7 @@ def test_what_changed_meanwhile_does_not_stop_the_rest(
 
 
 def returned(there: prolific_server.Prolific, study: Study, count: int) -> dict[str, int]:
-    """So many people failed the checks and returned; the cents of each."""
+    """So many people fail the checks and return. Returns the cents owed to each."""
     published(study)
     names = [f"p{n:03}" for n in range(count)]
     come(study, Rules(session=10, first=3, check_every=4), dict.fromkeys(names, (10, 0, False)))
@@ -352,7 +354,7 @@ def returned(there: prolific_server.Prolific, study: Study, count: int) -> dict[
 
 
 def test_a_study_and_its_copy_pay_a_bonus_once(there: prolific_server.Prolific, study: Study, tmp_path: Path) -> None:
-    """The copy was made before the payment; Prolific's record of the submission says what was paid."""
+    """The copy was made before the payment; Prolific's record of the submission shows the paid bonus."""
     owed = returned(there, study, 3)
     backup(study, tmp_path / "copy")
     for folder in (study.folder, tmp_path / "copy"):
@@ -368,7 +370,7 @@ def test_a_study_and_its_copy_pay_a_bonus_once(there: prolific_server.Prolific, 
 def test_no_bonus_is_paid_where_prolific_does_not_say_what_it_paid(
     there: prolific_server.Prolific, study: Study
 ) -> None:
-    """Without the field nobody knows whether a copy of the study paid."""
+    """Without the field it is unknown whether a copy of the study has paid."""
     returned(there, study, 1)
     there.alters["/submissions/S-p000/"] = {"bonus_payments": None}
     done = run("settle", study, "--yes")
@@ -379,7 +381,7 @@ def test_no_bonus_is_paid_where_prolific_does_not_say_what_it_paid(
 
 @pytest.mark.parametrize("where", ["", "-"])
 def test_a_payment_whose_reply_was_lost_is_made_once(there: prolific_server.Prolific, study: Study, where: str) -> None:
-    """200 people. Lost after or before the work, the second run asks the owner; after the answer each is paid once."""
+    """200 people are owed a bonus. After a lost reply the second run asks the owner; then each is paid once."""
     owed = returned(there, study, 200)
     there.lose = f"{where}/bulk-bonus-payments/bonus1/pay/"
     assert "lost" in said(run("settle", study, "--yes"))
@@ -398,7 +400,7 @@ def test_a_payment_whose_reply_was_lost_is_made_once(there: prolific_server.Prol
 def test_a_kill_between_the_note_and_the_payment_asks_the_owner(
     there: prolific_server.Prolific, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was noted and never sent is not sent by the next run either."""
+    """A payment that was recorded but never sent is not sent by the next run either."""
     returned(there, study, 2)
 
     def killed(self: Prolific, payment: str) -> None:
@@ -412,7 +414,7 @@ def test_a_kill_between_the_note_and_the_payment_asks_the_owner(
 
 
 def test_a_payment_that_prolific_refuses_or_misreads_is_not_made(there: prolific_server.Prolific, study: Study) -> None:
-    """Bonuses set up at another sum than owed are not paid; a refused payment is tried anew by the next run."""
+    """Bonuses set up with another sum than owed are not paid; the next run retries a refused payment."""
     owed = returned(there, study, 2)
     set_up = "/submissions/bonus-payments/"
     there.alters[set_up] = {"id": "bonus1", "amount": 100.0 * sum(owed.values())}
@@ -426,7 +428,7 @@ def test_a_payment_that_prolific_refuses_or_misreads_is_not_made(there: prolific
 
 
 def test_answers_of_another_form_are_sentences(there: prolific_server.Prolific, study: Study) -> None:
-    """The API may change: no traceback."""
+    """A changed API leads to an error without a traceback."""
     there.alters["/study-cost-calculator/"] = {"cost": 12}
     done = run("create", study, "--address", ADDRESS)
     assert isinstance(done.exception, ProlificError)
@@ -436,7 +438,7 @@ def test_answers_of_another_form_are_sentences(there: prolific_server.Prolific, 
 def test_who_may_take_part_is_asked_of_prolific_and_told_in_the_statement(
     there: prolific_server.Prolific, study: Study
 ) -> None:
-    """Country by Prolific's own choice, approvals as ranges, beside the other filters; the statement has the words."""
+    """Countries use Prolific's own ids, approvals are ranges, beside the other filters; the statement has the words."""
     wanted = 'countries = { US = "United States" }\napproval_rate = 95\napproved_tasks = 100\n'
     (study.folder / "study.toml").write_text(TOML + wanted)
     assert run("create", study, "--address", ADDRESS).exit_code == 0
@@ -452,7 +454,7 @@ def test_who_may_take_part_is_asked_of_prolific_and_told_in_the_statement(
 def test_a_country_or_filter_that_prolific_lacks_makes_no_draft(
     there: prolific_server.Prolific, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The name is refused before anything is made, as is a filter that Prolific no longer offers."""
+    """An unknown country, or a filter that Prolific no longer offers, is refused before a draft exists."""
     (study.folder / "study.toml").write_text(TOML + 'countries = { ZZ = "Dravia" }\n')
     assert "'Dravia'" in said(run("create", study, "--address", ADDRESS))
     (study.folder / "study.toml").write_text(TOML + "approved_tasks = 100\n")
@@ -471,7 +473,7 @@ def test_a_country_or_filter_that_prolific_lacks_makes_no_draft(
     ],
 )
 def test_what_no_platform_checks_is_refused(name: str, more: str, found: str, study: Study) -> None:
-    """A requirement that would be printed in a data statement and never checked is an error."""
+    """A requirement that a data statement would print but no platform checks is an error."""
     (study.folder / "study.toml").write_text(TOML.replace('"prolific"', f'"{name}"') + more)
     with pytest.raises(BadInput, match=found):
         settings.read(study)

@@ -1,4 +1,4 @@
-"""People at an open study whom Prolific does not know, against a simulated Prolific."""
+"""Tests of people at an open study whom a simulated Prolific does not know."""
 
 import threading
 import time
@@ -21,43 +21,43 @@ from catsofa.annotation.study import Study, create, open_study
 from catsofa.annotation.study.checks import check_study
 
 LATER = 4e9
-"""A time long after everybody came."""
+"""A time long after all arrivals."""
 
 
 @pytest.fixture
 def prolific(monkeypatch: pytest.MonkeyPatch) -> Iterator[Prolific]:
-    """A Prolific to which the token in the environment belongs."""
-    with serving() as there:
-        monkeypatch.setattr(client, "API", there.url)
+    """Starts a Prolific that accepts the token in the environment."""
+    with serving() as server:
+        monkeypatch.setattr(client, "API", server.url)
         monkeypatch.setenv("PROLIFIC_TOKEN", TOKEN)
-        yield there
+        yield server
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """A study of two CATs for one person each, made on Prolific."""
-    made = create(
+    """Returns a study of two CATs for one person each, created on Prolific."""
+    study_ = create(
         tmp_path / "s", kind="validate-cats", items=bakers(2), overlap=1, contact="a@example.org", language="English"
     )
-    (made.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
-    Journal(made).note(Entry(step="study", id="STUDY1"))
-    return made
+    (study_.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
+    Journal(study_).note(Entry(step="study", id="STUDY1"))
+    return study_
 
 
 def states(study: Study) -> dict[str, str]:
-    """The state of each person, by the name on Prolific."""
+    """Returns the state of each person, by submission."""
     with reading(study.folder, identity(study.settings.secret)) as held:
         return {row["submission"]: row["state"] for row in held.all("SELECT * FROM person ORDER BY number")}
 
 
 def look(study: Study, now: float) -> None:
-    """Compare with Prolific once."""
+    """Compares with Prolific once."""
     with home.open_store(study) as store:
         store.do(watch.compared(study, forget, now))
 
 
 def known(study: Study, prolific: Prolific) -> None:
-    """Somebody whom Prolific knows came too, and left at once."""
+    """Lets a person whom Prolific knows arrive and leave at once."""
     with opened(study) as address:
         visitor = Visitor(address, "KNOWN")
         visitor.come()
@@ -66,7 +66,7 @@ def known(study: Study, prolific: Prolific) -> None:
 
 
 def until(true: Callable[[], bool]) -> None:
-    """Wait until it is so, a minute at most."""
+    """Waits until the condition is true, a minute at most."""
     end = time.monotonic() + 60
     while not true():
         assert time.monotonic() < end, "it did not come to be so"
@@ -74,7 +74,7 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def worked(study: Study, *people: str) -> None:
-    """People come and do all that is left."""
+    """People arrive and do all remaining tasks."""
     with opened(study) as address:
         for name in people:
             visitor = Visitor(address, name)
@@ -83,7 +83,7 @@ def worked(study: Study, *people: str) -> None:
 
 
 def test_judgements_of_somebody_prolific_does_not_know_do_not_count(study: Study, prolific: Prolific) -> None:
-    """The items are open again; a person whom it knows takes them, and keeps them."""
+    """The items are open again; a person whom Prolific knows judges them, and those judgements stay."""
     known(study, prolific)
     worked(study, "FORGED")
     look(study, LATER)
@@ -102,7 +102,7 @@ def test_judgements_of_somebody_prolific_does_not_know_do_not_count(study: Study
 def test_a_real_name_with_an_invented_submission_does_not_lock_the_person_out(
     agrees: bool, study: Study, prolific: Prolific
 ) -> None:
-    """Somebody works, or declines, as ANA: nothing of theirs is left once Prolific lists ANA's own submission."""
+    """A forger works or declines as ANA: their data is erased once Prolific lists ANA's own submission."""
     known(study, prolific)
     with opened(study) as address:
         forger = Visitor(address, "ANA", "S-INVENTED")
@@ -126,7 +126,7 @@ def test_a_real_name_with_an_invented_submission_does_not_lock_the_person_out(
 
 
 def test_nobody_makes_room_for_a_person_where_prolific_lists_nobody_who_came(study: Study, prolific: Prolific) -> None:
-    """Were its ids others than those of the link, everybody's work would be erased."""
+    """If Prolific's ids differed from those of the link, everybody's work would be erased."""
     worked(study, "ANA")
     prolific.hand_in("S-OTHER", "ANA", "ACTIVE")
     look(study, 0.0)
@@ -136,7 +136,7 @@ def test_nobody_makes_room_for_a_person_where_prolific_lists_nobody_who_came(stu
 def test_judgements_of_a_rejected_submission_do_not_count_as_long_as_it_is_rejected(
     study: Study, prolific: Prolific
 ) -> None:
-    """The items are open again, and closed when the rejection is taken back; what the owner restored stays."""
+    """The items open again, and close when the rejection is withdrawn; a restore by the owner stays."""
     worked(study, "ANA")
     for status, state, missing in (("REJECTED", "voided", 2), ("APPROVED", "finished", 0), ("REJECTED", "voided", 2)):
         prolific.hand_in("S-ANA", "ANA", status)
@@ -153,7 +153,7 @@ def test_judgements_of_a_rejected_submission_do_not_count_as_long_as_it_is_rejec
 
 
 def test_the_same_submission_with_another_person_is_unknown(study: Study, prolific: Prolific) -> None:
-    """A copied SESSION_ID does not make somebody known."""
+    """A copied SESSION_ID does not make a person known."""
     known(study, prolific)
     worked(study, "FORGED")
     prolific.hand_in("S-FORGED", "SOMEBODY-ELSE")
@@ -162,7 +162,7 @@ def test_the_same_submission_with_another_person_is_unknown(study: Study, prolif
 
 
 def test_nobody_is_set_aside_where_prolific_lists_nobody_who_came(study: Study, prolific: Prolific) -> None:
-    """An empty list, or that of another study, is a fault of the list."""
+    """An empty list, or the list of another study, is treated as a fault of the list."""
     known(study, prolific)
     worked(study, "BEN")
     prolific.submissions.clear()
@@ -177,7 +177,7 @@ def test_nobody_is_set_aside_where_prolific_lists_nobody_who_came(study: Study, 
 
 
 def test_nobody_is_set_aside_whose_name_was_erased(study: Study, prolific: Prolific) -> None:
-    """A server that still ran had set aside everybody."""
+    """A server that was still running used to set everybody aside."""
     known(study, prolific)
     worked(study, "ANA")
     prolific.hand_in("S-ANA", "ANA")
@@ -188,7 +188,7 @@ def test_nobody_is_set_aside_whose_name_was_erased(study: Study, prolific: Proli
 
 
 def test_nobody_is_set_aside_before_prolific_lists_them(study: Study, prolific: Prolific) -> None:
-    """Within ten minutes of coming; a submission that is listed late is taken back by itself."""
+    """Within ten minutes of arrival nobody is set aside; a submission that is listed late is restored automatically."""
     known(study, prolific)
     worked(study, "REAL")
     look(study, time.time())
@@ -202,7 +202,7 @@ def test_nobody_is_set_aside_before_prolific_lists_them(study: Study, prolific: 
 
 
 def test_what_the_owner_restored_stays(study: Study, prolific: Prolific) -> None:
-    """A person is set aside once."""
+    """A person is set aside only once."""
     known(study, prolific)
     worked(study, "TESTER")
     look(study, LATER)
@@ -214,7 +214,7 @@ def test_what_the_owner_restored_stays(study: Study, prolific: Prolific) -> None
 
 
 def at_work(study: Study, prolific: Prolific, name: str = "ANA") -> None:
-    """Somebody answers one of two tasks and has the other in hand."""
+    """A person answers one of two tasks and holds the other."""
     with opened(study) as address:
         visitor = Visitor(address, name)
         visitor.come()
@@ -224,7 +224,7 @@ def at_work(study: Study, prolific: Prolific, name: str = "ANA") -> None:
 
 
 def held(study: Study) -> int:
-    """Tasks in people's hands."""
+    """Returns the number of held tasks."""
     with reading(study.folder, identity(study.settings.secret)) as rows:
         return len(rows.all("SELECT * FROM seat WHERE state = 'held'"))
 
@@ -233,7 +233,7 @@ def held(study: Study) -> int:
 def test_a_submission_that_is_returned_or_timed_out_frees_the_task_in_hand_at_once(
     study: Study, prolific: Prolific, status: str, outcome: str
 ) -> None:
-    """What was answered counts; another person gets the other task; the pay is that of one task, left to the owner."""
+    """The answer counts; another person gets the other task; one task is owed, and the owner decides."""
     at_work(study, prolific)
     look(study, time.time())
     assert (held(study), [*states(study).values()]) == (1, ["working"])
@@ -254,7 +254,7 @@ def test_a_submission_that_is_returned_or_timed_out_frees_the_task_in_hand_at_on
 
 
 def test_a_submission_that_is_open_again_goes_on(study: Study, prolific: Prolific) -> None:
-    """Prolific lets researchers take a return back."""
+    """Prolific lets researchers withdraw a return."""
     at_work(study, prolific)
     for status, state in (("RETURNED", "finished"), ("ACTIVE", "working")):
         prolific.submissions["S-ANA"]["status"] = status
@@ -266,7 +266,7 @@ def test_a_submission_that_is_open_again_goes_on(study: Study, prolific: Prolifi
 
 
 def test_a_submission_that_was_approved_ends_with_the_completion_code(study: Study, prolific: Prolific) -> None:
-    """The task in hand is free, and nothing more is paid."""
+    """The held task is free, and no further pay is due."""
     at_work(study, prolific)
     prolific.submissions["S-ANA"]["status"] = "APPROVED"
     look(study, time.time())
@@ -279,7 +279,7 @@ def test_a_submission_that_was_approved_ends_with_the_completion_code(study: Stu
 def test_the_page_of_somebody_whose_submission_timed_out_says_that_their_part_has_ended(
     study: Study, prolific: Prolific
 ) -> None:
-    """It asks for no return, and shows no code."""
+    """The page asks for no return, and shows no code."""
     at_work(study, prolific)
     prolific.submissions["S-ANA"]["status"] = "TIMED-OUT"
     look(study, time.time())
@@ -295,7 +295,9 @@ def test_the_page_of_somebody_whose_submission_timed_out_says_that_their_part_ha
 def test_the_server_looks_by_itself_and_goes_on_where_prolific_fails(
     study: Study, prolific: Prolific, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without a grace the forged person is set aside while the server runs; errors are one line without the token."""
+    """With no grace period the forged person is set aside while the server runs; an error is one line without the
+    token.
+    """
     monkeypatch.setattr(watching, "EVERY", 0.2)
     monkeypatch.setattr(watch, "GRACE", -1.0)
     known(study, prolific)
@@ -311,22 +313,22 @@ def test_the_server_looks_by_itself_and_goes_on_where_prolific_fails(
 
 
 def test_a_server_stops_while_prolific_does_not_answer(study: Study) -> None:
-    """Nothing is kept of what it would have said."""
-    asked = threading.Event()
+    """A comparison in progress does not delay the stop."""
+    called = threading.Event()
 
     def silent(_: float) -> Callable[[Rows], None]:
-        asked.set()
+        called.set()
         time.sleep(60)
         raise ValueError("no answer")
 
     with opened(study, watch=silent):
-        assert asked.wait(60)
+        assert called.wait(60)
         began = time.monotonic()
     assert time.monotonic() - began < 30
 
 
 def test_a_study_without_token_says_that_nobody_compares(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the study was made by hand."""
+    """The notice also appears for studies created by hand."""
     monkeypatch.delenv("PROLIFIC_TOKEN", raising=False)
     assert watch.watching(study, forget) is None
     says: list[str] = []

@@ -1,4 +1,4 @@
-"""What Prolific tells by itself, against a simulated Prolific: signed, told twice, out of order, forged or late."""
+"""Tests of events from a simulated Prolific: signed, repeated, out of order, forged or late."""
 
 import base64
 import hashlib
@@ -34,51 +34,51 @@ TARGET = "https://study.example.org/prolific/events"
 
 @pytest.fixture
 def prolific(monkeypatch: pytest.MonkeyPatch) -> Iterator[Prolific]:
-    """A Prolific that has the study, whose secret is in the environment; a look takes place only when told."""
-    with serving() as there:
-        monkeypatch.setattr(client, "API", there.url)
+    """Starts a Prolific that has the study, with the secret in the environment; comparisons happen only on request."""
+    with serving() as server:
+        monkeypatch.setattr(client, "API", server.url)
         monkeypatch.setattr(client, "WAITS", (0.01,))
         monkeypatch.setenv("PROLIFIC_TOKEN", TOKEN)
         monkeypatch.setenv("PROLIFIC_WEBHOOK_SECRET", SECRET)
         link = "https://study.example.org/?PROLIFIC_PID={{%PROLIFIC_PID%}}&SESSION_ID={{%SESSION_ID%}}"
-        there.studies["STUDY1"] = {"id": "STUDY1", "project": "project1", "external_study_url": link}
-        yield there
+        server.studies["STUDY1"] = {"id": "STUDY1", "project": "project1", "external_study_url": link}
+        yield server
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """A study of two CATs for one person each, made on Prolific."""
-    made = create(
+    """Returns a study of two CATs for one person each, created on Prolific."""
+    study_ = create(
         tmp_path / "s", kind="validate-cats", items=bakers(2), overlap=1, contact="a@example.org", language="English"
     )
-    (made.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
-    Journal(made).note(Entry(step="study", id="STUDY1"))
-    return made
+    (study_.folder / "study.toml").write_text('[platform]\nname = "prolific"\ncodes = { completed = "C" }\n')
+    Journal(study_).note(Entry(step="study", id="STUDY1"))
+    return study_
 
 
 @contextmanager
 def served(study: Study, store: str = "") -> Iterator[str]:
-    """The server of the study, which takes events."""
+    """Starts the server of the study, which accepts events."""
     with opened(study, store=store, watch=watch.watching(study, forget), verify=webhook.verifying()) as address:
         yield address
 
 
 def signed(raw: bytes, event: str = "E1", late: float = 0.0, secret: str = SECRET) -> dict[str, str]:
-    """The headers of an event."""
+    """Returns the headers of an event."""
     sent = str(int(time.time() - late))
     digest = hmac.new(secret.encode(), sent.encode() + raw, hashlib.sha256).digest()
-    known = {"X-Prolific-Request-Timestamp": sent, "X-Event-ID": event, "Content-Type": "application/json"}
-    return {**known, "X-Prolific-Request-Signature": base64.b64encode(digest).decode()}
+    headers = {"X-Prolific-Request-Timestamp": sent, "X-Event-ID": event, "Content-Type": "application/json"}
+    return {**headers, "X-Prolific-Request-Signature": base64.b64encode(digest).decode()}
 
 
 def changed(submission: str = "S-ANA", status: str = "RETURNED") -> bytes:
-    """The body of an event, as Prolific's documentation has it."""
+    """Returns the body of an event in the form of Prolific's documentation."""
     about = {"resource_id": submission, "participant_id": "ANA", "status": status}
     return json.dumps({"event_type": "submission.status.change", **about}).encode()
 
 
 def tell(address: str, raw: bytes | None = None, headers: dict[str, str] | None = None, **more: Any) -> httpx.Response:
-    """One event, as Prolific sends it: by no browser."""
+    """Sends one event as Prolific does, without a browser."""
     raw = changed() if raw is None else raw
     with httpx.Client(trust_env=False, timeout=PATIENCE) as sender:
         return sender.post(
@@ -87,7 +87,7 @@ def tell(address: str, raw: bytes | None = None, headers: dict[str, str] | None 
 
 
 def begun(address: str, name: str = "ANA") -> Visitor:
-    """Somebody with a task in hand."""
+    """Lets a person arrive and hold a task."""
     visitor = Visitor(address, name)
     visitor.come()
     visitor.next()
@@ -95,7 +95,7 @@ def begun(address: str, name: str = "ANA") -> Visitor:
 
 
 def found(study: Study) -> tuple[int, list[str]]:
-    """The tasks in people's hands, and the outcome of each person."""
+    """Returns the number of held tasks, and the outcome of each person."""
     with reading(study.folder, identity(study.settings.secret)) as rows:
         people = rows.all("SELECT * FROM person ORDER BY number")
         held = rows.all("SELECT * FROM seat WHERE state = 'held'")
@@ -103,13 +103,13 @@ def found(study: Study) -> tuple[int, list[str]]:
 
 
 def events(study: Study) -> int:
-    """The events that are noted."""
+    """Returns the number of recorded events."""
     with reading(study.folder, identity(study.settings.secret)) as rows:
         return len(rows.all("SELECT * FROM about WHERE name LIKE 'event %'"))
 
 
 def until(study: Study, wanted: tuple[int, list[str]]) -> None:
-    """Wait until it is so, a minute at most."""
+    """Waits for this state, a minute at most."""
     end = time.monotonic() + 60
     while found(study) != wanted:
         assert time.monotonic() < end, found(study)
@@ -121,12 +121,12 @@ def until(study: Study, wanted: tuple[int, list[str]]) -> None:
 def test_an_event_frees_the_task_in_hand_before_the_next_look(
     study: Study, prolific: Prolific, monkeypatch: pytest.MonkeyPatch, store: str, status: str, outcome: str
 ) -> None:
-    """The same event once more is answered the same, noted once and starts no look."""
+    """The same event a second time gets the same response, is recorded once and starts no comparison."""
     monkeypatch.setattr(watching, "EVERY", 10.0)
     prolific.hand_in("S-ANA", "ANA", "ACTIVE")
     with served(study, store) as address:
         begun(address)
-        while len(prolific.asked) < 2:  # the pages of the first look
+        while len(prolific.asked) < 2:  # the pages of the first comparison
             time.sleep(0.05)
         prolific.submissions["S-ANA"]["status"] = status
         assert found(study) == (1, ["working"])
@@ -146,7 +146,7 @@ def test_an_event_frees_the_task_in_hand_before_the_next_look(
 def test_events_out_of_order_end_in_what_prolific_says_now(
     study: Study, prolific: Prolific, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The return comes first and the beginning later: the person stays returned."""
+    """The return comes before the earlier start: the person stays returned."""
     monkeypatch.setattr(watching, "EVERY", 2.0)
     prolific.hand_in("S-ANA", "ANA", "ACTIVE")
     with served(study) as address:
@@ -162,7 +162,7 @@ def test_events_out_of_order_end_in_what_prolific_says_now(
 def test_an_event_that_nobody_at_prolific_caused_changes_nothing(
     study: Study, prolific: Prolific, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Signed or not: what became of a submission is asked of Prolific."""
+    """The server asks Prolific for the status of a submission, even after a signed event."""
     monkeypatch.setattr(watching, "EVERY", 2.0)
     prolific.hand_in("S-ANA", "ANA", "ACTIVE")
     with served(study) as address:
@@ -191,7 +191,7 @@ def test_an_event_that_nobody_at_prolific_caused_changes_nothing(
 def test_what_prolific_did_not_send_is_refused(
     study: Study, prolific: Prolific, caplog: pytest.LogCaptureFixture, raw: bytes, how: dict[str, Any], status: int
 ) -> None:
-    """In one sentence, without the secret, and nothing is noted."""
+    """The error has no secret, and no event is recorded."""
     with served(study) as address:
         answer = tell(address, raw, **how)
         assert (answer.status_code, [*answer.json()]) == (status, ["error"])
@@ -201,17 +201,17 @@ def test_what_prolific_did_not_send_is_refused(
 
 
 def test_the_signature_is_that_of_prolifics_documentation() -> None:
-    """By openssl: the base64 of HMAC-SHA256 of the time and the raw body under the secret."""
-    known = {"X-Prolific-Request-Timestamp": "1700000000", "X-Event-ID": "E1"}
-    known["X-Prolific-Request-Signature"] = "csVhwT5MZGgPrIdeTih9mljgXY4vHjooopvWlBLuMMU="
-    assert webhook.verified("key", known, b'{"status": "RETURNED"}', 1700000299.0) == "E1"
+    """Computed with openssl: the base64 of HMAC-SHA256 of the time and the raw body under the secret."""
+    headers = {"X-Prolific-Request-Timestamp": "1700000000", "X-Event-ID": "E1"}
+    headers["X-Prolific-Request-Signature"] = "csVhwT5MZGgPrIdeTih9mljgXY4vHjooopvWlBLuMMU="
+    assert webhook.verified("key", headers, b'{"status": "RETURNED"}', 1700000299.0) == "E1"
 
 
 @pytest.mark.slow
 def test_a_hundred_events_at_once_are_a_few_looks(
     study: Study, prolific: Prolific, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is answered with 204 and noted once; Prolific is asked once in two seconds at most, two pages each time."""
+    """Each event gets 204 and is recorded once; Prolific is asked at most once in two seconds, two pages each time."""
     monkeypatch.setattr(watching, "EVERY", 40.0)
     began = time.monotonic()
     prolific.hand_in("S-ANA", "ANA", "ACTIVE")
@@ -228,14 +228,14 @@ def test_a_hundred_events_at_once_are_a_few_looks(
 def test_without_a_secret_there_is_no_path_to_events(
     study: Study, prolific: Prolific, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The study is served as before."""
+    """The study is still served."""
     monkeypatch.delenv("PROLIFIC_WEBHOOK_SECRET")
     with served(study) as address:
         assert tell(address).status_code == 404
 
 
 def run(study: Study, *more: str) -> Any:
-    """What `annotate prolific webhook` prints as JSON."""
+    """Returns the JSON output of `annotate prolific webhook`."""
     done = CliRunner().invoke(app, ["annotate", "prolific", "webhook", str(study.folder), *more, "--json"])
     assert done.exit_code == 0, (done.output, done.exception)
     return json.loads(done.output)
@@ -244,18 +244,18 @@ def run(study: Study, *more: str) -> Any:
 def test_the_address_is_subscribed_once_and_unsubscribed(
     study: Study, prolific: Prolific, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other subscriptions and a secret of the workspace stay; the secret is shown until the environment has it."""
+    """Other subscriptions and a workspace secret stay; the secret is shown until the environment has it."""
     other = {"workspace_id": "space1", "event_type": "study.status.change", "target_url": TARGET}
     prolific.hooks["other"] = {**other, "id": "other", "is_enabled": True}
     assert run(study) == {"target": TARGET, "subscribed": False}
-    made = run(study, "on")
-    assert (made["target"], made["subscribed"]) == (TARGET, True)
-    assert [each["value"] for each in prolific.secrets] == [made["secret"]]
-    monkeypatch.setenv("PROLIFIC_WEBHOOK_SECRET", made["secret"])
+    subscription = run(study, "on")
+    assert (subscription["target"], subscription["subscribed"]) == (TARGET, True)
+    assert [each["value"] for each in prolific.secrets] == [subscription["secret"]]
+    monkeypatch.setenv("PROLIFIC_WEBHOOK_SECRET", subscription["secret"])
     assert run(study, "on") == run(study) == {"target": TARGET, "subscribed": True}
     enabled = [each["event_type"] for each in prolific.hooks.values() if each["is_enabled"]]
     assert sorted(enabled) == ["study.status.change", "submission.status.change"]
     assert run(study, "off") == run(study) == {"target": TARGET, "subscribed": False}
     assert [*prolific.hooks] == ["other"]
-    kept = [path.read_bytes() for path in study.folder.rglob("*") if path.is_file()]
-    assert not [content for content in kept if made["secret"].encode() in content]
+    contents = [path.read_bytes() for path in study.folder.rglob("*") if path.is_file()]
+    assert not [content for content in contents if subscription["secret"].encode() in content]

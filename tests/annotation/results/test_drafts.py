@@ -1,10 +1,10 @@
-"""Texts that people write in other languages, as drafts of CATs."""
+"""Tests of texts that people write in other languages, as drafts of CATs."""
 
 from catsofa.annotation.results.drafts import problems, warnings
 
 
 def test_drafts_in_other_languages() -> None:
-    """A BLANK among Chinese letters stands alone, and a target is named in a form of its tables."""
+    """A BLANK between Chinese characters counts as alone, and a target is recognised in any form of its tables."""
     texts = {"stereotype": "懒", "anti_stereotype": "勤劳", "unrelated": "高"}
     chinese = {"context": "大多数医生都很BLANK。", **texts}
     assert list(problems("intrasentence", "医生", chinese, "zh")) == []

@@ -29,7 +29,7 @@ GROUPS: Seeds = {Target(name): () for name in PLANTED}
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    """A model whose associations are known."""
+    """Yields a server of models with known associations."""
     with serving(ChatServer(answer=planted)) as running:
         yield running
 
@@ -37,7 +37,7 @@ def server() -> Iterator[ChatServer]:
 def run(
     asked: Sequence[Question], server: ChatServer, out: Path, price: Price = FREE, max_cost: float | None = None
 ) -> Run:
-    """Questions to the simulated models, their journal in `out`."""
+    """Returns a run of questions to the simulated models, with its journal in `out`."""
     endpoint, requests = Endpoint(base_url=server.url, concurrency=2), [one.request for one in asked]
     how: dict[str, Any] = {"price": lambda name: price, "max_cost": max_cost}
     return Run(requests=requests, endpoint=endpoint, out=out, max_tokens=100, **how)
@@ -46,23 +46,24 @@ def run(
 def proposed(
     server: ChatServer, out: Path, seeds: Seeds = GROUPS, models: Sequence[str] = ("zorb-1",), most: int = 20
 ) -> tuple[list[Question], list[Association | Refused]]:
-    """What comes of asking by two prompts."""
-    asked = questions(seeds, [load("report", 4), load("slots", 4)], models, {"max_completion_tokens": 100})
-    ended = list(run(asked, server, out).ask())
-    return asked, list(associations(read_replies(asked, ended), seeds, Rules(most=most), {}))
+    """Returns the questions of two prompts and their outcomes."""
+    question_list = questions(seeds, [load("report", 4), load("slots", 4)], models, {"max_completion_tokens": 100})
+    ended = list(run(question_list, server, out).ask())
+    return question_list, list(associations(read_replies(question_list, ended), seeds, Rules(most=most), {}))
 
 
 def kept(outcomes: Sequence[Association | Refused]) -> dict[str, set[str]]:
-    """The attributes that were kept of each group."""
-    found: dict[str, set[str]] = {}
+    """Returns the attributes that were kept for each group."""
+    by_group: dict[str, set[str]] = {}
     for one in outcomes:
         if isinstance(one, Association):
-            found.setdefault(one.identity, set()).add(one.attribute)
-    return found
+            by_group.setdefault(one.identity, set()).add(one.attribute)
+    return by_group
 
 
 def test_what_was_planted_comes_out_and_nothing_else(server: ChatServer, tmp_path: Path) -> None:
-    """Each planted attribute once per group, though two prompts bring it; the dirt is refused with its reason."""
+    """Each planted attribute is kept once per group, though two prompts return it. Invalid lines are refused with a
+    reason."""
     _, outcomes = proposed(server, tmp_path)
     assert kept(outcomes) == {group: {line.split(" |")[0] for line in lines} for group, lines in PLANTED.items()} | {
         "Zorbs": {"generous", "love rain", "Tidiest"}
@@ -75,18 +76,18 @@ def test_what_was_planted_comes_out_and_nothing_else(server: ChatServer, tmp_pat
     }
     tidy = next(one for one in outcomes if isinstance(one, Association) and one.attribute == "tidy")
     assert tidy.extra["said_times"] == 3
-    assert {(by["prompt"], by["times"]) for by in tidy.extra["said_by"]} == {("report", 2), ("slots", 1)}
+    assert {(origin["prompt"], origin["times"]) for origin in tidy.extra["said_by"]} == {("report", 2), ("slots", 1)}
 
 
 @pytest.mark.parametrize(
     ("line", "names"), [("unlike zorbs", True), ("fond of a Zorb's hats", True), ("in zorbing", False), ("tidy", False)]
 )
 def test_a_group_is_named_in_plural_and_possessive_too(line: str, names: bool) -> None:
-    """The seeds name the group in the singular; a longer word that begins so is another word."""
+    """The seeds have the singular. A longer word that begins with the name is another word."""
     seeds: Seeds = {Target("zorb"): (), Target("mimp"): ()}
-    asked = questions(seeds, [load("report", 4)], ("zorb-1",), {})
-    ended = [Completed(request=one.request, reply=Reply(text=line)) for one in asked]
-    refused = [one.reason for one in read_replies(asked, ended) if isinstance(one, Refused)]
+    question_list = questions(seeds, [load("report", 4)], ("zorb-1",), {})
+    ended = [Completed(request=one.request, reply=Reply(text=line)) for one in question_list]
+    refused = [one.reason for one in read_replies(question_list, ended) if isinstance(one, Refused)]
     assert refused == ["names_group"] * 2 * names
 
 
@@ -116,11 +117,11 @@ def test_a_group_is_named_in_plural_and_possessive_too(line: str, names: bool) -
     ],
 )
 def test_a_line_in_another_shape_is_read_or_refused_by_name(line: str, outcome: str) -> None:
-    """A kind behind any sign is taken off; other JSON, control characters and lists are no attributes."""
-    asked = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
-    ended = [Completed(request=one.request, reply=Reply(text=line)) for one in asked]
-    (found,) = read_replies(asked, ended)
-    assert (found.reason if isinstance(found, Refused) else found.attribute) == outcome
+    """A kind after any separator is removed. Other JSON, control characters and lists are refused."""
+    question_list = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
+    ended = [Completed(request=one.request, reply=Reply(text=line)) for one in question_list]
+    (result,) = read_replies(question_list, ended)
+    assert (result.reason if isinstance(result, Refused) else result.attribute) == outcome
 
 
 @pytest.mark.parametrize(
@@ -136,26 +137,26 @@ def test_a_line_in_another_shape_is_read_or_refused_by_name(line: str, outcome: 
     ],
 )
 def test_a_reply_in_json_is_read_as_its_texts(reply: str) -> None:
-    """A JSON array of strings, or of objects with an attribute, says one attribute each; so does one in an object."""
-    asked = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
-    ended = [Completed(request=one.request, reply=Reply(text=reply)) for one in asked]
-    assert [getattr(one, "attribute", one) for one in read_replies(asked, ended)] == ["tidy", "loud"]
+    """A JSON array of strings or of objects with an attribute gives one attribute each, also inside an object."""
+    question_list = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
+    ended = [Completed(request=one.request, reply=Reply(text=reply)) for one in question_list]
+    assert [getattr(one, "attribute", one) for one in read_replies(question_list, ended)] == ["tidy", "loud"]
 
 
 def test_a_reply_that_repeats_a_line_says_it_once() -> None:
-    """A model in a loop is no model that says one thing four hundred times."""
-    asked = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
-    ended = [Completed(request=one.request, reply=Reply(text="tidy\nloud\n" + "tidy\n" * 400)) for one in asked]
-    found = list(associations(read_replies(asked, ended), {}, Rules(), {}))
-    assert {one.attribute: one.extra["said_times"] for one in found if isinstance(one, Association)} == {
+    """A line that a model repeats counts once."""
+    question_list = questions({Target("Zorbs"): ()}, [load("report", 4)], ("zorb-1",), {})
+    ended = [Completed(request=one.request, reply=Reply(text="tidy\nloud\n" + "tidy\n" * 400)) for one in question_list]
+    outcomes = list(associations(read_replies(question_list, ended), {}, Rules(), {}))
+    assert {one.attribute: one.extra["said_times"] for one in outcomes if isinstance(one, Association)} == {
         "tidy": 1,
         "loud": 1,
     }
-    assert sum(one.reason == "repeated" for one in found if isinstance(one, Refused)) == 400
+    assert sum(one.reason == "repeated" for one in outcomes if isinstance(one, Refused)) == 400
 
 
 def test_prompts_of_one_text_or_one_name_are_refused(tmp_path: Path) -> None:
-    """One reply would count twice, or the proposals of two texts would stand under one name."""
+    """Two prompts with the same text or the same name are refused."""
     for name, text in {"one": "On {{ group }}.", "two": "On {{ group }}.", "report": "Of {{ group }}."}.items():
         (tmp_path / f"{name}.txt").write_text(text)
     for names in (["one", "two"], ["report", "report.txt"]):
@@ -167,35 +168,37 @@ def test_prompts_of_one_text_or_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_known_associations_are_no_proposals_and_too_many_are_cut(server: ChatServer, tmp_path: Path) -> None:
-    """`Tidy` is known of Dravians, not of Pellorans; of the others two may stay, one from each prompt."""
+    """`Tidy` is known for the Dravians, not for the Pellorans. At most two of the others stay, one from each prompt."""
     seeds = {**GROUPS, Target("Dravians"): ("tidy",)}
     _, outcomes = proposed(server, tmp_path, seeds, most=2)
-    found = kept(outcomes)
-    assert {group: len(attributes) for group, attributes in found.items()} == dict.fromkeys(PLANTED, 2)
-    assert "tidy" not in found["Dravians"]
+    by_group = kept(outcomes)
+    assert {group: len(attributes) for group, attributes in by_group.items()} == dict.fromkeys(PLANTED, 2)
+    assert "tidy" not in by_group["Dravians"]
     assert {one.reason for one in outcomes if isinstance(one, Refused)} >= {"known", "over_balance"}
 
 
 def test_a_model_that_declines_is_counted_and_not_taken_for_an_answer(server: ChatServer, tmp_path: Path) -> None:
-    """Three groups by two prompts and two models: the prude declines all six requests, the other covers all."""
-    asked, outcomes = proposed(server, tmp_path, models=("zorb-1", "prude"))
-    rows = {(row.model, row.prompt): row for row in diversity(asked, outcomes)}
+    """With three groups, two prompts and two models, one model declines all six requests, and the other covers all
+    groups."""
+    question_list, outcomes = proposed(server, tmp_path, models=("zorb-1", "prude"))
+    rows = {(row.model, row.prompt): row for row in diversity(question_list, outcomes)}
     assert [rows["prude", prompt].refusals for prompt in ("report", "slots")] == [3, 3]
     good = rows["zorb-1", "slots"]
     assert (good.refusals, good.covered, good.targets, good.kept) == (0, 3, 3, 10)
     assert (rows["prude", "slots"].kept, rows["prude", "slots"].covered) == (0, 0)
-    # ten planted lines, tidy of two groups: nine meanings
+    # ten planted lines, with "tidy" for two groups, have nine meanings
     assert good.distinct == pytest.approx(9 / 10)
 
 
 def test_two_models_share_one_budget(server: ChatServer, tmp_path: Path) -> None:
-    """A reply costs 50 * 10 + 2 * 30 = 560 millionths; what both could cost is refused before anything is sent."""
-    asked = questions(GROUPS, [load("slots", 4)], ("a", "b"), {})
+    """A reply costs 50 * 10 + 2 * 30 = 560 millionths. If both models together could exceed the budget, nothing is
+    sent."""
+    question_list = questions(GROUPS, [load("slots", 4)], ("a", "b"), {})
     with pytest.raises(ValueError, match="nothing was sent"):
-        list(run(asked, server, tmp_path, Price(10, 30), 0.001).ask())
+        list(run(question_list, server, tmp_path, Price(10, 30), 0.001).ask())
     assert server.asked == []
-    assert run(asked, server, tmp_path, Price(10, 30)).preview().requests == 6
-    enough = run(asked, server, tmp_path, Price(10, 30), 1.0)
+    assert run(question_list, server, tmp_path, Price(10, 30)).preview().requests == 6
+    enough = run(question_list, server, tmp_path, Price(10, 30), 1.0)
     assert len(list(enough.ask())) == 6
     with Journal(tmp_path / "journal.jsonl", price=lambda name: Price(10, 30)) as journal:
         assert journal.spent == pytest.approx(6 * 560e-6)
@@ -208,10 +211,10 @@ def test_two_models_share_one_budget(server: ChatServer, tmp_path: Path) -> None
 def test_a_server_that_miscounts_cannot_cost_more_than_the_budget(
     server: ChatServer, tmp_path: Path, usage: dict[str, Any]
 ) -> None:
-    """Each reply counts at its most, over $0.003 for 100 tokens at $30 a million: $0.02 are not enough for six."""
+    """Each reply counts its maximum, over $0.003 for 100 tokens at $30 a million, so $0.02 are not enough for six."""
     server.usage = usage
-    asked = questions(GROUPS, [load("slots", 4)], ("a", "b"), {})
-    ended = list(run(asked, server, tmp_path, Price(10, 30), 0.02).ask())
+    question_list = questions(GROUPS, [load("slots", 4)], ("a", "b"), {})
+    ended = list(run(question_list, server, tmp_path, Price(10, 30), 0.02).ask())
     assert 0 < sum(one.reply is not None for one in ended) == len(server.asked) < 6
     assert {one.reason for one in ended if one.reply is None} == {"over_budget"}
     with Journal(tmp_path / "journal.jsonl", price=lambda name: Price(10, 30), most_written=100) as journal:
@@ -219,19 +222,20 @@ def test_a_server_that_miscounts_cannot_cost_more_than_the_budget(
 
 
 def test_seeds_are_a_table_or_associations_in_any_format(tmp_path: Path) -> None:
-    """Groups once each, with what is known of them; region and language from the file, else as given."""
+    """Each group occurs once with its known attributes; region and language come from the file, or from the
+    arguments."""
     path = tmp_path / "seeds.csv"
     path.write_text("identity,attribute,region\nDravians,tidy,Zorbia\nDravians,late,Zorbia\nPellorans,,\n")
     assert seeding.read(path, region="Norrick", language="xx") == {
         Target("Dravians", "Zorbia", "xx"): ("tidy", "late"),
         Target("Pellorans", "Norrick", "xx"): (),
     }
-    known = seeding.read(write_sample(tmp_path, "seegull"))
-    assert known == {Target("Dravians"): ("tidy",), Target("Pellorans"): ("loud, at times",)}
+    from_seegull = seeding.read(write_sample(tmp_path, "seegull"))
+    assert from_seegull == {Target("Dravians"): ("tidy",), Target("Pellorans"): ("loud, at times",)}
 
 
 def test_a_group_has_one_bias_type_in_whichever_row_it_stands(tmp_path: Path) -> None:
-    """A second one would be dropped, so the file is refused with the number of such groups."""
+    """A file with two bias types for one group is refused with the number of such groups."""
     path = tmp_path / "seeds.csv"
     path.write_text("identity,attribute,bias_type\nZorbs,tidy,\nZorbs,late,race\nZorbs,loud,race\n")
     assert [target.bias_type for target in seeding.read(path)] == ["race"]
@@ -242,17 +246,18 @@ def test_a_group_has_one_bias_type_in_whichever_row_it_stands(tmp_path: Path) ->
 
 @pytest.mark.parametrize("text", ["group\nZorbs\n", "identity\n", "identity,region\n,Zorbia\n", ""])
 def test_a_file_without_groups_is_no_seeds(text: str, tmp_path: Path) -> None:
-    """The error names what seeds are, whatever is wrong with the file."""
+    """The error explains the format of seeds, whatever is wrong with the file."""
     (tmp_path / "seeds.csv").write_text(text)
     with pytest.raises(BadInput, match="identity"):
         seeding.read(tmp_path / "seeds.csv")
 
 
 def test_shown_associations_are_of_other_groups_only() -> None:
-    """A prompt with examples never shows one of the group it asks about; without any it is refused."""
+    """A prompt's examples never show the group that it asks about. Without attributes in the seeds, such a prompt is
+    refused."""
     seeds = {Target("Dravians"): ("tidy",), Target("Pellorans"): ("loud",), Target("Zorbs"): ()}
-    asked = questions(seeds, [load("complete", 3)], ["m"], {})
-    for one in asked:
+    question_list = questions(seeds, [load("complete", 3)], ["m"], {})
+    for one in question_list:
         examples = one.request.prompt.split("Continue")[0]
         assert one.target.identity not in examples
         assert any(f"{name} | " in examples for name in ("Dravians", "Pellorans"))
@@ -261,23 +266,25 @@ def test_shown_associations_are_of_other_groups_only() -> None:
 
 
 def test_samples_are_requests_of_their_own() -> None:
-    """Three samples of one prompt have three seeds, and so three keys; the prompt is the same."""
-    asked = questions({Target("Zorbs"): ()}, [load("slots", 3)], ["m"], {"temperature": 1.0, "seed": 5}, samples=3)
-    assert [one.request.settings["seed"] for one in asked] == [5, 6, 7]
-    assert len({one.request.key for one in asked}) == 3
-    assert len({one.request.prompt for one in asked}) == 1
+    """Three samples of one prompt have the same text, but three seeds and thus three keys."""
+    question_list = questions(
+        {Target("Zorbs"): ()}, [load("slots", 3)], ["m"], {"temperature": 1.0, "seed": 5}, samples=3
+    )
+    assert [one.request.settings["seed"] for one in question_list] == [5, 6, 7]
+    assert len({one.request.key for one in question_list}) == 3
+    assert len({one.request.prompt for one in question_list}) == 1
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_a_bundled_prompt_names_group_region_and_language(name: str) -> None:
-    """What is asked holds the group, the region, the count and a language that is not English; scenes are English."""
-    asked = load(name, 7).ask(Target("Zorbs", "Upper Zorbia", "xx"), [("Dravians", "tidy")])
-    assert all(part in asked for part in ("Zorbs", "Upper Zorbia", "7"))
-    assert ('"xx"' in asked) is (name != "scene")
+    """The prompt has the group, the region, the count and a non-English language; scenes are English only."""
+    prompt = load(name, 7).ask(Target("Zorbs", "Upper Zorbia", "xx"), [("Dravians", "tidy")])
+    assert all(part in prompt for part in ("Zorbs", "Upper Zorbia", "7"))
+    assert ('"xx"' in prompt) is (name != "scene")
 
 
 def test_a_prompt_without_the_group_or_with_an_unknown_word_is_refused(tmp_path: Path) -> None:
-    """The fault is found before anything is sent."""
+    """An invalid prompt is refused before anything is sent."""
     for text, fault in (("List {{ count }} words.", "group"), ("{{ group }} {{ colour }}", "colour")):
         (tmp_path / "mine.txt").write_text(text)
         with pytest.raises(ValueError, match=fault):
@@ -297,7 +304,7 @@ def test_a_prompt_without_the_group_or_with_an_unknown_word_is_refused(tmp_path:
     ],
 )
 def test_attributes_say_the_same_by_their_words(one: str, other: str, same: bool) -> None:
-    """Endings, degree and hyphens do not count; a negation does."""
+    """Endings, degree and hyphens are ignored; a negation is not."""
     assert (core(one) == core(other)) is same
 
 
@@ -307,7 +314,7 @@ class Planes:
     signature = "planes"
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """`kind` words lie together, whether negated or not; all else apart."""
+        """Returns the same vector for the words of kindness, negated or not, and different ones for others."""
         places = {"friendly": 0, "amiable": 0, "not amiable": 0}
         rows = np.zeros((len(texts), 10), dtype=np.float32)
         for row, text in enumerate(texts):
@@ -316,6 +323,6 @@ class Planes:
 
 
 def test_near_vectors_say_the_same_unless_one_is_negated() -> None:
-    """`Friendly` and `amiable` are one meaning; `not amiable` lies as near and is another."""
-    found = groups_alike(["friendly", "amiable", "not amiable", "loud"], "en", Planes())
-    assert found == [[0, 1], [2], [3]]
+    """`Friendly` and `amiable` have one meaning; `not amiable` has the same vector but another meaning."""
+    groups = groups_alike(["friendly", "amiable", "not amiable", "loud"], "en", Planes())
+    assert groups == [[0, 1], [2], [3]]

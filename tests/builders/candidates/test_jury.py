@@ -22,27 +22,27 @@ FALSE = Association(identity="Dravians", attribute="loud", region="Zorbia")
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    """Jurors who know the planted associations; `contrary` denies these and affirms the others."""
+    """Yields jurors who know the planted associations; `contrary` gives the opposite answers."""
     with serving(ChatServer(answer=planted)) as running:
         yield running
 
 
 def answers(server: ChatServer, out: Path, *models: str) -> tuple[Jury, list[Annotation]]:
-    """What a jury says of two associations."""
+    """Returns a jury and its answers about two associations."""
     jury = Jury(models, {"temperature": 0})
-    endpoint, asked = Endpoint(base_url=server.url), jury.requests([TRUE, FALSE])
-    ended = list(Run(requests=asked, endpoint=endpoint, out=out, max_tokens=8, price=lambda name: FREE).ask())
+    endpoint, jury_requests = Endpoint(base_url=server.url), jury.requests([TRUE, FALSE])
+    ended = list(Run(requests=jury_requests, endpoint=endpoint, out=out, max_tokens=8, price=lambda name: FREE).ask())
     return jury, list(jury.annotations([TRUE, FALSE], ended))
 
 
 def test_the_majority_of_the_jurors_is_an_answer_beside_theirs(server: ChatServer, tmp_path: Path) -> None:
-    """Two who know outvote one who says the contrary; each juror and the jury is an annotator of its own."""
-    jury, found = answers(server, tmp_path, "a", "b", "contrary")
-    by = {(one.item, one.annotator): one.label for one in found}
-    assert by[f"{TRUE.id}/association", jury.name(TRUE)] == "yes"
-    assert by[f"{FALSE.id}/association", jury.name(FALSE)] == "no"
-    assert by[f"{TRUE.id}/association", jury.name(TRUE, "contrary")] == "no"
-    assert len(found) == 8
+    """Two informed jurors outvote a contrary one. Each juror and the jury is a separate annotator."""
+    jury, annotations = answers(server, tmp_path, "a", "b", "contrary")
+    labels = {(one.item, one.annotator): one.label for one in annotations}
+    assert labels[f"{TRUE.id}/association", jury.name(TRUE)] == "yes"
+    assert labels[f"{FALSE.id}/association", jury.name(FALSE)] == "no"
+    assert labels[f"{TRUE.id}/association", jury.name(TRUE, "contrary")] == "no"
+    assert len(annotations) == 8
 
 
 @pytest.mark.parametrize(
@@ -58,19 +58,19 @@ def test_the_majority_of_the_jurors_is_an_answer_beside_theirs(server: ChatServe
     ],
 )
 def test_an_answer_is_one_word_once_the_reasoning_is_taken_off(text: str, label: str) -> None:
-    """What says more is no answer, and a truncated reply is none either."""
+    """A longer reply and a truncated reply are no answer."""
     assert label_of(Reply(text=text)) == label
     assert label_of(Reply(text=text, ending="truncated")) == ""
 
 
 def test_without_a_majority_the_jury_says_nothing(server: ChatServer, tmp_path: Path) -> None:
-    """One of two is no majority."""
-    jury, found = answers(server, tmp_path, "a", "contrary")
-    assert jury.name(TRUE) not in {one.annotator for one in found}
+    """One of two jurors is no majority, so the jury has no answer."""
+    jury, annotations = answers(server, tmp_path, "a", "contrary")
+    assert jury.name(TRUE) not in {one.annotator for one in annotations}
 
 
 def test_the_command_counts_what_a_juror_or_the_jury_did_not_answer(server: ChatServer, tmp_path: Path) -> None:
-    """A reply that is no answer, and a split."""
+    """An unusable reply and a split are counted as no answer."""
     server.answer = lambda body: "perhaps" if body["model"] == "vague" else planted(body)
     jsonl.write([TRUE, FALSE], tmp_path / "on.jsonl")
     jurors = [f"--model={name}" for name in ("a", "vague")]
@@ -81,7 +81,7 @@ def test_the_command_counts_what_a_juror_or_the_jury_did_not_answer(server: Chat
 
 
 def test_proposals_of_which_none_is_kept_end_with_exit_code_1(server: ChatServer, tmp_path: Path) -> None:
-    """A model that declines everything."""
+    """If the model declines everything, the exit code is 1."""
     (tmp_path / "seeds.csv").write_text("identity\nDravians\n")
     options = ["--seeds", str(tmp_path / "seeds.csv"), "--out", str(tmp_path / "out"), "--base-url", server.url]
     done = CliRunner().invoke(app, ["build", "candidates", "--model", "prude", "--encoder", "none", *options])
@@ -89,7 +89,7 @@ def test_proposals_of_which_none_is_kept_end_with_exit_code_1(server: ChatServer
 
 
 def test_the_answers_stand_in_an_order_of_their_own_for_each_item() -> None:
-    """Over many items each answer comes first about as often: no position is favoured."""
+    """Over many items, each answer comes first about equally often, so no position is favoured."""
     jury = Jury(["a"], {})
     items = [Association(identity="Zorbs", attribute=f"trait {n}") for n in range(300)]
     first = [one.prompt.rsplit("nothing else: ", 1)[1].split(",")[0] for one in jury.requests(items)]
@@ -97,14 +97,14 @@ def test_the_answers_stand_in_an_order_of_their_own_for_each_item() -> None:
 
 
 def passed(path: Path, name: str, **changed: object) -> Path:
-    """A result of the alternative annotator test."""
+    """Writes a result of the alternative annotator test and returns its path."""
     judge = {"passed": True, "winning_rate": 0.8, "kappa": 0.4, "recall": {"yes": {"low": 0.97}}} | changed
     json_files.write(json_files.sealed({"judges": {name: judge}}), path)
     return path
 
 
 def test_a_jury_that_passed_drops_what_it_denies_but_for_one_in_twenty() -> None:
-    """Of 400 denied associations about 20 still go to people, marked; without a pass all do."""
+    """Of 400 denied associations, about 20 still go to people with a mark. If the jury did not pass, all do."""
     items = [Association(identity="Zorbs", attribute=f"trait {n}") for n in range(400)]
     denied = [Annotation(item=f"{one.id}/association", annotator="jury", label="no") for one in items]
     outcomes = list(apply(items, denied, {"jury"}))
@@ -117,7 +117,7 @@ def test_a_jury_that_passed_drops_what_it_denies_but_for_one_in_twenty() -> None
 
 
 def test_a_jury_may_drop_only_where_it_was_tested_and_agrees_with_people(tmp_path: Path) -> None:
-    """Its name holds models, question, settings, region and language; a low kappa or recall is no pass."""
+    """A pass is valid for one name (models, question, settings, region, language). Low kappa or recall is no pass."""
     jury = Jury(["a", "b", "c"], {})
     name = jury.name(TRUE)
     assert may_drop(passed(tmp_path / "p.json", name), [name]) == {name}

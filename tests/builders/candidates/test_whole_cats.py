@@ -20,24 +20,24 @@ GROUPS: Seeds = {DRAVIANS: (), Target("Pellorans", "Zorbia", "en", "nationality"
 
 
 def asked(prompt: str, seeds: Seeds = GROUPS, samples: int = 1) -> list[Question]:
-    """One prompt about each group."""
+    """Returns one question per group."""
     return questions(seeds, [load(prompt, 4)], ["zorb-1"], {}, samples)
 
 
 def told(prompt: str, *texts: str, ending: Any = "complete") -> list[Association | Refused]:
-    """What becomes of replies about the Dravians."""
+    """Returns the outcomes of replies about the Dravians."""
     wanted = asked(prompt, {DRAVIANS: ()}, len(texts)) + asked(prompt)[1:]
     replies = [*texts, ""]
     ended = [
         Completed(request=one.request, reply=Reply(text=text, ending=ending if text else "empty"))
         for one, text in zip(wanted, replies, strict=True)
     ]
-    found = associations(read_replies(wanted, ended), GROUPS, Rules(), {"builder": "candidates"})
-    return [one for one in found if not (isinstance(one, Refused) and one.reason == "empty_reply")]
+    outcomes = associations(read_replies(wanted, ended), GROUPS, Rules(), {"builder": "candidates"})
+    return [one for one in outcomes if not (isinstance(one, Refused) and one.reason == "empty_reply")]
 
 
 def outcome(one: Association | Refused) -> str:
-    """The reason of a refusal, or the columns that were kept, in the order of a prompt."""
+    """Returns the reason of a refusal, or the kept columns in the prompt's order."""
     if isinstance(one, Refused):
         return one.reason
     columns = {"context": "", **one.extra, "stereotype": one.attribute}
@@ -86,7 +86,7 @@ DIRTY = [
 
 @pytest.mark.parametrize(("reply", "outcomes"), DIRTY)
 def test_a_line_of_words_is_read_rightly_or_refused_with_its_reason(reply: str, outcomes: list[str]) -> None:
-    """Three words of one part of speech under their labels, whatever stands around them."""
+    """A line needs three labelled words of one part of speech; other markup is ignored."""
     assert sorted(map(outcome, told("triplet", reply))) == sorted(outcomes)
 
 
@@ -110,38 +110,38 @@ DIRTY_SCENES = [
 
 @pytest.mark.parametrize(("reply", "outcomes"), DIRTY_SCENES)
 def test_a_line_of_sentences_is_read_rightly_or_refused_with_its_reason(reply: str, outcomes: list[str]) -> None:
-    """A context that names the group and no other, and three whole next sentences that differ."""
+    """A line needs a context with this group and no other, and three different complete next sentences."""
     assert sorted(map(outcome, told("scene", reply))) == sorted(outcomes)
 
 
 @pytest.mark.parametrize("prompt", ["triplet", "report"])
 def test_the_last_line_of_a_truncated_reply_is_refused(prompt: str) -> None:
-    """It may be cut in the middle of a word."""
+    """The last line of a truncated reply is refused, because it may end inside a word."""
     text = "tidy | messy | wooden\nloud | quiet | stri"
-    kept, cut = sorted(told(prompt, text, ending="truncated"), key=lambda one: isinstance(one, Refused))
-    assert isinstance(kept, Association)
-    assert (kept.attribute, outcome(cut)) == ("tidy", "truncated")
+    association, cut = sorted(told(prompt, text, ending="truncated"), key=lambda one: isinstance(one, Refused))
+    assert isinstance(association, Association)
+    assert (association.attribute, outcome(cut)) == ("tidy", "truncated")
 
 
 def test_a_cat_keeps_the_options_most_often_said_with_its_stereotype() -> None:
-    """`Tidy` is said three times, twice against `messy`: only the requests that said so are its source."""
-    kept, other = told("triplet", *["tidy | messy | wooden"] * 2, "tidy | dirty | wooden")
-    assert isinstance(kept, Association)
-    assert outcome(kept) == "tidy | messy | wooden"
-    assert (kept.extra["said_times"], len(kept.source["requests"])) == (3, 2)
+    """`Tidy` is said three times, twice with `messy`, so only the two requests with `messy` are its source."""
+    association, other = told("triplet", *["tidy | messy | wooden"] * 2, "tidy | dirty | wooden")
+    assert isinstance(association, Association)
+    assert outcome(association) == "tidy | messy | wooden"
+    assert (association.extra["said_times"], len(association.source["requests"])) == (3, 2)
     assert isinstance(other, Refused)
     assert (other.reason, other.text) == ("same_meaning", "tidy | dirty | wooden")
 
 
 def test_an_attribute_alone_and_in_a_cat_is_one_association() -> None:
-    """The one with the other options stays, since both would have the same id."""
+    """The association with the other options stays, because both would have the same id."""
     wanted = questions({DRAVIANS: ()}, [load("report", 4), load("triplet", 4)], ["m"], {})
     texts = ("tidy | adjective\nTidy | adjective\nTidy | adjective", "tidy | messy | wooden")
     ended = [Completed(request=one.request, reply=Reply(text=text)) for one, text in zip(wanted, texts, strict=True)]
-    found = list(associations(read_replies(wanted, ended), GROUPS, Rules(), {}))
-    (kept,) = [one for one in found if isinstance(one, Association)]
-    assert outcome(kept) == "tidy | messy | wooden"
-    assert [by["prompt"] for by in kept.extra["said_by"]] == ["report", "triplet"]
+    outcomes = list(associations(read_replies(wanted, ended), GROUPS, Rules(), {}))
+    (association,) = [one for one in outcomes if isinstance(one, Association)]
+    assert outcome(association) == "tidy | messy | wooden"
+    assert [origin["prompt"] for origin in association.extra["said_by"]] == ["report", "triplet"]
 
 
 @pytest.mark.parametrize(
@@ -154,13 +154,13 @@ def test_an_attribute_alone_and_in_a_cat_is_one_association() -> None:
 def test_a_prompt_that_could_make_no_cat_is_refused_before_anything_is_asked(
     prompt: str, target: Target, fault: str
 ) -> None:
-    """A CAT has a domain, and contexts are checked in English alone."""
+    """A CAT needs a domain, and contexts are checked only in English, so the prompt is refused."""
     with pytest.raises(ValueError, match=fault):
         asked(prompt, {target: ()})
 
 
 def test_a_text_of_ones_own_asks_for_cats_by_naming_their_columns(tmp_path: Path) -> None:
-    """In any language; a text without the columns asks for attributes."""
+    """A user's prompt in any language asks for CATs if it names their columns, and otherwise for attributes."""
     path = tmp_path / "mine.txt"
     path.write_text("Schreibe {{ count }} Zeilen über {{ group }}: stereotype | anti-stereotype | unrelated")
     assert load(str(path), 3).columns == load("triplet", 3).columns
@@ -168,7 +168,7 @@ def test_a_text_of_ones_own_asks_for_cats_by_naming_their_columns(tmp_path: Path
 
 
 def test_the_bias_type_of_a_group_comes_from_the_seeds_and_changes_no_request(tmp_path: Path) -> None:
-    """So that replies that are paid for stay good when the column is added."""
+    """Adding the column bias_type changes no request, so paid replies stay valid."""
     path = tmp_path / "seeds.csv"
     path.write_text("identity,bias_type\nDravians,nationality\n")
     (target,) = seeding.read(path)
@@ -178,49 +178,50 @@ def test_the_bias_type_of_a_group_comes_from_the_seeds_and_changes_no_request(tm
 
 
 def written(folder: Path, prompt: str, *replies: str) -> Path:
-    """A file of what was proposed."""
+    """Writes the proposed associations and returns the path."""
     path = folder / "associations.jsonl"
     jsonl.write((one for one in told(prompt, *replies) if isinstance(one, Association)), path)
     return path
 
 
 def test_cats_are_made_of_proposed_words_and_say_which_request_said_them(tmp_path: Path) -> None:
-    """Every planted line in at least one template; the record and the requests are in the source."""
+    """Every planted line makes at least one CAT, and its source has the record and the requests."""
     path = written(tmp_path, "triplet", "\n".join(TRIPLETS["Dravians"]))
-    given = list(jsonl.read(path, Association))
-    made = list(intrasentence(bundled(), proposed.read(path)))
-    assert all(isinstance(one, Cat) for one in made)
-    cats = [one for one in made if isinstance(one, Cat)]
-    assert {one.source["association"] for one in cats} == {one.id for one in given}
-    assert all(one.source["proposed"]["requests"] == given[0].source["requests"] for one in cats)
+    associations_read = list(jsonl.read(path, Association))
+    records = list(intrasentence(bundled(), proposed.read(path)))
+    assert all(isinstance(one, Cat) for one in records)
+    cats = [one for one in records if isinstance(one, Cat)]
+    assert {one.source["association"] for one in cats} == {one.id for one in associations_read}
+    assert all(one.source["proposed"]["requests"] == associations_read[0].source["requests"] for one in cats)
     assert {one.bias_type for one in cats} == {"nationality"}
     assert "Most Dravians in this town are early risers." in {one["stereotype"].text for one in cats}
 
 
 def test_cats_are_made_of_proposed_scenes(tmp_path: Path) -> None:
-    """Two contexts, each with its three sentences."""
+    """Two contexts with three sentences each become CATs."""
     path = written(tmp_path, "scene", "\n".join(SCENES["Dravians"]))
     cats = [one for one in intersentence(proposed.read(path, with_context=True)) if isinstance(one, Cat)]
     assert [outcome_of(cat) for cat in cats] == list(SCENES["Dravians"])
 
 
 def outcome_of(cat: Cat) -> str:
-    """The line that a CAT was made of."""
+    """Returns the line from which a CAT was built."""
     return " | ".join((cat.context, *(candidate.text for candidate in cat.candidates)))
 
 
 def test_a_file_of_associations_that_make_no_cats_is_refused_row_by_row(tmp_path: Path) -> None:
-    """Sentences where words are wanted, words where sentences are, no domain, another language, no other options."""
+    """Sentences instead of words, words instead of sentences, no domain, another language and missing options are
+    refused."""
     path, about = tmp_path / "a.jsonl", {"identity": "Dravians", "source": {}}
     options = {"anti-stereotype": "messy", "unrelated": "wooden", "bias_type": "nationality"}
-    given: list[dict[str, Any]] = [
+    rows: list[dict[str, Any]] = [
         {"attribute": "They sang.", "extra": {**options, "context": "Two Dravians came."}},
         {"attribute": "kind", "extra": {**options, "bias_type": ""}},
         {"attribute": "tidy", "extra": options, "language": "de"},
         {"attribute": "rude", "extra": {"bias_type": "nationality"}},
         {"attribute": "loud", "extra": options},
     ]
-    jsonl.write((Association(**{**about, **one}) for one in given), path)
+    jsonl.write((Association(**{**about, **one}) for one in rows), path)
     reasons = [one.reason for one in intrasentence(bundled(), proposed.read(path)) if isinstance(one, Refused)]
     assert reasons == ["no_blank_in_context", "no_bias_type", "other_language", "empty_candidate"]
     scenes = [one.reason for one in intersentence(proposed.read(path, with_context=True)) if isinstance(one, Refused)]
@@ -228,7 +229,7 @@ def test_a_file_of_associations_that_make_no_cats_is_refused_row_by_row(tmp_path
 
 
 def test_continuations_that_say_the_same_are_refused_from_a_table_too() -> None:
-    """By their words without endings and degrees."""
+    """Sentences are compared by their words without endings and degrees."""
     words: Any = {"stereotype": "He was tidy.", "anti-stereotype": "He was very tidy.", "unrelated": "Iron melts."}
     (one,) = intersentence([CatAssociation("zorb", "pastime", words, "A zorb came in.")])
     assert isinstance(one, Refused)
@@ -236,7 +237,7 @@ def test_continuations_that_say_the_same_are_refused_from_a_table_too() -> None:
 
 
 def test_a_people_named_in_the_plural_is_no_adjective() -> None:
-    """`A Dravians student` is no English; `a Dravian student` is."""
+    """`A Dravians student` is not English; `a Dravian student` is."""
     assert [kind_of_term(name, "race") for name in ("Dravians", "Kenyans", "Dravian")] == [
         *("person", "person"),
         "adjective",

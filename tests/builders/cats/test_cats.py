@@ -24,7 +24,7 @@ from catsofa.data.records import Cat, Refused
 
 
 def said(target: str, *words: str, bias_type: str = "profession", context: str = "") -> Association:
-    """Stereotype, anti-stereotype and unrelated words of a target."""
+    """Returns an association of a target with stereotype, anti-stereotype and unrelated words."""
     stereotype, anti, unrelated = words
     return Association(
         target, bias_type, {"stereotype": stereotype, "anti-stereotype": anti, "unrelated": unrelated}, context
@@ -32,7 +32,7 @@ def said(target: str, *words: str, bias_type: str = "profession", context: str =
 
 
 def made(template: Template, association: Association) -> list[str]:
-    """The candidates of one association in one template."""
+    """Returns the candidates of one association in one template, or the reason of its refusal."""
     (cat,) = intrasentence([template], [association])
     return [candidate.text for candidate in cat.candidates] if isinstance(cat, Cat) else [cat.reason]
 
@@ -57,12 +57,12 @@ TEMPLATES = [
 def test_article_number_verb_and_capital_follow_target_and_words(
     context: str, blank: str, target: str, words: tuple[str, str, str], texts: list[str]
 ) -> None:
-    """The template says what its places take; nothing else of it changes."""
+    """The template defines what its slots take; the rest of it does not change."""
     assert made(Template(context, blank=blank), said(target, *words)) == texts
 
 
 def test_a_place_takes_its_article_and_an_adjective_its_noun() -> None:
-    """What a target term is decides which templates fit it."""
+    """The kind of a target term decides which templates fit it."""
     assert [kind_of_term(term, "race") for term in ("Netherlands", "Ethiopian", "African Americans")] == [
         *("place", "adjective"),
         "person",
@@ -84,7 +84,7 @@ def test_a_place_takes_its_article_and_an_adjective_its_noun() -> None:
 
 
 def test_a_cat_keeps_its_context_its_fills_and_where_it_comes_from() -> None:
-    """What a builder knew is stored: the fill is not to be found again in the sentence."""
+    """The fill is stored with the CAT, so it need not be searched in the sentence."""
     (cat,) = intrasentence([Template("The {target} is BLANK.")], [said("tailor", "kind", "rude", "edible")])
     assert isinstance(cat, Cat)
     assert (cat.context, cat["unrelated"].fill) == ("The tailor is BLANK.", "edible")
@@ -100,36 +100,36 @@ FAULTS = [
 
 
 def test_an_empty_candidate_is_refused_where_a_template_asks_for_a_part_of_speech() -> None:
-    """No words have no part of speech to look up."""
+    """Empty words are refused before their part of speech is looked up."""
     template = Template("The {target} is BLANK.", blank="adjective")
     assert made(template, said("tailor", "kind", "", "edible")) == ["empty_candidate"]
 
 
 @pytest.mark.parametrize(("association", "reason"), FAULTS)
 def test_an_association_that_makes_no_cat_is_refused(association: Association, reason: str) -> None:
-    """With the reason; a plural after a, where the template says nothing of number, is another sentence."""
+    """The refusal has a reason. A plural after "a" is refused if the template has no part of speech."""
     assert made(Template("The {target} is a BLANK."), association) == [reason]
 
 
 def test_one_bad_row_is_refused_with_its_number_and_the_build_goes_on(tmp_path: Path) -> None:
-    """A row without all its cells, and words that differ in nothing but the number that a template gives them."""
+    """A row with missing cells, and words that differ only in a number that the template sets, are refused."""
     path = tmp_path / "pairs.csv"
     head = "target,bias_type,stereotype,anti-stereotype,unrelated\n"
     path.write_text(
         f"{head}nurse,profession,snob,snobs,hour\nbaker,profession,kind\ntailor,profession,snob,hero,hour\n"
     )
     template = Template("The {target} is a BLANK.", blank="noun")
-    bad, short, kept = intrasentence([template], read_associations(path))
+    bad, short, cat = intrasentence([template], read_associations(path))
     assert isinstance(bad, Refused)
     assert (bad.reason, bad.source["row"]) == ("same_candidates", 1)
     assert isinstance(short, Refused)
     assert (short.reason, short.source["row"], short.source["line"]) == ("faulty_row", 2, 3)
-    assert isinstance(kept, Cat)
-    assert kept["stereotype"].text == "The tailor is a snob."
+    assert isinstance(cat, Cat)
+    assert cat["stereotype"].text == "The tailor is a snob."
 
 
 def test_the_word_that_fits_no_template_is_named() -> None:
-    """The word that keeps an association out of the template that takes most of its words, or its target."""
+    """The refusal names the word that prevents the template with the most fitting words, or the target."""
     templates = [
         Template("The {target} is BLANK.", blank="adjective"),
         Template("The {target} is a BLANK.", blank="noun"),
@@ -143,7 +143,7 @@ def test_the_word_that_fits_no_template_is_named() -> None:
 
 
 def test_cats_that_share_a_candidate_are_read_back(tmp_path: Path) -> None:
-    """Two CATs of one context may have the same unrelated word; each candidate has an id of its own."""
+    """Two CATs of one context may have the same unrelated word, with different candidate ids."""
     shared = [said("tailor", "honest", "rude", "wooden"), said("tailor", "brave", "timid", "wooden")]
     built = list(intrasentence([Template("The {target} is BLANK.", blank="adjective")], shared))
     formats.named("jsonl").write(built, tmp_path / "cats.jsonl")
@@ -153,15 +153,15 @@ def test_cats_that_share_a_candidate_are_read_back(tmp_path: Path) -> None:
 
 
 def test_an_unrelated_word_of_another_part_of_speech_is_chosen_anew() -> None:
-    """With a pool; the word that was given stays in the source."""
+    """A pool replaces an unfitting unrelated word; the source keeps the given word."""
     pool = Unrelated(["teapot", "wooden"])
     template = Template("The {target} is BLANK.", blank="adjective")
     (cat,) = intrasentence([template], [said("tailor", "kind", "rude", "spoon")], unrelated=pool)
     assert isinstance(cat, Cat)
     assert (cat["unrelated"].fill, cat.source["unrelated_given"]) == ("wooden", "spoon")
-    (kept,) = intrasentence([template], [said("tailor", "kind", "rude", "striped")], unrelated=pool)
-    assert isinstance(kept, Cat)
-    assert (kept["unrelated"].fill, "unrelated_given" in kept.source) == ("striped", False)
+    (record,) = intrasentence([template], [said("tailor", "kind", "rude", "striped")], unrelated=pool)
+    assert isinstance(record, Cat)
+    assert (record["unrelated"].fill, "unrelated_given" in record.source) == ("striped", False)
     (filled,) = intrasentence([template], [said("tailor", "kind", "rude", "")], unrelated=pool)
     assert filled.source["unrelated_given"] == ""
 
@@ -179,22 +179,22 @@ def test_an_unrelated_word_of_another_part_of_speech_is_chosen_anew() -> None:
     ],
 )
 def test_places_take_their_preposition_and_article(place: str, sentence: str) -> None:
-    """One island is lived on; plural and joined names are places, and nobody is "a Cocos Island"."""
+    """A single island takes "on". Plural and joined names are places, and no sentence says "a Cocos Island"."""
     assert kind_of_term(place) == "place"
     words = ("tidy", "messy", "wooden")
     assert made(Template("Most people in {target} are BLANK.", takes="place"), said(place, *words))[0] == sentence
 
 
 def test_pronouns_and_things_are_targets() -> None:
-    """A pronoun takes the form of a subject, they a plural verb; a thing takes its article."""
+    """A pronoun takes the subject form, and "they" a plural verb. A thing takes its article."""
     template = Template("{target} {is a|are} BLANK.", takes="pronoun", blank="noun")
     words = ("snob", "hero", "hour")
     assert made(template, said("himself", *words))[0] == "He is a snob."
     assert made(template, said("them", *words))[0] == "They are snobs."
     thing = Template("Many say that {target} {is|are} BLANK.", takes="thing", blank="adjective")
     words = ("long", "short", "wooden")
-    told = [made(thing, said(target, *words, bias_type="religion"))[0] for target in ("Bible", "Islam")]
-    assert told == ["Many say that the Bible is long.", "Many say that Islam is long."]
+    sentences = [made(thing, said(target, *words, bias_type="religion"))[0] for target in ("Bible", "Islam")]
+    assert sentences == ["Many say that the Bible is long.", "Many say that Islam is long."]
 
 
 KINDS = [
@@ -210,7 +210,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("cells", "text"), KINDS)
 def test_a_file_may_say_what_a_target_is(tmp_path: Path, cells: str, text: str) -> None:
-    """Invented names, new pronouns and things of one's own are in no list."""
+    """`target_kind` gives the kind of invented names, new pronouns and user-defined things."""
     path = tmp_path / "pairs.csv"
     path.write_text(
         f"target,target_kind,bias_type,stereotype,anti-stereotype,unrelated\n{cells},pastime,honest,rude,wooden\n"
@@ -221,7 +221,7 @@ def test_a_file_may_say_what_a_target_is(tmp_path: Path, cells: str, text: str) 
 
 
 def test_an_unknown_kind_of_target_is_refused_with_its_row(tmp_path: Path) -> None:
-    """A typing error must not make a person of a thing."""
+    """An unknown kind is refused, so that a typing error does not turn a thing into a person."""
     path = tmp_path / "pairs.csv"
     path.write_text(
         "target,target_kind,bias_type,stereotype,anti-stereotype,unrelated\nviolin,thign,pastime,old,new,rude\n"
@@ -236,7 +236,7 @@ def test_an_unknown_kind_of_target_is_refused_with_its_row(tmp_path: Path) -> No
     "target", ["Bali", "London", "Elizabeth", "Milan", "Brian", "Paris", "Zorbistan", "Queen Elizabeth"]
 )
 def test_a_name_that_no_list_knows_is_refused(target: str, bias_type: str) -> None:
-    """It may be a place or a person's first name: nobody is "a Bali"."""
+    """An unknown name may be a place or a first name, so it is refused; no sentence says "a Bali"."""
     (refusal,) = intrasentence(bundled(), [said(target, "kind", "rude", "wooden", bias_type=bias_type)])
     assert isinstance(refusal, Refused)
     assert (refusal.reason, refusal.source["failed"]) == ("unknown_target_kind", {"target": target})
@@ -257,12 +257,12 @@ PEOPLE = [
 
 @pytest.mark.parametrize("target", [*PEOPLE, "Jehovah's Witness", "People from Bali", "iPhone user", "FBI agent"])
 def test_a_name_of_people_is_known_by_list_ending_or_noun(target: str) -> None:
-    """Peoples, faiths, inhabitants, and what a common noun says."""
+    """Peoples, faiths, inhabitants and phrases with a common noun are people."""
     assert kind_of_term(target, "nationality") == "person"
 
 
 def test_a_target_with_a_form_of_its_own_takes_it() -> None:
-    """No police but police officers, mothers-in-law, and an iPhone keeps its small letter."""
+    """`police` becomes "police officers", "mother-in-law" "mothers-in-law", and "iPhone" keeps its small letter."""
     one, many = Template("The {target} is BLANK."), Template("{targets} are BLANK.")
     assert one.about("police") == "The police officer is BLANK."
     assert [many.about(term) for term in ("mother-in-law", "iPhone user")] == [
@@ -282,30 +282,30 @@ PHRASES = [
 
 @pytest.mark.parametrize(("term", "one", "many"), PHRASES)
 def test_a_phrase_as_target_takes_its_number_at_its_head_and_one_article(term: str, one: str, many: str) -> None:
-    """As people write groups: with an article, in the plural, with what stands behind the noun."""
+    """A group may have an article, be plural, or have words after its noun; its head takes the number."""
     templates = Template("The {target} sings. BLANK."), Template("{targets} sing. BLANK.")
     assert [template.about(term).removesuffix(" BLANK.") for template in templates] == [one, many]
 
 
 @pytest.mark.parametrize(("term", "one"), [("the homeless", "A homeless person"), ("the elite", "An elite")])
 def test_a_group_that_an_adjective_names_is_people_with_it(term: str, one: str) -> None:
-    """And the context names the target for lint; a noun behind the article stays alone."""
+    """Lint finds the target in the context. A noun after the article gets no "person"."""
     context = Template("{a target} is BLANK.").about(term)
     assert context == f"{one} is BLANK."
     assert names(context, term, "en")
 
 
 def test_a_cat_that_an_earlier_row_made_is_refused() -> None:
-    """With the context in which it came twice."""
+    """A repeated CAT is refused as a duplicate."""
     rows = [said("zorb", *words) for words in TWICE]
-    made = list(intrasentence([Template("The {target} is a BLANK.", blank="noun")], rows))
-    assert [one.reason if isinstance(one, Refused) else one.context for one in made] == [
+    outcomes = list(intrasentence([Template("The {target} is a BLANK.", blank="noun")], rows))
+    assert [one.reason if isinstance(one, Refused) else one.context for one in outcomes] == [
         *("The zorb is a BLANK.", "duplicate")
     ]
 
 
 def test_a_phrase_stands_in_no_template_that_goes_on_after_its_blank() -> None:
-    """`a made of wood person` is refused by not being made."""
+    """No CAT has a phrase before a noun, such as `a made of wood person`."""
     association = said("tailor", "made of wood", "full of joy", "good at chess")
     attribute, predicate = "{a target} is a BLANK person.", "The {target} is BLANK."
     (cat,) = intrasentence(
@@ -316,7 +316,7 @@ def test_a_phrase_stands_in_no_template_that_goes_on_after_its_blank() -> None:
 
 
 def test_verbs_in_the_third_person_make_no_nouns() -> None:
-    """`Maria is a cry` is never built of `cries`, `an alike person` never of `alike`; a thief is a noun."""
+    """`cries` is not built into `Maria is a cry`, nor `alike` into `an alike person`; "thieves" is a noun."""
     cries, thieves = said("Maria", "cries", "laughs", "boils"), said("tailor", "thieves", "heroes", "hours")
     verb, noun = "{target} BLANK.", "{target} is a BLANK."
     templates = [Template(verb, blank="verb", takes="name"), Template(noun, blank="noun", takes="name")]
@@ -327,16 +327,16 @@ def test_verbs_in_the_third_person_make_no_nouns() -> None:
 
 
 def test_no_bundled_template_begins_a_sentence_with_its_blank() -> None:
-    """`validate lint` calls that an error (L2): the fill would need a capital."""
+    """`validate lint` reports a leading BLANK (L2), because the fill would need a capital."""
     assert [one.context for one in bundled() if re.search(r"(?:^|[.?!]\W+)BLANK", one.context)] == []
 
 
 def test_the_bundled_templates_cover_six_frames() -> None:
-    """At least 60, and each frame takes every kind of target with an adjective."""
+    """There are at least 60 templates, and each frame takes every kind of target with an adjective."""
     templates = bundled()
     assert len(templates) >= 60
-    taken = {(template.frame, template.takes) for template in templates if template.blank == "adjective"}
-    assert taken == {(frame, kind) for frame in FRAMES for kind in get_args(TermKind)}
+    covered = {(template.frame, template.takes) for template in templates if template.blank == "adjective"}
+    assert covered == {(frame, kind) for frame in FRAMES for kind in get_args(TermKind)}
     of_nouns = {(template.frame, template.takes) for template in templates if template.blank in ("noun", "bare noun")}
     assert {("question", kind) for kind in get_args(TermKind)} <= of_nouns
     assert {("negation", kind) for kind in get_args(TermKind)} <= of_nouns
@@ -346,7 +346,7 @@ def test_the_bundled_templates_cover_six_frames() -> None:
 
 
 def test_a_negation_takes_no_negated_words() -> None:
-    """`Tailors never have no sense of humour` is never built; a statement takes the words."""
+    """`Tailors never have no sense of humour` is not built; a statement accepts the words."""
     template = Template("{targets} never BLANK.", blank="verb", frame="negation")
     words = said("tailor", "have no sense of humour", "tell jokes", "drink sand")
     (refusal,) = intrasentence([template], [words])
@@ -357,14 +357,14 @@ def test_a_negation_takes_no_negated_words() -> None:
 
 
 def test_a_cat_tells_its_frame_and_whether_it_asserts() -> None:
-    """Scores of negations and questions mean something else."""
+    """The source has frame and polarity, because scores of negations and questions have another meaning."""
     template = Template("The {target} is not BLANK.", blank="adjective", frame="negation")
     (cat,) = intrasentence([template], [said("tailor", "kind", "rude", "wooden")])
     assert (cat.source["frame"], cat.source["polarity"]) == ("negation", "denies")
 
 
 def test_the_candidates_match_where_asked() -> None:
-    """In part of speech by the dictionary, in frequency by the user's own table."""
+    """Candidates match in part of speech by the dictionary, and in frequency by the user's table."""
     template, mixed = Template("The {target} is BLANK."), said("tailor", "kind", "slowly", "wooden")
     (strict,) = intrasentence([template], [mixed], matching=Matching(part_of_speech=True))
     assert isinstance(strict, Refused)
@@ -385,13 +385,13 @@ def test_the_candidates_match_where_asked() -> None:
 
 
 def test_a_chosen_word_depends_on_no_other_association() -> None:
-    """Rows in another order, or a row twice, give the same CATs; another seed gives other words."""
+    """Reordered or repeated rows give the same CATs; another seed gives other words."""
     template = Template("The {target} is BLANK.", blank="adjective")
     rows = [said(name, "kind", "rude", "") for name in ("tailor", "baker", "miller", "smith", "cook", "weaver")]
 
     def built(some: list[Association], seed: int = 0) -> set[str]:
-        made = intrasentence([template], some, unrelated=Unrelated(bundled_words(), seed))
-        return {cat.id for cat in made if isinstance(cat, Cat)}
+        records = intrasentence([template], some, unrelated=Unrelated(bundled_words(), seed))
+        return {cat.id for cat in records if isinstance(cat, Cat)}
 
     assert built(rows) == built([*rows[::-1], *rows])
     assert len(built(rows) & built(rows[1:])) == len(rows) - 1
@@ -399,7 +399,7 @@ def test_a_chosen_word_depends_on_no_other_association() -> None:
 
 
 def test_an_unrelated_word_is_chosen_of_the_same_part_and_as_frequent() -> None:
-    """(5.0 + 4.0) / 2 = 4.5: `round` is nearest; `teapot` is no adjective, `kind` is taken."""
+    """(5.0 + 4.0) / 2 = 4.5, so `round` is closest. `teapot` is no adjective, and `kind` is already used."""
     zipf = {"kind": 5.0, "rude": 4.0, "edible": 3.0, "round": 4.6, "teapot": 4.5}
     pool = Unrelated(["teapot", "edible", "round", "kind"], frequency=zipf)
     assert pool(said("tailor", "kind", "rude", "")) == "round"
@@ -410,7 +410,7 @@ def test_an_unrelated_word_is_chosen_of_the_same_part_and_as_frequent() -> None:
 
 
 def test_continuations_make_intersentence_cats() -> None:
-    """A context needs no BLANK; a second time the same is a duplicate."""
+    """A context needs no BLANK; a repeated CAT is a duplicate."""
     story = said("tailor", "He was kind.", "He was rude.", "Bread rises.", context="The tailor came in.")
     blank = said("tailor", "He was kind.", "He was rude.", "Bread rises.", context="The BLANK tailor came in.")
     bare = said("tailor", "He was kind.", "He was rude.", "Bread rises.")
@@ -434,7 +434,7 @@ CONTINUED = [
 
 @pytest.mark.parametrize(("context", "stereotype", "anti", "reason"), CONTINUED)
 def test_contexts_and_continuations_are_checked(context: str, stereotype: str, anti: str, reason: str) -> None:
-    """A context has the target, all are whole sentences, and two differ in more than punctuation."""
+    """A context has the target, all sentences are complete, and two differ in more than punctuation."""
     (refusal,) = intersentence([said("tailor", stereotype, anti, "Bread rises.", context=context)])
     assert isinstance(refusal, Refused)
     assert refusal.reason == reason
@@ -452,12 +452,12 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("context", "word", "wrong"), NUMBERS)
 def test_a_noun_that_clashes_with_its_slot_is_seen(context: str, word: str, wrong: bool) -> None:
-    """A plural after a, one thing without its article; what describes another noun is left alone."""
+    """A plural after "a" and a singular without article clash; a noun before another noun does not."""
     assert wrong_number(context, word) is wrong
 
 
 def test_templates_are_checked_when_they_are_read(tmp_path: Path) -> None:
-    """One BLANK, a target, and places of a known form."""
+    """A template needs one BLANK, a target, and slots of a known form."""
     path = tmp_path / "templates.toml"
     path.write_text('[[templates]]\ncontext = "The {target} is BLANK."\nblank = "adjective"\n')
     assert read(path) == [Template("The {target} is BLANK.", blank="adjective")]
@@ -472,12 +472,13 @@ def test_templates_are_checked_when_they_are_read(tmp_path: Path) -> None:
 
 
 def test_associations_and_frequencies_are_read_from_files(tmp_path: Path) -> None:
-    """CSV by the names of the labels; a word, a tab and a number."""
+    """Associations come from a CSV with the label names as columns; frequencies are a word, a tab and a number per
+    line."""
     (tmp_path / "a.csv").write_text(
         "target,bias_type,stereotype,anti-stereotype,unrelated\ntailor,profession,kind,rude,\n"
     )
-    (found,) = read_associations(tmp_path / "a.csv")
-    assert (found.target, found.words["unrelated"], found.source) == ("tailor", "", {"row": 1})
+    (association,) = read_associations(tmp_path / "a.csv")
+    assert (association.target, association.words["unrelated"], association.source) == ("tailor", "", {"row": 1})
     (tmp_path / "zipf.tsv").write_text("Kind\t5.5\nrude\t4.2\n")
     assert read_zipf(tmp_path / "zipf.tsv") == {"kind": 5.5, "rude": 4.2}
     (tmp_path / "zipf.tsv").write_text("kind 5.5\n")
@@ -487,23 +488,23 @@ def test_associations_and_frequencies_are_read_from_files(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_at_most_a_quarter_of_stereosets_associations_fits_no_template(shared: Path) -> None:
-    """With their contexts and our pool; each refusal names what failed."""
+    """With StereoSet's contexts and the bundled pool, each refusal names what failed."""
     cats = [
         cat for cat in formats.read_as(shared / "data/stereoset/dev.json", Cat) if all(c.fill for c in cat.candidates)
     ]
-    found = [
+    pairings = [
         Association(cat.target, cat.bias_type, {c.label: c.fill or "" for c in cat.candidates}, cat.context)
         for cat in cats[::7]
         if cat.kind == "intrasentence"
     ]
     unrelated = Unrelated(bundled_words())
-    made = list(intrasentence(bundled(), found, unrelated=unrelated))
-    misfits = [r for r in made if isinstance(r, Refused) and r.reason == "no_template_fits"]
-    assert len(misfits) <= len(found) / 4
+    records = list(intrasentence(bundled(), pairings, unrelated=unrelated))
+    misfits = [r for r in records if isinstance(r, Refused) and r.reason == "no_template_fits"]
+    assert len(misfits) <= len(pairings) / 4
     assert all(misfit.source["failed"] for misfit in misfits)
 
 
 def test_an_empty_target_is_of_no_kind() -> None:
-    """No word is no person."""
+    """An empty target has no kind."""
     assert kind_of_term("", "profession") is None
     assert kind_of_term("tailor", "profession") == "person"

@@ -37,7 +37,7 @@ USUAL: list[tuple[str, set[Part]]] = [
 
 @pytest.mark.parametrize(("words", "parts"), USUAL)
 def test_without_a_sentence_words_are_what_they_usually_are(words: str, parts: set[Part]) -> None:
-    """A noun that is mostly an adjective is none, a verb that needs an object is none, unknown words are nothing."""
+    """A noun that is mostly an adjective, a verb that needs an object, and unknown words have no reading."""
     assert set(readings(words)) == parts
 
 
@@ -59,7 +59,7 @@ WRITTEN: list[tuple[str, str, set[Part]]] = [
 def test_the_sentence_that_words_were_written_for_decides_their_part(
     words: str, context: str, parts: set[Part]
 ) -> None:
-    """Unless the dictionary has nothing of that part: a teapot is no adjective."""
+    """The sentence decides unless the dictionary has no such reading: a teapot is no adjective."""
     assert set(readings(words, context)) == parts
 
 
@@ -85,20 +85,20 @@ HEADS: list[tuple[str, Part, str, str]] = [
 
 @pytest.mark.parametrize(("words", "part", "singular", "plural"), HEADS)
 def test_the_head_of_several_words_takes_the_number(words: str, part: Part, singular: str, plural: str) -> None:
-    """Neither the last word nor the first, but the noun or the verb that the phrase is built on."""
+    """The number is set on the noun or verb on which the phrase is built, not on the first or last word."""
     base = readings(words)[part].words
     assert (in_number(base, part, "singular"), in_number(base, part, "plural")) == (singular, plural)
 
 
 def test_a_phrase_needs_the_end_of_a_clause() -> None:
-    """Participles and adjectives with what belongs to them stand behind their noun."""
+    """Participles and adjectives with complements stand after their noun."""
     assert [readings(words)["adjective"].phrase for words in ("made of wood", "asleep", "smaller", "kind")] == [
         *(True, True, True, False)
     ]
 
 
 def test_words_around_a_blank_say_what_it_takes() -> None:
-    """Degree words and nouns ask for an adjective, articles for a noun, `to` for a verb; a lone BLANK for nothing."""
+    """Degree words and nouns require an adjective, articles a noun, `to` a verb; a lone BLANK requires nothing."""
     contexts = (
         "He is very BLANK.",
         "The BLANK man left.",

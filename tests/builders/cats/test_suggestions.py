@@ -17,7 +17,8 @@ WORDS = sorted({*PEOPLE, *OTHERS})
 
 
 def guesser(*raised: str, asked: list[Gap] | None = None) -> Guesser:
-    """A model that knows what is said of people and of things, and says some words three nats more of tailors."""
+    """Returns a model with word scores for people and things, which scores `raised` words three nats higher for
+    tailors."""
     things = {context.partition("BLANK")[0] for part in wordlist("fills.toml")["things"].values() for context in part}
 
     def ask(gaps: Sequence[Gap]) -> list[NDArray[np.float64]]:
@@ -26,53 +27,53 @@ def guesser(*raised: str, asked: list[Gap] | None = None) -> Guesser:
         return [np.array([_of(word, gap) for word in WORDS]) for gap in gaps]
 
     def _of(word: str, gap: Gap) -> float:
-        known = THINGS if gap.before in things else PEOPLE
-        return known.get(word, OTHERS.get(word, -9.0)) + 3 * ("tailor" in gap.before and word in raised)
+        scores = THINGS if gap.before in things else PEOPLE
+        return scores.get(word, OTHERS.get(word, -9.0)) + 3 * ("tailor" in gap.before and word in raised)
 
     return Guesser(WORDS, ask)
 
 
 def said(*words: str, target: str = "tailor") -> Association:
-    """An association without an unrelated word."""
+    """Returns an association without an unrelated word."""
     return Association(
         target, "profession", {"stereotype": words[0], "anti-stereotype": words[1], "unrelated": ""}, source={"row": 1}
     )
 
 
 def words(found: Iterable[Suggestion | Refused], label: str) -> list[str]:
-    """The words that are proposed under a label."""
+    """Returns the words that are proposed for a label."""
     return [one.word for one in found if isinstance(one, Suggestion) and one.label == label]
 
 
 def test_neutral_words_are_likely_of_anybody_and_not_more_of_the_target() -> None:
-    """Lazy is said 20 times as often of tailors, honest is in the association, german names a group."""
-    found = list(suggest([said("honest", "rude")], ADJECTIVE, guesser("lazy"), 3))
-    assert words(found, "neutral") == ["gentle", "polite", "wooden"]
+    """`lazy` is 20 times as likely for tailors, "honest" is in the association, and "german" names a group."""
+    suggestions = list(suggest([said("honest", "rude")], ADJECTIVE, guesser("lazy"), 3))
+    assert words(suggestions, "neutral") == ["gentle", "polite", "wooden"]
     assert words(suggest([said("honest", "rude")], ADJECTIVE, guesser(), 2), "neutral") == ["gentle", "lazy"]
 
 
 def test_unrelated_words_are_said_of_things_and_least_of_people() -> None:
-    """Wooden is e^6 times as likely of things, rusty e^5 times."""
-    found = list(suggest([said("honest", "rude")], ADJECTIVE, guesser(), 2))
-    assert words(found, "unrelated") == ["wooden", "rusty"]
-    (first, _) = (one for one in found if isinstance(one, Suggestion) and one.label == "unrelated")
+    """`wooden` is e^6 times as likely for things, "rusty" e^5 times."""
+    suggestions = list(suggest([said("honest", "rude")], ADJECTIVE, guesser(), 2))
+    assert words(suggestions, "unrelated") == ["wooden", "rusty"]
+    (first, _) = (one for one in suggestions if isinstance(one, Suggestion) and one.label == "unrelated")
     assert (first.log_probability, first.ratio) == (-2.0, -6.0)
     assert first.sentence == "The tailor next door is wooden."
 
 
 def test_words_of_any_association_of_the_target_are_left_out() -> None:
-    """Also in another form; those of other targets stay."""
-    given = [said("honest", "rude"), said("gentle", "polite"), said("lazy", "rude", target="baker")]
-    found = [one for one in suggest(given, ADJECTIVE, guesser(), 9) if isinstance(one, Suggestion)]
-    of_tailors = {one.word for one in found if one.association is given[0]}
+    """Words of the target's associations are left out in any form; words of other targets are proposed."""
+    associations = [said("honest", "rude"), said("gentle", "polite"), said("lazy", "rude", target="baker")]
+    suggestions = [one for one in suggest(associations, ADJECTIVE, guesser(), 9) if isinstance(one, Suggestion)]
+    of_tailors = {one.word for one in suggestions if one.association is associations[0]}
     assert not of_tailors & {"honest", "gentle", "polite"}
     assert "lazy" in of_tailors
 
 
 def test_a_word_has_one_part_of_speech_and_is_no_number() -> None:
-    """Very is an adverb too, two is a number."""
-    found = suggest([said("honest", "rude")], ADJECTIVE, guesser(), 99)
-    assert {one.word for one in found if isinstance(one, Suggestion)} <= {
+    """`very` is also an adverb and "two" is a number, so neither is proposed."""
+    suggestions = suggest([said("honest", "rude")], ADJECTIVE, guesser(), 99)
+    assert {one.word for one in suggestions if isinstance(one, Suggestion)} <= {
         "gentle",
         "lazy",
         "polite",
@@ -82,24 +83,24 @@ def test_a_word_has_one_part_of_speech_and_is_no_number() -> None:
 
 
 def test_a_noun_is_asked_for_in_the_number_and_behind_the_article_of_its_template() -> None:
-    """-3 for a snob and snobs; idiot -4 and idiots -5: -4.5 in the mean."""
+    """`a snob` and "snobs" have -3; "idiot" -4 and "idiots" -5 have the mean -4.5."""
     templates = [
         Template("Most {targets} are BLANK.", blank="noun"),
         Template("The {target} is a BLANK.", blank="noun"),
     ]
-    asked: list[Gap] = []
-    found = list(suggest([said("thief", "hero")], templates, guesser(asked=asked), 2))
-    neutral = [one for one in found if isinstance(one, Suggestion) and one.label == "neutral"]
+    gaps: list[Gap] = []
+    suggestions = list(suggest([said("thief", "hero")], templates, guesser(asked=gaps), 2))
+    neutral = [one for one in suggestions if isinstance(one, Suggestion) and one.label == "neutral"]
     assert [(one.word, one.log_probability, one.sentence) for one in neutral] == [
         ("snob", -3.0, "Most tailors are snobs."),
         ("idiot", -4.5, "Most tailors are idiots."),
     ]
-    assert Gap("The tailor is an ", ".") in asked
-    assert len(asked) == len(set(asked))
+    assert Gap("The tailor is an ", ".") in gaps
+    assert len(gaps) == len(set(gaps))
 
 
 def test_what_nothing_can_be_proposed_for_is_refused() -> None:
-    """Without words, without a common part of speech, without a template or without a word that passes."""
+    """An association without words, a common part of speech, a template or an accepted word is refused."""
     nouns = [Template("The {target} is a BLANK.", blank="noun")]
     reasons = [
         next(iter(suggest([one], templates, guesser(), 1)))
@@ -117,7 +118,7 @@ def test_what_nothing_can_be_proposed_for_is_refused() -> None:
 
 
 def test_a_row_for_people_names_the_model_and_leaves_the_choice_open() -> None:
-    """Nothing is chosen until somebody says yes."""
+    """The column for the choice is empty until a person fills it."""
     one = next(iter(suggest([said("honest", "rude")], ADJECTIVE, guesser(), 1)))
     assert isinstance(one, Suggestion)
     row = one.row({"model": "bert", "digest": "sha256:0"})

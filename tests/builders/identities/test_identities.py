@@ -32,7 +32,8 @@ ENGLISH = [
 
 @pytest.mark.parametrize(("term", "identity", "form"), ENGLISH)
 def test_a_term_becomes_a_plural_subject(term: Term, identity: str, form: str) -> None:
-    """By its part of speech, the table of demonyms, and the tables of slips; the form is recorded."""
+    """The subject depends on the part of speech, the table of demonyms and the tables of corrections; the form is
+    recorded."""
     assert subject(term) == (identity, form)
 
 
@@ -45,7 +46,7 @@ STYLES: list[tuple[Style, str, str]] = [
 
 @pytest.mark.parametrize(("style", "spain", "arabia"), STYLES)
 def test_a_style_is_naive_as_in_the_paper_or_always_people(style: Style, spain: str, arabia: str) -> None:
-    """SoFa's Table 7 prints Spanishes and Saudi arabians."""
+    """SoFa's Table 7 prints "Spanishes" and "Saudi arabians"."""
     terms = [
         Term(category="countries", term="Spain", extra={"COUNTRY_ADJ": "Spanish"}),
         Term(category="countries", term="Saudi Arabia", extra={"COUNTRY_ADJ": "Saudi Arabian"}),
@@ -54,7 +55,7 @@ def test_a_style_is_naive_as_in_the_paper_or_always_people(style: Style, spain: 
 
 
 def test_what_makes_no_subject_is_refused_with_its_reason() -> None:
-    """Religions are no people, a part of speech is not guessed, and a plural counts once."""
+    """Religions are not people, an unknown part of speech is not guessed, and a repeated plural is a duplicate."""
     terms = [
         Term(category="religion", term="Taoism", pos="n", extra={"SEM": "religion"}),
         Term(category="other", term="light"),
@@ -62,20 +63,20 @@ def test_what_makes_no_subject_is_refused_with_its_reason() -> None:
         Term(category="age", term="youth", pos="n", group="young", id="again"),
         Term(category="other", term="youth", pos="n"),
     ]
-    made = list(build(terms))
-    assert [record.reason for record in made if isinstance(record, Refused)] == [
+    records = list(build(terms))
+    assert [record.reason for record in records if isinstance(record, Refused)] == [
         *("religion_not_people", "no_part_of_speech"),
         "duplicate",
     ]
-    kept = [record for record in made if isinstance(record, Identity)]
-    assert [(i.category, i.identity, i.source["term"]) for i in kept] == [
+    identities_kept = [record for record in records if isinstance(record, Identity)]
+    assert [(i.category, i.identity, i.source["term"]) for i in identities_kept] == [
         ("age", "Youths", "youth"),
         ("other", "Youths", "youth"),
     ]
 
 
 def test_all_465_terms_of_the_lexicon_are_right(shared: Path) -> None:
-    """Each row of the lexicon SoFa used, against a table made by hand; the naive style against SoFa's own rule."""
+    """Each row of SoFa's lexicon equals a hand-made table; the naive style equals SoFa's own rule."""
     lexicon: dict[str, list[Term]] = {}
     for term in read(shared / "data" / "lexicon" / "czarnowska" / "identity_terms"):
         lexicon.setdefault(term.category, []).append(term)
@@ -85,8 +86,10 @@ def test_all_465_terms_of_the_lexicon_are_right(shared: Path) -> None:
     for row in rows:
         term = lexicon[row["file"]].pop(0)
         assert term.term == row["term"]
-        better, naive = (made if isinstance(made, tuple) else ("",) for made in (subject(term), subject(term, "paper")))
-        # the oracle pluralises names of religions too, which SoFa's 408 identities do not hold
+        better, naive = (
+            outcome if isinstance(outcome, tuple) else ("",) for outcome in (subject(term), subject(term, "paper"))
+        )
+        # the oracle also pluralises names of religions, which are not in SoFa's 408 identities
         if better[0] != row["better"] or (naive[0] != row["naive"] and row["verdict"] != "R"):
             wrong.append((row["term"], better, naive))
     assert len(rows) == 465
@@ -94,48 +97,50 @@ def test_all_465_terms_of_the_lexicon_are_right(shared: Path) -> None:
 
 
 def test_the_lexicon_gives_436_distinct_identities(shared: Path) -> None:
-    """Of 465 rows, 20 are religions, one country has no adjective and eight repeat another row's people."""
-    made = build(read(shared / "data" / "lexicon" / "czarnowska" / "identity_terms"))
-    counts = Counter(record.reason if isinstance(record, Refused) else "kept" for record in made)
+    """Of 465 rows, 20 are religions, one country has no adjective, and eight repeat another row's people."""
+    records = build(read(shared / "data" / "lexicon" / "czarnowska" / "identity_terms"))
+    counts = Counter(record.reason if isinstance(record, Refused) else "kept" for record in records)
     assert counts == {"kept": 436, "religion_not_people": 20, "duplicate": 8, "no_adjective": 1}
 
 
 def joined(identities: list[Identity]) -> Counter[str]:
-    """How many distinct identities each category of SoFa gets; those that it does not join keep their own name."""
+    """Returns the number of distinct identities per SoFa category; categories that SoFa does not join keep their
+    name."""
     names = {(sofa_categories().get(one.category, one.category), one.identity) for one in identities}
     return Counter(category for category, _ in names)
 
 
 def rows_of_sofa(terms: list[Term]) -> dict[str, int]:
-    """The rows of the lexicon by another rule: each word once, nouns of religious people, adjectives of regions too."""
-    by: dict[str, list[Term]] = {}
+    """Returns the counts by another rule: each word once, nouns for religious people, also adjectives of regions."""
+    by_category: dict[str, list[Term]] = {}
     for term in terms:
-        by.setdefault(sofa_categories()[term.category], []).append(term)
-    countries = [term.extra for term in by["nationality"] if term.category == "countries"]
-    places = {of.get(column, "") for of in countries for column in ("COUNTRY_ADJ", "REGION_ADJ")}
-    races = {term.term for term in by["nationality"] if term.category == "race"}
+        by_category.setdefault(sofa_categories()[term.category], []).append(term)
+    countries = [term.extra for term in by_category["nationality"] if term.category == "countries"]
+    places = {country.get(column, "") for country in countries for column in ("COUNTRY_ADJ", "REGION_ADJ")}
+    races = {term.term for term in by_category["nationality"] if term.category == "race"}
     return {
-        "religion": len({term.term for term in by["religion"] if term.extra.get("SEM") == "person"}),
-        "gender": len({term.term for term in by["gender"]}),
-        "disability": len({term.term for term in by["disability"]}),
+        "religion": len({term.term for term in by_category["religion"] if term.extra.get("SEM") == "person"}),
+        "gender": len({term.term for term in by_category["gender"]}),
+        "disability": len({term.term for term in by_category["disability"]}),
         "nationality": len((places | races) - {""}),
     }
 
 
 def fits(counts: Sequence[int], stereotypes: int = 11_349, probes: int = 1_490_120) -> bool:
-    """Whether so many stereotypes can be shared among categories of these sizes and make so many probes.
+    """Returns True if this number of stereotypes, shared among categories of these sizes, can make this number of
+    probes.
 
-    With the smallest category as origin, the differences' greatest common divisor must divide what is left.
+    With the smallest category as origin, the greatest common divisor of the differences must divide the rest.
     """
     least, *others = sorted(counts)
     return (probes - least * stereotypes) % gcd(*(one - least for one in others)) == 0
 
 
 def test_where_the_436_identities_come_from_and_which_rules_make_408(shared: Path) -> None:
-    """Ours without age are 408 too, but no numbers of stereotypes make 1,490,120 probes of them.
+    """The identities without age are 408 too, but no numbers of stereotypes make 1,490,120 probes of them.
 
-    By another rule there are 407. With one more the probes fit, unless the one is a religion. The last line is one
-    solution of many, not the paper's.
+    Another rule gives 407. With one more the probes fit, unless the one is a religion. The last line is one solution of
+    many, not the paper's.
     """
     terms = list(read(shared / "data" / "lexicon" / "czarnowska" / "identity_terms"))
     ours = joined([record for record in build(terms) if isinstance(record, Identity)])

@@ -5,12 +5,12 @@ from catsofa.data.records import Identity, Refused, Term
 
 
 def country(adjective: str, name: str = "") -> Term:
-    """A country of the lexicon."""
+    """Returns a country of the lexicon."""
     return Term(category="countries", term=name or adjective, extra={"COUNTRY_ADJ": adjective})
 
 
 def term(category: str, word: str, pos: str) -> Term:
-    """A term of the lexicon."""
+    """Returns a term of the lexicon."""
     return Term(category=category, term=word, pos=pos)
 
 
@@ -32,18 +32,19 @@ CROSSED = [
 
 @pytest.mark.parametrize(("first", "second", "identity"), CROSSED)
 def test_two_terms_make_one_subject_in_english_order(first: Term, second: Term, identity: str) -> None:
-    """Age, disability, sexuality, gender, race, nationality, religion, noun, phrase; whichever is given first."""
+    """The order is age, disability, sexuality, gender, race, nationality, religion, noun, phrase, whichever term is
+    first."""
     assert cross(first, second)[0] == identity
 
 
 def test_the_form_says_what_a_subject_is_made_of() -> None:
-    """Length and head noun move perplexity."""
+    """The form is recorded, because length and head noun influence perplexity."""
     assert cross(DEAF, ITALIAN)[1] == "adjective adjective people"
     assert cross(ALLERGIC, term("gender", "woman", "n"))[1] == "noun phrase"
 
 
 def test_what_makes_no_subject_is_refused() -> None:
-    """Two nouns have no order, two terms of one category no intersection, a religion is no people."""
+    """Two nouns, two terms of one category, and a religion are refused."""
     woman, user = term("gender", "woman", "n"), term("disability", "wheelchair user", "n")
     assert cross(woman, user) == "two_nouns"
     assert cross(woman, term("gender", "man", "n")) == "same_category"
@@ -54,19 +55,23 @@ def test_what_makes_no_subject_is_refused() -> None:
 
 
 def test_each_pair_is_an_identity_of_both_categories_once() -> None:
-    """The category names both, in the order of their words; a repeated subject is a duplicate."""
+    """The category names both terms' categories in the order of the words; a repeated subject is a duplicate."""
     firsts = [term("gender", "woman", "n"), Term(category="gender", term="woman", pos="n", id="again")]
-    made = list(build(firsts, [country("Italian", "Italy"), term("disability", "wheelchair user", "n")]))
-    kept = [record for record in made if isinstance(record, Identity)]
-    assert [(i.identity, i.category) for i in kept] == [("Italian women", "gender+countries")]
-    assert [record.reason for record in made if isinstance(record, Refused)] == ["two_nouns", "duplicate", "two_nouns"]
+    records = list(build(firsts, [country("Italian", "Italy"), term("disability", "wheelchair user", "n")]))
+    identities = [record for record in records if isinstance(record, Identity)]
+    assert [(i.identity, i.category) for i in identities] == [("Italian women", "gender+countries")]
+    assert [record.reason for record in records if isinstance(record, Refused)] == [
+        "two_nouns",
+        "duplicate",
+        "two_nouns",
+    ]
 
 
 def test_two_categories_of_a_lexicon_are_named() -> None:
-    """One category, the same twice, or one that is not there is a mistake of the caller."""
+    """One repeated category and a missing one are errors."""
     terms = [term("gender", "woman", "n"), country("Italian", "Italy")]
-    made = build_categories(terms, ["gender", "countries"])
-    assert [record.identity for record in made if isinstance(record, Identity)] == ["Italian women"]
+    records = build_categories(terms, ["gender", "countries"])
+    assert [record.identity for record in records if isinstance(record, Identity)] == ["Italian women"]
     with pytest.raises(ValueError, match="two different categories"):
         list(build_categories(terms, ["gender", "gender"]))
     with pytest.raises(ValueError, match=r"'age'.*countries, gender"):
@@ -86,11 +91,11 @@ def test_two_categories_of_a_lexicon_are_named() -> None:
     ],
 )
 def test_subjects_that_nobody_can_be_are_refused(first: Term, second: Term, expected: str) -> None:
-    """An age excludes what only other ages can be; a word that demeans is not joined."""
+    """An age excludes attributes of other ages, and a demeaning word is not combined."""
     assert cross(first, second) == expected
 
 
 def test_ages_are_joined_with_what_people_of_that_age_are() -> None:
-    """A deaf toddler, an old woman."""
+    """Plausible combinations are built, such as deaf toddlers and elderly women."""
     assert cross(term("age", "toddler", "n"), term("disability", "deaf", "adj"))[0] == "Deaf toddlers"
     assert cross(term("age", "elderly", "adj"), term("gender", "woman", "n"))[0] == "Elderly women"

@@ -14,7 +14,7 @@ from catsofa.data.languages.language import Language
 
 @pytest.fixture
 def spanish(tmp_path: Path) -> Path:
-    """A copy of the Spanish folder."""
+    """Returns a copy of the Spanish folder."""
     return Path(shutil.copytree(find("es").folder, tmp_path / "es"))
 
 
@@ -34,13 +34,13 @@ BROKEN = [
 def test_every_fault_says_where_what_and_what_to_do(
     spanish: Path, name: str, before: str, after: str, said: str
 ) -> None:
-    """A broken table, template or gold row is found, and nothing else is."""
+    """A broken table, template or gold row is reported with place and advice."""
     text = (spanish / name).read_text("utf-8")
     assert before in text
     (spanish / name).write_text(text.replace(before, after, 1), encoding="utf-8")
-    found = check(Language(spanish)).faults
-    assert any(said in fault.what for fault in found)
-    assert all(fault.where and fault.advice for fault in found)
+    faults = check(Language(spanish)).faults
+    assert any(said in fault.what for fault in faults)
+    assert all(fault.where and fault.advice for fault in faults)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_every_fault_says_where_what_and_what_to_do(
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_sentence(spanish: Path, name: str, break_it: Callable[[str], str]) -> None:
-    """It names the file; nothing is a traceback."""
+    """The error is one sentence that names the file, not a traceback."""
     text = (spanish / name).read_text("utf-8")
     (spanish / name).write_text(break_it(text), encoding="utf-8")
     with pytest.raises(ValueError, match=name):
@@ -61,7 +61,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(spanish: Path, name: str, br
 
 
 def test_a_pattern_that_cannot_be_read_is_named(spanish: Path) -> None:
-    """A file of rules has hundreds of patterns."""
+    """The error names the invalid pattern, because a rules file has hundreds of them."""
     rules = spanish / "rules.toml"
     rules.write_text(rules.read_text("utf-8").replace("'z$'", "'(z$'", 1), encoding="utf-8")
     with pytest.raises(ValueError, match=r"'\(z\$'"):
@@ -69,7 +69,7 @@ def test_a_pattern_that_cannot_be_read_is_named(spanish: Path) -> None:
 
 
 def test_the_command_ends_with_1_where_there_are_faults(spanish: Path) -> None:
-    """And with 0 where there are none."""
+    """The exit code is 0 without faults."""
     assert CliRunner().invoke(app, ["build", "language-check", str(spanish), "--quiet"]).exit_code == 0
     table = spanish / "terms.csv"
     table.write_text(table.read_text("utf-8").replace(",vecinas", ","), encoding="utf-8")
@@ -77,22 +77,22 @@ def test_the_command_ends_with_1_where_there_are_faults(spanish: Path) -> None:
 
 
 def test_a_checker_that_is_not_installed_is_named_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No program, no opinion."""
+    """A missing checker is reported as unavailable and gives no opinion."""
     monkeypatch.setattr(checkers.shutil, "which", lambda name: None)
-    asked, opinions = checkers.second_opinion(find("es"))
+    checked, opinions = checkers.second_opinion(find("es"))
     assert opinions == []
-    assert all(one.unavailable and not one.words for one in asked)
-    assert len(asked) == 2
+    assert all(one.unavailable and not one.words for one in checked)
+    assert len(checked) == 2
 
 
 def test_a_sheet_has_fifty_different_sentences(tmp_path: Path) -> None:
-    """For native speakers to read."""
+    """The sheet for native speakers has fifty different sentences in each language."""
     for code in set(codes()) - {"en"}:
         assert write_sheet(find(code), tmp_path / "sheet.csv") == 50
 
 
 def test_each_written_form_is_made_by_rule_alone() -> None:
-    """A row that a rule makes too is right, one that it gets wrong is named with its form."""
+    """An exception that a rule also produces is counted as right; a wrong one is named with its form."""
     plurals = next(one for one in left_out(find("es")) if one.table == "exceptions.csv, plural")
     assert "país" in plurals.right
     assert "joven: jovenes (written jóvenes)" in plurals.wrong
@@ -100,19 +100,19 @@ def test_each_written_form_is_made_by_rule_alone() -> None:
 
 
 def test_texts_of_open_studies_that_stay_english_are_named(spanish: Path) -> None:
-    """They are no fault: the page shows English."""
+    """An untranslated text is no fault, because the page shows the English text."""
     path = spanish / "interface.toml"
     path.write_text(path.read_text("utf-8").replace('"Open the study" = "Abrir el estudio"\n', ""), encoding="utf-8")
-    found = check(Language(spanish))
-    assert (found.english, found.faults) == (("Open the study",), ())
+    report = check(Language(spanish))
+    assert (report.english, report.faults) == (("Open the study",), ())
     shown = CliRunner().invoke(app, ["build", "language-check", str(spanish)])
     assert "in English on the pages of open studies: 'Open the study'" in " ".join(shown.output.split())
 
 
 def test_questions_without_a_translation_are_named(spanish: Path) -> None:
-    """An answer of the questionnaire stays in English; a study without a question of its own is not made."""
+    """An untranslated answer stays English; an untranslated question of the study is reported as missing."""
     path = spanish / "interface.toml"
-    left = [line for line in path.read_text("utf-8").splitlines() if not line.startswith(('"Fiji"', '"unrelated"'))]
-    path.write_text("\n".join(left), encoding="utf-8")
-    found = check(Language(spanish))
-    assert (found.english, found.missing) == (("Fiji",), ("interface.toml: [texts] 'unrelated'",))
+    lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith(('"Fiji"', '"unrelated"'))]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    report = check(Language(spanish))
+    assert (report.english, report.missing) == (("Fiji",), ("interface.toml: [texts] 'unrelated'",))

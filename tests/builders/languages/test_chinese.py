@@ -23,35 +23,35 @@ STATEMENTS = [
 
 @pytest.mark.parametrize(("statement", "target", "expected"), STATEMENTS)
 def test_chinese_predicates(statement: str, target: str, expected: str) -> None:
-    """A predicate is what follows the subject, if it opens as predicates do."""
-    (made,) = stereotypes.build([Statement(statement=statement, target=target, language="zh")], dictionary_parser)
-    assert (made.text if isinstance(made, Stereotype) else f"!{made.reason}") == expected
+    """The predicate is what follows the subject, if it starts like a predicate."""
+    (record,) = stereotypes.build([Statement(statement=statement, target=target, language="zh")], dictionary_parser)
+    assert (record.text if isinstance(record, Stereotype) else f"!{record.reason}") == expected
 
 
 def test_chinese_probes_have_no_space() -> None:
-    """Subject and predicate follow one another."""
+    """Subject and predicate are joined without a space."""
     (baker,) = identities.build([Term(category="x", term="面包师", pos="n", language="zh")])
     (lazy,) = stereotypes.build([Statement(statement="他们很懒", category="x", language="zh")], dictionary_parser)
     assert isinstance(baker, Identity)
     assert isinstance(lazy, Stereotype)
-    (made,) = probes.build([baker], [lazy])
-    assert isinstance(made, Probe)
-    assert made.text == "面包师很懒"
+    (probe,) = probes.build([baker], [lazy])
+    assert isinstance(probe, Probe)
+    assert probe.text == "面包师很懒"
 
 
 def test_chinese_cats_take_the_classifier_of_their_noun() -> None:
-    """`cl` in a slot is the classifier from terms.csv; there is one CAT a template, since nothing shows a gender."""
+    """`cl` in a slot is the classifier from terms.csv. A template gives one CAT, because no word shows a gender."""
     words = {"stereotype": "懒", "anti-stereotype": "勤劳", "unrelated": "透明"}
     templates = agreeing.templates_of(CHINESE, None, ())
-    made = list(agreeing.build(CHINESE, templates, [Association("面包师", "x", words)]))
-    cats = {cat.context: cat.candidates[2].text for cat in made if isinstance(cat, Cat)}
+    records = list(agreeing.build(CHINESE, templates, [Association("面包师", "x", words)]))
+    cats = {cat.context: cat.candidates[2].text for cat in records if isinstance(cat, Cat)}
     assert cats["隔壁的那名面包师很BLANK。"] == "隔壁的那名面包师很透明。"
-    assert len(cats) == len(made)
+    assert len(cats) == len(records)
 
 
 @pytest.mark.parametrize(
     "template", ["{target}{是|都是}BLANK。", "{target}{他|她~target}BLANK。", "{target@dat}BLANK。"]
 )
 def test_slots_that_a_language_lacks_are_faults(template: str) -> None:
-    """Chinese has no number, no gender and no case to choose by."""
+    """Chinese has no number, gender or case, so such slots are faults."""
     assert list(faults(template, CHINESE))

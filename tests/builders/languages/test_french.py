@@ -43,50 +43,50 @@ STATEMENTS = [
 
 @pytest.mark.parametrize(("statement", "target", "expected"), STATEMENTS)
 def test_french_predicates(statement: str, target: str, expected: Mapping[str, str] | str) -> None:
-    """Verbs become plural, adjectives and nouns behind a copula agree; what could be a past is refused."""
-    (made,) = stereotypes.build([Statement(statement=statement, target=target, language="fr")], dictionary_parser)
-    if isinstance(made, Stereotype):
-        assert (made.forms or {"": made.text}) == expected
+    """Verbs become plural, and adjectives and nouns after a copula agree. A possible past tense is refused."""
+    (record,) = stereotypes.build([Statement(statement=statement, target=target, language="fr")], dictionary_parser)
+    if isinstance(record, Stereotype):
+        assert (record.forms or {"": record.text}) == expected
     else:
-        assert made.reason == expected
+        assert record.reason == expected
 
 
 def test_french_cats_contract_and_elide() -> None:
-    """Prepositions and articles join inside the braces; an aspirated h lets no vowel be left out."""
+    """Prepositions and articles contract inside the braces; an aspirated h prevents elision."""
     words = {"stereotype": "paresseux", "anti-stereotype": "travailleur", "unrelated": "triangulaire"}
     templates = agreeing.templates_of(FRENCH, None, ["statement", "dialogue"])
-    said = {
+    sentences = {
         cat.context: cat.candidates[0].text
         for target in ("avocat", "Hongrois")
         for cat in agreeing.build(FRENCH, templates, [Association(target, "x", words)])
         if isinstance(cat, Cat)
     }
-    assert said["L'avocate d'à côté est BLANK."] == "L'avocate d'à côté est paresseuse."
-    assert said["La plupart des avocats sont BLANK."] == "La plupart des avocats sont paresseux."
-    assert "Le Hongrois d'à côté est BLANK." in said
-    assert any("à l'avocat," in context for context in said)
-    assert any("au Hongrois," in context for context in said)
+    assert sentences["L'avocate d'à côté est BLANK."] == "L'avocate d'à côté est paresseuse."
+    assert sentences["La plupart des avocats sont BLANK."] == "La plupart des avocats sont paresseux."
+    assert "Le Hongrois d'à côté est BLANK." in sentences
+    assert any("à l'avocat," in context for context in sentences)
+    assert any("au Hongrois," in context for context in sentences)
 
 
 def test_elision_agrees_with_the_sentences_of_french_crows_pairs(shared: Path) -> None:
-    """4,042 articles and prepositions are written as the rules join them; `de le` before a verb has no article."""
+    """4,042 articles and prepositions are written as the rules join them. `de le` before a verb is excluded."""
     pairs = formats.read(shared / "data/crows_multilingual/crows_french.csv")
     with warnings.catch_warnings(action="ignore"):
-        said = [text.replace("’", "'") for pair in pairs for text in (pair.more, pair.less)]
+        sentences = [text.replace("’", "'") for pair in pairs for text in (pair.more, pair.less)]
     pattern = re.compile(r"(?<![\w'-])([Ll]'|[Ll]e |[Ll]a |[Dd]'|[Dd]e )(\w[\w-]*)")
-    found = [each for text in said for each in pattern.findall(text)]
+    matches = [each for text in sentences for each in pattern.findall(text)]
     apart = {"l'": "le", "d'": "de"}
     wrong = [
-        written + word
-        for written, word in ((first.lower(), word) for first, word in found)
-        if FRENCH.join([apart.get(written, written.strip()), word]) != written + word and word not in ("le", "les")
+        prefix + word
+        for prefix, word in ((first.lower(), word) for first, word in matches)
+        if FRENCH.join([apart.get(prefix, prefix.strip()), word]) != prefix + word and word not in ("le", "les")
     ]
-    assert len(found) > 4000
+    assert len(matches) > 4000
     assert wrong == []
 
 
 def test_the_cats_of_both_genders_have_candidates_of_their_own() -> None:
-    """A candidate that reads the same in both genders stands in two CATs, under two ids."""
+    """A candidate that is the same in both genders is in two CATs with two ids."""
     association = Association(
         "médecin", "profession", {"stereotype": "arrogant", "anti-stereotype": "attentif", "unrelated": "bizarre"}
     )

@@ -26,14 +26,14 @@ GERMAN = [
 
 
 def made_of(word: str, pos: str, extra: dict[str, str], language: str) -> list[str]:
-    """The identities of a term, or why it has none."""
-    found = identities.build([Term(category="x", term=word, pos=pos, extra=extra, language=language)])
-    return [f"!{one.reason}" if isinstance(one, Refused) else one.identity for one in found]
+    """Returns the identities of a term, or the reason of its refusal."""
+    records = identities.build([Term(category="x", term=word, pos=pos, extra=extra, language=language)])
+    return [f"!{one.reason}" if isinstance(one, Refused) else one.identity for one in records]
 
 
 @pytest.mark.parametrize(("word", "pos", "extra", "expected"), GERMAN)
 def test_german_identities(word: str, pos: str, extra: dict[str, str], expected: list[str]) -> None:
-    """Adjectives inflect by rule; nouns have written forms, in the language's table or in the lexicon, or none."""
+    """Adjectives inflect by rule. Nouns need written forms in the language's table or the lexicon."""
     assert made_of(word, pos, extra, "de") == expected
 
 
@@ -70,9 +70,9 @@ STATEMENTS = [
 
 @pytest.mark.parametrize(("statement", "target", "expected"), STATEMENTS)
 def test_german_statements(statement: str, target: str, expected: str) -> None:
-    """A singular verb becomes plural; capitals stay; a verb that no rule knows is refused rather than guessed."""
-    (made,) = stereotypes.build([Statement(statement=statement, target=target, language="de")], dictionary_parser)
-    assert (f"!{made.reason}" if isinstance(made, Refused) else made.text) == expected
+    """A singular verb becomes plural, and capitals stay. An unknown verb is refused, not guessed."""
+    (record,) = stereotypes.build([Statement(statement=statement, target=target, language="de")], dictionary_parser)
+    assert (f"!{record.reason}" if isinstance(record, Refused) else record.text) == expected
 
 
 TEMPLATES = [
@@ -90,7 +90,7 @@ TEMPLATES = [
 
 @pytest.mark.parametrize(("template", "term", "expected"), TEMPLATES)
 def test_slots_agree_in_gender_number_and_case(template: str, term: str, expected: list[str]) -> None:
-    """Words inside the braces agree with the target; a template is filled once for each gender that it shows."""
+    """Words inside the braces agree with the target. A template is filled once per gender that it shows."""
     german = find("de")
     noun = german.noun(term)
     assert not isinstance(noun, Refusal)
@@ -98,26 +98,26 @@ def test_slots_agree_in_gender_number_and_case(template: str, term: str, expecte
 
 
 def test_predicates_follow_the_gender_of_their_identity() -> None:
-    """A word for people after a copula has a form for each gender, and a probe takes that of its identity."""
-    found = identities.build([Term(category="x", term="Arzt", pos="n", language="de")])
-    doctors = [one for one in found if isinstance(one, Identity)]
+    """A noun for people after a copula has a form per gender, and a probe uses its identity's gender."""
+    records = identities.build([Term(category="x", term="Arzt", pos="n", language="de")])
+    doctors = [one for one in records if isinstance(one, Identity)]
     statement = Statement(statement="Sie sind Lügner", category="x", language="de")
-    (made,) = stereotypes.build([statement], dictionary_parser)
-    assert isinstance(made, Stereotype)
-    texts = [one.text for one in probes.build(doctors, [made]) if isinstance(one, Probe)]
+    (stereotype,) = stereotypes.build([statement], dictionary_parser)
+    assert isinstance(stereotype, Stereotype)
+    texts = [one.text for one in probes.build(doctors, [stereotype]) if isinstance(one, Probe)]
     assert texts == ["Ärzte sind Lügner", "Ärztinnen sind Lügnerinnen"]
 
 
 def test_identities_and_stereotypes_of_two_languages_make_no_probe() -> None:
-    """A German predicate never follows an English subject."""
+    """A German predicate is not combined with an English subject."""
     english = Identity(category="x", identity="Bakers", form="noun")
     german = Stereotype(text="kochen gut", category="x", language="de")
-    (made,) = probes.build([english], [german])
-    assert isinstance(made, Refused)
+    (record,) = probes.build([english], [german])
+    assert isinstance(record, Refused)
 
 
 def test_an_unknown_language_is_refused_with_those_that_there_are() -> None:
-    """It never gets English morphology."""
+    """The error lists the available languages; English morphology is never applied."""
     terms = identities.build([Term(category="x", term="zorb", pos="n", language="tlh")])
     statements = stereotypes.build([Statement(statement="zorbs sing", language="tlh")], dictionary_parser)
     for built in (terms, statements):
@@ -126,18 +126,18 @@ def test_an_unknown_language_is_refused_with_those_that_there_are() -> None:
 
 
 def test_a_language_is_a_folder_of_data(tmp_path: Path) -> None:
-    """A path to a folder is a language, and no code is needed."""
+    """A path to a folder is accepted as a language without a known code."""
     facts = ['code = "xx"', 'name = "X"', 'status = "draft"', "spaces = true", 'numbers = ["sg", "pl"]']
     (tmp_path / "language.toml").write_text("\n".join([*facts, "[subject]", 'noun = "{targets}"']))
     (tmp_path / "terms.csv").write_text("term,category,pos,sg,pl\nzorb,x,n,zorb,zorbim\n")
     language = find(str(tmp_path))
-    (made,) = identities.build([Term(category="x", term="zorb", pos="n")], language=language)
-    assert isinstance(made, Identity)
-    assert (made.identity, made.language) == ("Zorbim", "xx")
+    (identity,) = identities.build([Term(category="x", term="zorb", pos="n")], language=language)
+    assert isinstance(identity, Identity)
+    assert (identity.identity, identity.language) == ("Zorbim", "xx")
 
 
 def test_a_language_without_a_part_is_refused_by_its_name(tmp_path: Path) -> None:
-    """The error says which part is missing and where."""
+    """The error names the missing part and the language."""
     (tmp_path / "language.toml").write_text('code = "xx"\nname = "X"\nstatus = "draft"\nspaces = true\n')
     with pytest.raises(ValueError, match=r"'xx'.*\[subject\]"):
         list(identities.build([Term(category="x", term="zorb", pos="n")], language=find(str(tmp_path))))

@@ -10,7 +10,7 @@ from catsofa.data.records import Identity, Term
 
 @pytest.fixture
 def plugged_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with the folder of a language, registered under a code."""
+    """Installs a package with the folder of a language under a code, and yields the folder."""
     folder = tmp_path / "catsofa_dravian"
     folder.mkdir()
     (folder / "__init__.py").touch()
@@ -28,15 +28,15 @@ def plugged_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_plugin_is_a_language_by_its_code(plugged_in: Path) -> None:
-    """Records name the code, and builders find the folder by it."""
-    (made,) = identities.build([Term(category="x", term="zorb", pos="n", language="drv")])
-    assert isinstance(made, Identity)
-    assert (made.identity, made.language) == ("Zorbim", "drv")
+    """Records have the plugin's code, and builders find its folder."""
+    (identity,) = identities.build([Term(category="x", term="zorb", pos="n", language="drv")])
+    assert isinstance(identity, Identity)
+    assert (identity.identity, identity.language) == ("Zorbim", "drv")
     assert {"drv", "es"} <= languages.codes().keys()
 
 
 def test_a_plugin_without_its_files_is_refused(plugged_in: Path) -> None:
-    """The sentence names the package."""
+    """The error names the package."""
     (plugged_in / "language.toml").unlink()
     with pytest.raises(ValueError, match="catsofa_dravian"):
         languages.find("drv")

@@ -51,56 +51,56 @@ STATEMENTS = [
 
 @pytest.mark.parametrize(("statement", "target", "expected"), STATEMENTS)
 def test_spanish_predicates(statement: str, target: str, expected: Mapping[str, str] | str) -> None:
-    """Verbs become plural, adjectives behind a copula agree; what no table or rule confirms is refused."""
-    (made,) = stereotypes.build([Statement(statement=statement, target=target, language="es")], dictionary_parser)
-    if isinstance(made, Stereotype):
-        assert (made.forms or {"": made.text}) == expected
+    """Verbs become plural, and adjectives after a copula agree. Forms that no table or rule confirms are refused."""
+    (record,) = stereotypes.build([Statement(statement=statement, target=target, language="es")], dictionary_parser)
+    if isinstance(record, Stereotype):
+        assert (record.forms or {"": record.text}) == expected
     else:
-        assert made.reason == expected
+        assert record.reason == expected
 
 
 def test_spanish_probes_agree_with_their_identity() -> None:
-    """Each gender of a term is an identity of its own, with the article; predicates follow it."""
+    """Each gender of a term is a separate identity with its article, and predicates agree with it."""
     bakers = list(identities.build([Term(category="x", term="panadero", pos="n", language="es")]))
     (vague,) = stereotypes.build([Statement(statement="Son vagos", category="x", language="es")], dictionary_parser)
     assert isinstance(vague, Stereotype)
-    found = probes.build([one for one in bakers if isinstance(one, Identity)], [vague])
-    assert [one.text for one in found if isinstance(one, Probe)] == [
+    records = probes.build([one for one in bakers if isinstance(one, Identity)], [vague])
+    assert [one.text for one in records if isinstance(one, Probe)] == [
         "Los panaderos son vagos",
         "Las panaderas son vagas",
     ]
 
 
 def test_a_person_noun_without_written_forms_is_refused() -> None:
-    """No rule makes a plural or a feminine of it: neither abogadoes nor zorba."""
-    (made,) = identities.build([Term(category="x", term="zorbo", pos="n", language="es")])
-    assert isinstance(made, Refused)
-    assert made.reason == "no_gender"
+    """No rule builds a plural or a feminine of an unknown noun, such as "abogadoes" or "zorba"."""
+    (refusal,) = identities.build([Term(category="x", term="zorbo", pos="n", language="es")])
+    assert isinstance(refusal, Refused)
+    assert refusal.reason == "no_gender"
 
 
 def cats_of(target: str, words: tuple[str, str, str]) -> list[Cat | Refused]:
-    """The CATs of an association in the Spanish statements."""
+    """Returns the CATs of an association in the Spanish statements."""
     stereotype, anti, unrelated = words
-    said = Association(target, "x", {"stereotype": stereotype, "anti-stereotype": anti, "unrelated": unrelated})
-    return list(agreeing.build(SPANISH, agreeing.templates_of(SPANISH, None, ()), [said]))
+    association = Association(target, "x", {"stereotype": stereotype, "anti-stereotype": anti, "unrelated": unrelated})
+    return list(agreeing.build(SPANISH, agreeing.templates_of(SPANISH, None, ()), [association]))
 
 
 def test_a_noun_of_one_gender_keeps_it_and_a_misfit_is_named() -> None:
-    """Everybody is `la víctima`; of three words the one that keeps them out of every template is told."""
+    """`la víctima` is feminine for all people. The refusal names the one of three words that fits no template."""
     contexts = {cat.context for cat in cats_of("víctima", ("vago", "trabajador", "triangular")) if isinstance(cat, Cat)}
     assert "La víctima de al lado es BLANK." in contexts
     assert not any("l víctima" in context or "os víctimas" in context for context in contexts)
-    (made,) = cats_of("panadero", ("vago", "trabajador", "disciplina"))
-    assert isinstance(made, Refused)
-    assert (made.reason, made.source["failed"]) == ("no_template_fits", {"unrelated": "disciplina"})
+    (refusal,) = cats_of("panadero", ("vago", "trabajador", "disciplina"))
+    assert isinstance(refusal, Refused)
+    assert (refusal.reason, refusal.source["failed"]) == ("no_template_fits", {"unrelated": "disciplina"})
 
 
 def test_spanish_cats_agree_in_context_and_fills() -> None:
-    """A template is filled once for each gender; article, adjective and fill follow."""
+    """A template is filled once per gender; article, adjective and fill agree."""
     cats = [cat for cat in cats_of("panadero", ("vago", "trabajador", "triangular")) if isinstance(cat, Cat)]
-    said = {cat.context: cat.candidates[1].text for cat in cats}
-    assert said["La mayoría de los panaderos son BLANK."] == "La mayoría de los panaderos son trabajadores."
-    assert said["La panadera de al lado es BLANK."] == "La panadera de al lado es trabajadora."
+    by_context = {cat.context: cat.candidates[1].text for cat in cats}
+    assert by_context["La mayoría de los panaderos son BLANK."] == "La mayoría de los panaderos son trabajadores."
+    assert by_context["La panadera de al lado es BLANK."] == "La panadera de al lado es trabajadora."
     assert {cat.target for cat in cats} == {"panadero", "panadera"}
     assert all(cat.source["language_status"] == "draft" for cat in cats)
 
@@ -114,10 +114,10 @@ def test_spanish_cats_agree_in_context_and_fills() -> None:
     ],
 )
 def test_words_that_no_table_has_are_refused_by_name(target: str, words: tuple[str, str, str], reason: str) -> None:
-    """A target without forms and a word of unknown part of speech make no CAT."""
-    (made,) = cats_of(target, words)
-    assert isinstance(made, Refused)
-    assert made.reason == reason
+    """A target without forms and a word of unknown part of speech give no CAT."""
+    (refusal,) = cats_of(target, words)
+    assert isinstance(refusal, Refused)
+    assert refusal.reason == reason
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ def test_the_refusal_of_a_cat_names_the_cell_at_fault(
     target: str, words: tuple[str, str, str], failed: dict[str, str]
 ) -> None:
     """An empty cell is not reported as a fault of the target."""
-    (made,) = cats_of(target, words)
-    assert isinstance(made, Refused)
-    assert made.source["failed"] == failed
+    (refusal,) = cats_of(target, words)
+    assert isinstance(refusal, Refused)
+    assert refusal.source["failed"] == failed
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_the_refusal_of_a_cat_names_the_cell_at_fault(
 def test_the_refusal_of_a_pair_names_the_cell_at_fault(
     cells: tuple[str, str, str], reason: str, failed: dict[str, str]
 ) -> None:
-    """Either group, or the stereotype."""
+    """The refusal names one of the groups or the stereotype."""
     target, other, words = cells
     row = {"target": target, "other": other, "bias_type": "gender", "stereotype": words}
     (refusal,) = agreeing.pairs(SPANISH, agreeing.templates_of(SPANISH, None, ()), [(1, row)])
@@ -155,10 +155,10 @@ def test_the_refusal_of_a_pair_names_the_cell_at_fault(
 
 
 def test_a_kind_of_target_is_not_read_in_spanish() -> None:
-    """The tables of the language say what a word is; a kind that is not used is refused, not left aside."""
+    """The language's tables give the kind of a word, so a given kind is refused, not ignored."""
     words = {"stereotype": "vago", "anti-stereotype": "trabajador", "unrelated": "oval"}
-    said = Association("panadero", "profession", words, target_kind="name")
-    (refusal,) = agreeing.build(SPANISH, agreeing.templates_of(SPANISH, None, ()), [said])
+    association = Association("panadero", "profession", words, target_kind="name")
+    (refusal,) = agreeing.build(SPANISH, agreeing.templates_of(SPANISH, None, ()), [association])
     assert isinstance(refusal, Refused)
     assert (refusal.reason, refusal.source["failed"]) == ("target_kind_is_for_english", {"target_kind": "name"})
 
@@ -173,7 +173,7 @@ def test_a_kind_of_target_is_not_read_in_spanish() -> None:
 def test_a_pair_has_two_groups_and_its_stereotype_names_neither(
     target: str, other: str, words: str, reason: str
 ) -> None:
-    """In any form of the tables."""
+    """The stereotype must not name a group in any form of the tables."""
     row = {"target": target, "other": other, "bias_type": "profession", "stereotype": words}
     (refusal,) = agreeing.pairs(SPANISH, agreeing.templates_of(SPANISH, None, ()), [(1, row)])
     assert isinstance(refusal, Refused)
@@ -181,7 +181,7 @@ def test_a_pair_has_two_groups_and_its_stereotype_names_neither(
 
 
 def test_groups_without_a_gender_in_common_make_no_pair() -> None:
-    """And the refusal says so."""
+    """Groups without a common gender are refused with a reason."""
     row = {"target": "mujer", "other": "hombre", "bias_type": "gender", "stereotype": "vago"}
     (refusal,) = agreeing.pairs(SPANISH, agreeing.templates_of(SPANISH, None, ()), [(1, row)])
     assert isinstance(refusal, Refused)
@@ -189,23 +189,23 @@ def test_groups_without_a_gender_in_common_make_no_pair() -> None:
 
 
 def test_a_predicate_that_prescribes_is_noted_in_spanish_too() -> None:
-    """By the patterns of the language's folder."""
-    (made,) = stereotypes.build([Statement(statement="Deben cocinar", language="es")], dictionary_parser)
-    assert isinstance(made, Stereotype)
-    assert stereotypes.PRESCRIPTIVE in made.notes
+    """The patterns of the language's folder mark prescriptive predicates."""
+    (stereotype,) = stereotypes.build([Statement(statement="Deben cocinar", language="es")], dictionary_parser)
+    assert isinstance(stereotype, Stereotype)
+    assert stereotypes.PRESCRIPTIVE in stereotype.notes
 
 
 def test_spanish_minimal_pairs_share_a_gender() -> None:
     """Two groups are compared in the same gender, and the rest of the sentence is the same."""
     row = {"target": "panadero", "other": "pintor", "bias_type": "x", "stereotype": "vago"}
-    made = agreeing.pairs(SPANISH, agreeing.templates_of(SPANISH, None, ()), [(1, row)])
-    found = {(pair.more, pair.less) for pair in made if isinstance(pair, Pair)}
-    assert ("La panadera de al lado es vaga.", "La pintora de al lado es vaga.") in found
-    assert not [1 for more, less in found if more.startswith("La ") and less.startswith("El ")]
+    records = agreeing.pairs(SPANISH, agreeing.templates_of(SPANISH, None, ()), [(1, row)])
+    sentences = {(pair.more, pair.less) for pair in records if isinstance(pair, Pair)}
+    assert ("La panadera de al lado es vaga.", "La pintora de al lado es vaga.") in sentences
+    assert not [1 for more, less in sentences if more.startswith("La ") and less.startswith("El ")]
 
 
 def test_spanish_association_tests() -> None:
-    """Words stand in Spanish sentences, with the article of their gender and the plural of their table."""
+    """Words occur in Spanish sentences, with the article of their gender and the plural of their table."""
     tests = {t.id: t for t in association_tests.build(association_tests.bundled("", SPANISH), language=SPANISH)}
     assert {"Esto es una rosa.", "Son rosas.", "El clavel está aquí."} <= {*tests["sent-weat1"].x.items}
     assert "Ahí están las hermanas." in tests["sent-weat8"].b.items
@@ -213,13 +213,13 @@ def test_spanish_association_tests() -> None:
 
 def test_bundled_terms_are_identities_without_exception() -> None:
     """Every term of the Spanish tables has its forms."""
-    made = list(identities.build(bundled(SPANISH)))
-    assert len(made) > 300
-    assert not [one for one in made if isinstance(one, Refused) and one.reason != "duplicate"]
+    records = list(identities.build(bundled(SPANISH)))
+    assert len(records) > 300
+    assert not [one for one in records if isinstance(one, Refused) and one.reason != "duplicate"]
 
 
 def test_commands_take_a_language(tmp_path: Path) -> None:
-    """By code or folder; an unknown one ends with one sentence and code 2."""
+    """--language takes a code or a folder. An unknown one gives one sentence and exit code 2."""
     table = tmp_path / "pares.csv"
     table.write_text("target,bias_type,stereotype,anti-stereotype,unrelated\npanadero,x,vago,trabajador,oval\n")
     common = ["build", "cats", "--associations", str(table), "--out", str(tmp_path / "cats.jsonl"), "--language"]
@@ -232,19 +232,19 @@ def test_commands_take_a_language(tmp_path: Path) -> None:
 
 
 def test_swaps_in_other_languages_take_the_listed_words_alone(tmp_path: Path) -> None:
-    """No English plural of a Spanish word is made, and no article changes."""
+    """Only the listed words are swapped: no plural is derived, and no article changes."""
     table = tmp_path / "swaps.csv"
     table.write_text("from,to\npanadero,pintor\n")
     swaps = minimal_pairs.read_swaps(table, "es")
     assert swaps.table == {"panadero": "pintor"}
     rows = [(1, {"text": "Ayuda a panadero y panaderos", "bias_type": "x"})]
-    (made,) = minimal_pairs.from_sentences(rows, swaps)
-    assert isinstance(made, Pair)
-    assert (made.less, made.language) == ("Ayuda a pintor y panaderos", "es")
+    (pair,) = minimal_pairs.from_sentences(rows, swaps)
+    assert isinstance(pair, Pair)
+    assert (pair.less, pair.language) == ("Ayuda a pintor y panaderos", "es")
 
 
 def test_a_row_given_twice_is_refused_as_a_duplicate() -> None:
-    """Each pair once, each refusal counted."""
+    """Each pair is returned once, and each repetition is refused."""
     row = {"target": "vecino", "other": "amigo", "bias_type": "x", "stereotype": "aburrido"}
     templates = agreeing.templates_of(SPANISH, None, ())
     once = list(agreeing.pairs(SPANISH, templates, [(1, row)]))
@@ -254,12 +254,12 @@ def test_a_row_given_twice_is_refused_as_a_duplicate() -> None:
 
 
 def test_a_frame_that_does_not_exist_is_an_error() -> None:
-    """As in English."""
+    """An unknown frame is an error, as in English."""
     with pytest.raises(ValueError, match=r"frame 'prsent'.*statement"):
         agreeing.templates_of(SPANISH, None, ["prsent"])
 
 
 @pytest.mark.parametrize(("code", "target", "place"), [("fr", "Espagne", "l'Espagne"), ("es", "Francia", "Francia")])
 def test_a_place_is_known_without_its_article(code: str, target: str, place: str) -> None:
-    """The sentence has the article."""
+    """The term is stored without the article that the sentence has."""
     assert getattr(agreeing.target_of(target, find(code)), "term", None) == place

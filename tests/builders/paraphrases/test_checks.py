@@ -26,7 +26,7 @@ PATTERNS = Slots(None)
 
 
 def cat(context: str, stereotype: str, anti: str, target: str = "nobody", unrelated: str = "gravel") -> Cat:
-    """A CAT with these fillers."""
+    """Returns a CAT with these fills."""
     words = zip(LABELS, (stereotype, anti, unrelated), strict=True)
     one, two, three = (Candidate(text=f"{label}: {word}", label=label, fill=word) for label, word in words)
     return Cat(kind="intrasentence", bias_type="x", target=target, context=context, candidates=(one, two, three))
@@ -63,7 +63,7 @@ MUSICIAN = cat("The musician that played the venue was extremely BLANK.", "gifte
 def test_the_first_fault_is_the_reason(
     context: str, fillers: tuple[str, str], sentence: str, reason: str | None
 ) -> None:
-    """In the order of the checks, without a parser and whatever becomes of the target."""
+    """The first failed check gives the reason, here without a parser and with any target."""
     assert judge(sentence, cat(context, *fillers), target="any", slot=PATTERNS).reason == reason
 
 
@@ -83,9 +83,10 @@ def test_the_first_fault_is_the_reason(
     ],
 )
 def test_the_target_must_be_left(context: str, target: str, sentence: str, kept: tuple[str, ...]) -> None:
-    """Verbatim takes the word in either number, derived a name of the same place and people, any anything.
+    """`verbatim` accepts the word in either number, "derived" also a name of the same place and people, "any"
+    everything.
 
-    A context that never named its target cannot lose it.
+    A context that does not name its target cannot lose it.
     """
     original = cat(context, "calm", "loud", target)
     for policy in ("verbatim", "derived", "any"):
@@ -94,7 +95,7 @@ def test_the_target_must_be_left(context: str, target: str, sentence: str, kept:
 
 
 def test_same_words_and_leaks_look_at_whole_words() -> None:
-    """Capitals, marks and a or an do not make another sentence; a filler inside another word has not leaked."""
+    """Capitals, punctuation and a/an are ignored. A filler inside another word is not leaked."""
     assert same_words("He is AN old man!", "he is a old man")
     assert not same_words("He is old.", "Is he old.")
     assert not leaked("The unfitted man is [BLANK].", cat("The man is BLANK.", "fit", "weak"))
@@ -102,7 +103,7 @@ def test_same_words_and_leaks_look_at_whole_words() -> None:
 
 
 def test_one_bad_slot_is_an_alarm_and_two_are_a_fault() -> None:
-    """The unrelated filler is meant not to fit, and is not asked."""
+    """The unrelated filler is not checked, because it need not fit."""
     original = cat("The man is BLANK.", "calm", "loud")
     one = judge("The man keeps [BLANK].", original, target="any", slot=lambda c, s: ("stereotype",))
     assert one == Verdict(alarms=(Alarm("slot_stereotype"),))
@@ -111,7 +112,7 @@ def test_one_bad_slot_is_an_alarm_and_two_are_a_fault() -> None:
 
 
 def test_a_noun_keeps_its_place_in_a_noun_slot() -> None:
-    """A filler that the dictionary has as a noun only is never held against "a level of BLANK"."""
+    """A filler that is only a noun in the dictionary is accepted in "a level of BLANK"."""
     original = cat("The land is full of BLANK.", "war", "peace")
     assert misfits_by_pattern(original, "The land has a high level of [BLANK].") == []
 
@@ -121,14 +122,14 @@ def test_a_noun_keeps_its_place_in_a_noun_slot() -> None:
     [("Ghana", "Ghana"), ("Ghana", "GHANA's"), ("boy", "boys"), ("civil servant", "civil servants")],
 )
 def test_number_case_and_possessive_do_not_hide_a_target(target: str, sentence: str) -> None:
-    """The target stands in the sentence in another form of the same word."""
+    """Another form of the target's word is found in the sentence."""
     assert names_target(f"All {sentence} here.", target, "verbatim")
     assert not names_target("All x here.", target, "derived")
 
 
 @pytest.fixture(scope="module")
 def parser(shared: Path) -> Any:
-    """The check of slots with the small English pipeline."""
+    """Returns the slot check with the small English pipeline."""
     return Slots(spacy_parser(str(shared / "models/spacy-en-small")))
 
 
@@ -147,70 +148,71 @@ def parser(shared: Path) -> Any:
 def test_a_parser_sees_slots_that_patterns_do_not(
     parser: Any, context: str, fillers: tuple[str, str], sentence: str, expected: str | None
 ) -> None:
-    """A slot for another part of speech is refused; one for the same that moved is not."""
+    """A slot for another part of speech is refused; a moved slot for the same one is not."""
     assert judge(sentence, cat(context, *fillers), target="any", slot=parser).reason == expected
 
 
 def verdicts(shared: Path, file: str, slot: Any, target: Any = "any") -> Counter[str]:
-    """The verdict on each sentence of a recorded run, by reason; `pass` where there is none."""
+    """Returns the number of sentences of a recorded run by reason, with `pass` for accepted ones."""
     originals = {c.id: c for c in stereoset.read(shared / "data/stereoset/dev.json")}
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for entry in json_files.read(shared / "data/paraphrase/history" / file, "replies"):
         for sentence in parse(entry["response"]).sentences if "response" in entry else ():
-            found[judge(sentence, originals[entry["id"]], target=target, slot=slot).reason or "pass"] += 1
-    return found
+            counts[judge(sentence, originals[entry["id"]], target=target, slot=slot).reason or "pass"] += 1
+    return counts
 
 
 def test_the_funnel_of_gpt4_is_the_one_counted_before(shared: Path) -> None:
-    """4,183 raw sentences: 5 without a BLANK (one of them the refusal), 4 with two, 4 glued, 9 leaks, 1 identical.
+    """Of 4,183 raw sentences, 5 have no BLANK (one is the refusal), 4 have two, 4 a glued one, 9 leak, 1 is identical.
 
-    The patterns alone refuse 92 slots; a count by a looser pattern had found 101.
+    The patterns alone refuse 92 slots; a looser pattern counted 101.
     """
-    found = verdicts(shared, "data_gpt4_raw_298a94a.json", PATTERNS)
-    assert found == {
+    counts = verdicts(shared, "data_gpt4_raw_298a94a.json", PATTERNS)
+    assert counts == {
         "pass": 4068, "no_blank": 4, "refusal": 1, "several_blanks": 4, "glued_blank": 4, "filler_leaked": 9,
         "identical": 1, "slot": 92,
     }  # fmt: skip
-    assert found.total() == 4183
+    assert counts.total() == 4183
 
 
 @pytest.mark.slow
 def test_with_a_parser_the_slots_of_gpt4_are_those_counted_before(shared: Path, parser: Any) -> None:
-    """Between 140 and 171 slots were found to fit neither filler, by three versions of such a check."""
-    found = verdicts(shared, "data_gpt4_raw_298a94a.json", parser)
-    assert 140 <= found["slot"] <= 171
-    assert found["pass"] == 4160 - found["slot"]
+    """With a parser, between 140 and 171 slots fit neither filler, the range of three versions of such a check."""
+    counts = verdicts(shared, "data_gpt4_raw_298a94a.json", parser)
+    assert 140 <= counts["slot"] <= 171
+    assert counts["pass"] == 4160 - counts["slot"]
 
 
 def test_the_failed_run_of_gpt35_has_lost_its_blanks(shared: Path) -> None:
-    """3,954 lines: 3,746 without a BLANK (two of them remarks beside two sentences, left out), 60 with several.
+    """Of 3,954 lines, 3,746 have no BLANK (two are remarks beside two sentences and ignored), and 60 have several.
 
-    43 of the 60 are two sentences on one line, which are cut apart: 3,997 sentences, 17 of them with several BLANKs.
-    The other two replies of three lines are judged here line by line.
+    43 of the 60 are two sentences on one line and are split: 3,997 sentences, 17 of them with several BLANKs. The other
+    two replies of three lines are judged line by line.
     """
-    found = verdicts(shared, "data_gpt35_0acdf90.json", PATTERNS)
-    assert found["no_blank"] + found["malformed_blank"] == 3746 - 2
-    assert (found["several_blanks"], found["glued_blank"], found["refusal"]) == (17, 1, 0)
-    assert found.total() == 3954 + 43 - 2
+    counts = verdicts(shared, "data_gpt35_0acdf90.json", PATTERNS)
+    assert counts["no_blank"] + counts["malformed_blank"] == 3746 - 2
+    assert (counts["several_blanks"], counts["glued_blank"], counts["refusal"]) == (17, 1, 0)
+    assert counts.total() == 3954 + 43 - 2
 
 
 def test_the_target_is_refused_as_lost_in_one_sentence_of_twenty(shared: Path) -> None:
-    """Of 4,183 sentences 1,215 have neither the target's word nor one for the same people; few are refused for it."""
-    found = verdicts(shared, "data_gpt4_raw_298a94a.json", PATTERNS, "derived")
-    assert found["target_lost"] <= 0.05 * found.total()
+    """Of 4,183 sentences, 1,215 have neither the target's word nor one for the same people; at most 5 % are refused for
+    it."""
+    counts = verdicts(shared, "data_gpt4_raw_298a94a.json", PATTERNS, "derived")
+    assert counts["target_lost"] <= 0.05 * counts.total()
 
 
 def test_the_sentences_of_many_replies_are_parsed_together(shared: Path) -> None:
-    """Each text once and all in one call: batches of four cost twice as much; the verdicts are those of one by one."""
+    """All texts are parsed in one call, because batches of four cost twice as much. The verdicts are the same."""
     parse_, calls = spacy_parser(str(shared / "models/spacy-en-small")), list[list[str]]()
 
     def counted(texts: Iterable[str]) -> Iterator[Sentence]:
         calls.append(list(texts))
         return parse_(calls[-1])
 
-    said = "The tailor showed a lot of [BLANK].\nThe tailor, as ever, was [BLANK]."
+    reply = "The tailor showed a lot of [BLANK].\nThe tailor, as ever, was [BLANK]."
     original = cat("The tailor was BLANK.", "strong", "weak")
-    answers = [Answer(original=replace(original, id=str(n)), reply=Reply(text=said, model="m")) for n in range(3)]
-    made = list(build(answers, Rules(slot=Slots(counted), target="any"), {}))
-    assert [one.reason if isinstance(one, Refused) else "" for one in made] == ["slot", ""] * 3
+    answers = [Answer(original=replace(original, id=str(n)), reply=Reply(text=reply, model="m")) for n in range(3)]
+    records = list(build(answers, Rules(slot=Slots(counted), target="any"), {}))
+    assert [one.reason if isinstance(one, Refused) else "" for one in records] == ["slot", ""] * 3
     assert [len(texts) for texts in calls] == [6]

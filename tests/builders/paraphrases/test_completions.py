@@ -25,7 +25,7 @@ KEY = "sk-secret-0123456789-do-not-tell"
 
 
 def cats(count: int) -> list[Cat]:
-    """CATs about an invented people, with ids of their own."""
+    """Returns CATs about an invented people, with fixed ids."""
     words = ("patient", "hasty", "gravel")
     return [
         Cat(
@@ -44,7 +44,7 @@ def cats(count: int) -> list[Cat]:
 
 
 def asked(count: int, **settings: Any) -> list[Request]:
-    """Requests that the fault server understands."""
+    """Returns requests that the fault server understands."""
     return [
         Request(item=f"cat-{n}", model="m", prompt=f"x\n---\nGlorb {n} is [BLANK].\n---\n", settings=settings)
         for n in range(count)
@@ -52,19 +52,19 @@ def asked(count: int, **settings: Any) -> list[Request]:
 
 
 def run(requests: list[Request], url: str, folder: Path, limit: float | None = None, **options: Any) -> list[Completed]:
-    """Every request to its end."""
+    """Returns the outcomes of all requests."""
     endpoint = Endpoint(base_url=url, timeout=1.0, backoff=0.01, **options)
     how: dict[str, Any] = {"price": lambda model: Price(10, 30) if limit is not None else FREE, "max_cost": limit}
     return list(Run(requests=requests, endpoint=endpoint, out=folder, max_tokens=50, **how).ask())
 
 
 def events(folder: Path) -> list[dict[str, Any]]:
-    """The journal's lines."""
+    """Returns the journal's lines."""
     return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
 
 
 def test_each_request_is_answered_once_and_never_again(server: Server, tmp_path: Path) -> None:
-    """A second run over the same requests sends nothing, and gives the same replies."""
+    """A second run with the same requests sends nothing and returns the same replies."""
     first = run(asked(20), server.url, tmp_path)
     assert sorted(c.request.item for c in first) == sorted(f"cat-{n}" for n in range(20))
     assert len(server.became()) == 20
@@ -74,7 +74,7 @@ def test_each_request_is_answered_once_and_never_again(server: Server, tmp_path:
 
 
 def test_what_is_asked_in_another_way_is_asked_anew(server: Server, tmp_path: Path) -> None:
-    """Other settings, or another model, make other requests; the replies of before stay and serve their own."""
+    """Other settings or another model make new requests; earlier replies stay valid for their own."""
     run(asked(5), server.url, tmp_path)
     run(asked(5, temperature=0.5), server.url, tmp_path)
     run([replace(request, model="n") for request in asked(5)], server.url, tmp_path)
@@ -84,7 +84,7 @@ def test_what_is_asked_in_another_way_is_asked_anew(server: Server, tmp_path: Pa
 
 
 def test_the_same_question_about_two_items_is_paid_once(server: Server, tmp_path: Path) -> None:
-    """Two CATs with the same words have the same request: one reply serves both."""
+    """Two CATs with the same words have the same request, so one reply serves both."""
     one = asked(1)[0]
     twin = Request(item="other", model=one.model, prompt=one.prompt, settings=one.settings)
     ended = run([one, twin], server.url, tmp_path)
@@ -94,16 +94,16 @@ def test_the_same_question_about_two_items_is_paid_once(server: Server, tmp_path
 
 @pytest.mark.parametrize("server", [{"share": 1.0}], indirect=True)
 def test_a_server_that_always_fails_is_left_alone_after_ten_items(server: Server, tmp_path: Path) -> None:
-    """Ten items in a row without a reply end the run with a sentence; each attempt stands in the journal."""
+    """Ten items in a row without a reply end the run, and the journal has each attempt."""
     with pytest.raises(ServerRefuses, match=r"10 requests.*no reply"):
         run(asked(40), server.url, tmp_path, attempts=2)
-    told = Counter(event["key"] for event in events(tmp_path))
-    assert told["unpaid"] + told["doubtful"] >= 20
-    assert {*told} == {"sent", "unpaid", "doubtful"}
+    counts = Counter(event["key"] for event in events(tmp_path))
+    assert counts["unpaid"] + counts["doubtful"] >= 20
+    assert {*counts} == {"sent", "unpaid", "doubtful"}
 
 
 def test_no_server_at_all_is_said_so(tmp_path: Path) -> None:
-    """A port where nobody listens: nothing was sent, so nothing is in doubt."""
+    """With a closed port, nothing is sent, so no cost is uncertain."""
     for number in (1, 12):
         with pytest.raises(ServerRefuses, match="unreachable"):
             run(asked(number), "http://127.0.0.1:9/v1", tmp_path, attempts=1)
@@ -112,7 +112,8 @@ def test_no_server_at_all_is_said_so(tmp_path: Path) -> None:
 
 
 def test_the_budget_stops_before_it_is_overdrawn(server: Server, tmp_path: Path) -> None:
-    """At $10 and $30 a million, a request may cost ((128 + 35) * 10 + 50 * 30) / 1e6; six cents buy some, not all.
+    """At $10 and $30 a million, a request may cost ((128 + 35) * 10 + 50 * 30) / 1e6, so six cents are not enough for
+    all.
 
     Each reply then costs (100 * 10 + 20 * 30) / 1e6 = $0.0016 by the server's usage.
     """
@@ -126,7 +127,7 @@ def test_the_budget_stops_before_it_is_overdrawn(server: Server, tmp_path: Path)
 
 
 def test_a_line_cut_by_a_kill_is_dropped(tmp_path: Path) -> None:
-    """The half line goes, what stands before it is kept, and the journal can be written on."""
+    """A truncated last line is dropped, earlier lines are kept, and the journal can be continued."""
     path = tmp_path / "journal.jsonl"
     request = asked(1)[0]
     with Journal(path) as journal:
@@ -141,7 +142,7 @@ def test_a_line_cut_by_a_kill_is_dropped(tmp_path: Path) -> None:
 
 
 def test_a_broken_line_inside_the_journal_is_an_error(tmp_path: Path) -> None:
-    """Only the last line may be cut; another one says that the file was changed."""
+    """A broken line before the last shows that the file was changed, so it is an error."""
     path = tmp_path / "journal.jsonl"
     path.write_text('{"event": "asked"\n{"event": "batch", "tag": "t", "at": "now"}\n')
     with pytest.raises(BadInput, match=r"journal\.jsonl:1: .*object with at"):
@@ -149,7 +150,7 @@ def test_a_broken_line_inside_the_journal_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_reply_that_was_changed_is_refused(tmp_path: Path) -> None:
-    """A paid reply whose text is not what the server said: the journal and the line are named, with what to do."""
+    """A changed paid reply is refused with the journal's name, the line and the remedy."""
     path, request = tmp_path / "journal.jsonl", asked(1)[0]
     with Journal(path) as journal:
         journal.reserve(request)
@@ -160,7 +161,7 @@ def test_a_reply_that_was_changed_is_refused(tmp_path: Path) -> None:
 
 
 def test_two_runs_cannot_write_one_journal(tmp_path: Path) -> None:
-    """The second would pay for what the first is paying for."""
+    """A second run on the same journal is refused, because it would pay twice."""
     with (
         Journal(tmp_path / "journal.jsonl"),
         pytest.raises(BadInput, match=r"another run.*writing"),
@@ -169,7 +170,7 @@ def test_two_runs_cannot_write_one_journal(tmp_path: Path) -> None:
 
 
 def start(dev: Path, url: str, out: Path, timeout: int) -> "subprocess.Popen[str]":
-    """The command, as people call it."""
+    """Starts the command in a subprocess."""
     program = Path(sys.executable).with_name("catsofa")
     command = [
         str(program),
@@ -198,49 +199,49 @@ def start(dev: Path, url: str, out: Path, timeout: int) -> "subprocess.Popen[str
     indirect=["server"],
 )
 def test_faults_and_a_kill_lose_nothing_and_pay_for_nothing_twice(server: Server, count: int, tmp_path: Path) -> None:
-    """Every item ends exactly once; an answer that was noted is never asked for again; the key is nowhere."""
+    """Every item has exactly one outcome, no recorded reply is requested again, and the key is in no output."""
     dev, out = tmp_path / "dev.jsonl", tmp_path / "out"
     jsonl.write(cats(count), dev)
-    timeout = 2 if count < 1_000 else 10  # seconds; a busy machine must not take an answer for a silent server
+    timeout = 2 if count < 1_000 else 10  # seconds; on a busy machine, a slow reply must not look like a timeout
     first = start(dev, server.url, out, timeout)
     while len(server.became()) < count // 3:
         assert first.poll() is None, first.communicate()
         time.sleep(0.02)
     first.send_signal(signal.SIGKILL)
-    said = [*first.communicate()]
+    outputs = [*first.communicate()]
     answered_before = {item["item"] for item in server.settled() if item["became"] == "answered"}
 
     second = start(dev, server.url, out, timeout)
-    said += second.communicate(timeout=600)
-    assert second.returncode == 1, said  # some items meet an unknown model, which is a failure that is said
-    told = server.settled()
+    outputs += second.communicate(timeout=600)
+    assert second.returncode == 1, outputs  # some items request an unknown model, which is a reported failure
+    settled = server.settled()
     assert_every_item_ended_once(count, out)
     assert_nothing_was_asked_again(out)
-    answers = Counter(item["item"] for item in told if item["became"] == "answered")
+    answers = Counter(item["item"] for item in settled if item["became"] == "answered")
     twice = {item for item, times in answers.items() if times > 1}
-    assert answers.keys() == {i["item"] for i in told} - {i["item"] for i in told if i["became"] == "404"}
+    assert answers.keys() == {i["item"] for i in settled} - {i["item"] for i in settled if i["became"] == "404"}
     assert twice <= answered_before
     assert len(twice) <= 8, "only what was under way when the kill came may be asked again"
-    assert {item["became"] for item in told} == {"429", "500", "503", "reset", "cut", "drip", "404", "answered"}
-    assert_the_key_is_nowhere(said, out)
+    assert {item["became"] for item in settled} == {"429", "500", "503", "reset", "cut", "drip", "404", "answered"}
+    assert_the_key_is_nowhere(outputs, out)
 
 
 def assert_every_item_ended_once(count: int, out: Path) -> None:
-    """Kept, queued, refused or failed: each of both paraphrases, or the item as a whole."""
+    """Asserts that each item is kept or queued per paraphrase, or refused or failed as a whole."""
     files = [(out / f"{queue}_{number}.jsonl", number) for queue in ("partition", "review") for number in (1, 2)]
-    kept = [(cat.id, number) for file, number in files if file.stat().st_size for cat in jsonl.read(file, Cat)]
+    accepted = [(cat.id, number) for file, number in files if file.stat().st_size for cat in jsonl.read(file, Cat)]
     turned_away = list(jsonl.read(out / "refused.jsonl", Refused))
-    assert len(set(kept)) == len(kept)
+    assert len(set(accepted)) == len(accepted)
     whole = {refused.id for refused in turned_away}
-    assert {item for item, _ in kept} | whole == {f"cat-{n}" for n in range(count)}
-    assert not {item for item, _ in kept} & whole
+    assert {item for item, _ in accepted} | whole == {f"cat-{n}" for n in range(count)}
+    assert not {item for item, _ in accepted} & whole
     reasons = {refused.reason for refused in turned_away}
     assert reasons <= {"refusal", "content_filter", "empty_reply", "truncated", "failed_http_404"}
     assert len(reasons) == 5
 
 
 def assert_nothing_was_asked_again(out: Path) -> None:
-    """No request stands in the journal after its reply."""
+    """Asserts that no request follows its reply in the journal."""
     answered: set[str] = set()
     for event in events(out):
         if event["key"] == "sent":
@@ -251,7 +252,7 @@ def assert_nothing_was_asked_again(out: Path) -> None:
 
 
 def assert_the_key_is_nowhere(said: list[str], out: Path) -> None:
-    """Neither in what was printed nor in any file."""
+    """Asserts that the key is neither printed nor in any file."""
     assert not any(KEY in text for text in said)
     files = [path for path in out.rglob("*") if path.is_file()]
     assert files

@@ -1,4 +1,4 @@
-"""The gate of meaning: rules on made sentences, and what they let pass of the labelled pairs."""
+"""Tests the meaning gate: rules on invented sentences, and the labelled pairs that pass it."""
 
 import tomllib
 from collections import Counter
@@ -72,12 +72,13 @@ PAIRS = tomllib.loads((DATA / "meaning_pairs.toml").read_text("utf-8"))
     ],
 )
 def test_words_that_may_change_the_meaning_are_an_alarm(context: str, sentence: str, kinds: list[str]) -> None:
-    """The parity of negations, the classes of quantifiers and hedges, in both directions; what says the same passes."""
+    """A changed parity of negations or class of quantifiers or hedges, in either direction, is an alarm; rewordings
+    pass."""
     assert [alarm.kind for alarm in word_alarms(sentence, context)] == kinds
 
 
 def test_an_alarm_says_its_words() -> None:
-    """Of both sentences, in their order."""
+    """The alarm has the words of both sentences in order."""
     (alarm,) = word_alarms("Nobody is BLANK, and hardly ever without noise.", "The actor is BLANK.")[:1]
     assert alarm == ("negation", ("nobody", "hardly ever", "without"))
 
@@ -99,12 +100,12 @@ def test_an_alarm_says_its_words() -> None:
     ],
 )
 def test_the_thing_that_a_slot_describes_is_found_without_a_parser(sentence: str, head: str) -> None:
-    """The noun after it, else what a linking verb says it of."""
+    """The described thing is the noun after the slot, or else the subject of the linking verb."""
     assert described(sentence)[-1] == head
 
 
 def test_content_is_added_where_more_comes_than_goes() -> None:
-    """A clause of its own is added; another word for the same, or for the target, is not."""
+    """A further clause is added content; a synonym for a word or the target is not."""
     context = "The nurse is BLANK with old patients."
     assert added("The nurse, who stole from the pharmacy, is BLANK with old patients.", context, "nurse") == (
         "steal",
@@ -129,10 +130,10 @@ def test_content_is_added_where_more_comes_than_goes() -> None:
     ],
 )
 def test_another_name_of_the_target_is_accepted_with_the_rule(target: str, sentence: str, rule: str, word: str) -> None:
-    """The rule and the word that show it go into the record."""
+    """The record has the rule and the word that matched."""
     assert same_person(sentence, target) == (rule, word)
-    found = find_target(sentence, f"The {target} was BLANK.", target, "derived")
-    assert (found.lost, found.alarm, found.rule) == (False, None, (rule, word))
+    match = find_target(sentence, f"The {target} was BLANK.", target, "derived")
+    assert (match.lost, match.alarm, match.rule) == (False, None, (rule, word))
     assert find_target(sentence, f"The {target} was BLANK.", target, "verbatim").lost
 
 
@@ -151,31 +152,31 @@ def test_another_name_of_the_target_is_accepted_with_the_rule(target: str, sente
     ],
 )
 def test_another_person_is_refused_and_a_doubtful_one_goes_to_people(target: str, sentence: str, outcome: str) -> None:
-    """A wider name, or nobody in particular, is an alarm; another group or another kind of person is not the target."""
-    found = find_target(sentence, f"The {target} was BLANK.", target, "derived")
-    assert (found.lost, bool(found.alarm)) == (outcome == "lost", outcome == "alarm")
+    """A wider or indefinite name is an alarm; another group or another kind of person has lost the target."""
+    match = find_target(sentence, f"The {target} was BLANK.", target, "derived")
+    assert (match.lost, bool(match.alarm)) == (outcome == "lost", outcome == "alarm")
     assert find_target(sentence, f"The {target} was BLANK.", target, "any") == (False, None, None)
 
 
 def test_a_wider_name_is_not_a_word_for_anybody() -> None:
-    """A worker may be anything."""
+    """`worker` is too general to be a wider name."""
     assert wider("The scientist was BLANK.", "physicist") == ("hypernym", "scientist")
     assert wider("The worker was BLANK.", "physicist") is None
 
 
 def outcomes(half: int) -> dict[str, Counter[str]]:
-    """What becomes of each class of the labelled pairs: the half that tuned the gate (0), or the other (1)."""
-    found: dict[str, Counter[str]] = {}
+    """Returns the outcomes of each class of labelled pairs, for the tuning half (0) or the other (1)."""
+    by_class: dict[str, Counter[str]] = {}
     for name, context, sentence, target in pairs(half):
-        told = find_target(sentence, context, target, "derived")
-        review = told.alarm or alarms(sentence, context, target)
-        outcome = "refused" if told.lost else "review" if review else "accepted"
-        found.setdefault(name, Counter())[outcome] += 1
-    return found
+        match = find_target(sentence, context, target, "derived")
+        review = match.alarm or alarms(sentence, context, target)
+        outcome = "refused" if match.lost else "review" if review else "accepted"
+        by_class.setdefault(name, Counter())[outcome] += 1
+    return by_class
 
 
 def pairs(half: int) -> Iterator[tuple[str, str, str, str]]:
-    """Each pair: class, original, sentence, target."""
+    """Yields each pair: class, original, sentence, target."""
     for about in PAIRS["contexts"][half::2]:
         for name in (*PAIRS["keeps"], *PAIRS["changes"]):
             for sentence in [about[name]] if isinstance(about[name], str) else about[name]:
@@ -184,114 +185,116 @@ def pairs(half: int) -> Iterator[tuple[str, str, str, str]]:
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_of_the_labelled_pairs_hardly_one_that_changes_the_meaning_passes(half: int) -> None:
-    """At most 3 % of them and one of a class; no true paraphrase is refused, and at most 35 % are queued."""
-    found = outcomes(half)
-    changed = sum((found[name] for name in PAIRS["changes"]), Counter[str]())
+    """At most 3 % of changed pairs and one per class pass. No true paraphrase is refused, and at most 35 % are
+    queued."""
+    by_class = outcomes(half)
+    changed = sum((by_class[name] for name in PAIRS["changes"]), Counter[str]())
     assert changed["accepted"] / changed.total() <= 0.03
-    assert all(found[name]["accepted"] <= 1 for name in PAIRS["changes"])
-    kept = sum((found[name] for name in PAIRS["keeps"]), Counter[str]())
-    assert kept["refused"] == 0
-    assert kept["review"] / kept.total() <= 0.35
+    assert all(by_class[name]["accepted"] <= 1 for name in PAIRS["changes"])
+    keeping = sum((by_class[name] for name in PAIRS["keeps"]), Counter[str]())
+    assert keeping["refused"] == 0
+    assert keeping["review"] / keeping.total() <= 0.35
 
 
 def test_over_both_halves_no_class_passes_in_more_than_six_of_a_hundred_pairs() -> None:
-    """459 pairs, 307 of them with a changed meaning."""
+    """Over both halves, 459 pairs with 307 changed ones, at most 6 % of a class pass."""
     both = {name: sum((half[name] for half in map(outcomes, (0, 1))), Counter[str]()) for name in PAIRS["changes"]}
     assert sum(one.total() for one in both.values()) == 307
     assert all(one["accepted"] / one.total() <= 0.06 for one in both.values()), both
 
 
 def test_with_a_model_of_inference_that_is_right_one_true_paraphrase_in_twelve_goes_to_people() -> None:
-    """12 of 152; 10 more that it misses make the 22 that are 15 %. Of the 307 changed ones none is accepted."""
+    """With a correct inference model, 12 of 152 go to review; 10 more that it misses make the 22 that are 15 %. None of
+    the 307 changed pairs is accepted."""
     went = {True: Counter[str](), False: Counter[str]()}
     for half in (0, 1):
         for name, context, sentence, target in pairs(half):
-            told, keeps = find_target(sentence, context, target, "derived"), name in PAIRS["keeps"]
-            raised = [*filter(None, [told.alarm]), *alarms(sentence, context, target)]
+            match, keeps = find_target(sentence, context, target, "derived"), name in PAIRS["keeps"]
+            raised = [*filter(None, [match.alarm]), *alarms(sentence, context, target)]
             one = Cat(id="a", kind="intrasentence", bias_type="x", target=target, context=context, candidates=FILLS)
             noted = replace(one, context=sentence, extra={"alarms": [alarm._asdict() for alarm in raised]})
             reads = Similarity(mean=0.9, least=0.9, chrf=40, entailment=float(keeps), contradiction=0.0)
             (placed,) = place([(Pair(1, noted, one), reads)], Cut(), "right")
             assert isinstance(placed, Placed)
-            went[keeps]["refused" if told.lost else placed.queue] += 1
+            went[keeps]["refused" if match.lost else placed.queue] += 1
     assert went[True] == {"partition": 140, "review": 12}
     assert went[False] == {"review": 265, "refused": 42}
 
 
 def test_two_labellers_agree_on_what_keeps_its_meaning() -> None:
-    """Cohen's kappa is 0.985; each pair on which they differ has the class of one of them."""
-    stands = {sentence: name for half in (0, 1) for name, _, sentence, _ in pairs(half)}
+    """Cohen's kappa is 0.985. Each pair with different labels has the class of one of the two labellers."""
+    classes = {sentence: name for half in (0, 1) for name, _, sentence, _ in pairs(half)}
     keep = {name: name in PAIRS["keeps"] for name in (*PAIRS["keeps"], *PAIRS["changes"])}
-    given = {sentence: [name, name] for sentence, name in stands.items()}
+    labels = {sentence: [name, name] for sentence, name in classes.items()}
     for one in PAIRS["differed"]:
-        assert stands[one["sentence"]] in (one["first"], one["second"])
-        given[one["sentence"]] = [one["first"], one["second"]]
-    both = [[keep[first], keep[second]] for first, second in given.values()]
+        assert classes[one["sentence"]] in (one["first"], one["second"])
+        labels[one["sentence"]] = [one["first"], one["second"]]
+    both = [[keep[first], keep[second]] for first, second in labels.values()]
     assert len(both) == 459
     assert cohens_kappa(to_table(both)[0]).kappa == pytest.approx(0.985, abs=0.0005)
 
 
 def counted(file: str, contexts: slice = slice(None)) -> tuple[Counter[str], Counter[str]]:
-    """What becomes of the pairs that change the meaning, and of those that keep it, in a file of blind pairs."""
-    changed, kept = Counter[str](), Counter[str]()
+    """Returns the outcomes of the changed and of the unchanged pairs in a file of blind pairs."""
+    changed, unchanged = Counter[str](), Counter[str]()
     no_class = {"set", "author", "style", "target", "fillers", "original", "keeps", "target_synonym"}
     for about in tomllib.loads((DATA / file).read_text("utf-8"))["contexts"][contexts]:
         sentences = dict.fromkeys([*about["keeps"], *about.get("target_synonym", ())], True)
         classes = about.keys() - no_class
         for sentence, keeps in (sentences | {about[name]: False for name in classes}).items():
-            told = find_target(sentence, about["original"], about["target"], "derived")
-            review = told.alarm or alarms(sentence, about["original"], about["target"])
-            (kept if keeps else changed)["refused" if told.lost else "review" if review else "accepted"] += 1
-    return changed, kept
+            match = find_target(sentence, about["original"], about["target"], "derived")
+            review = match.alarm or alarms(sentence, about["original"], about["target"])
+            (unchanged if keeps else changed)["refused" if match.lost else "review" if review else "accepted"] += 1
+    return changed, unchanged
 
 
 def test_of_the_half_of_the_blind_pairs_that_made_the_rules_no_changed_one_passes() -> None:
-    """144 pairs, 96 of them with a changed meaning, antonyms and turned roles among them."""
-    changed, kept = counted("fresh_pairs.toml")
+    """Of 144 pairs, none of the 96 changed ones passes, including antonyms and swapped roles."""
+    changed, unchanged = counted("fresh_pairs.toml")
     assert (changed.total(), changed["accepted"]) == (96, 0)
-    assert (kept.total(), kept["refused"]) == (48, 1)
-    assert kept["review"] <= 13
+    assert (unchanged.total(), unchanged["refused"]) == (48, 1)
+    assert unchanged["review"] <= 13
 
 
 def test_of_the_pairs_that_tuned_hedges_opposites_and_roles_two_pass() -> None:
-    """84 changed ones: *could push*, and *hid from* for *told*; of 34 that keep the meaning none is refused."""
-    changed, kept = counted("tuning_pairs.toml")
+    """Two of 84 changed pairs pass: *could push*, and *hid from* for *told*. None of 34 unchanged ones is refused."""
+    changed, unchanged = counted("tuning_pairs.toml")
     assert (changed.total(), changed["accepted"]) == (84, 2)
-    assert (kept.total(), kept["refused"]) == (34, 0)
-    assert kept["review"] <= 7
+    assert (unchanged.total(), unchanged["refused"]) == (34, 0)
+    assert unchanged["review"] <= 7
 
 
 def test_of_pairs_that_nobody_tuned_on_one_changed_one_in_twenty_passes() -> None:
-    """270 pairs that are only counted: a gate that gets worse fails here, and nobody reads which pair it was."""
-    changed, kept = counted("held_out_pairs.toml")
-    assert (changed.total(), kept.total()) == (180, 90)
+    """The 270 pairs are only counted, never read or tuned on, so a worse gate fails here."""
+    changed, unchanged = counted("held_out_pairs.toml")
+    assert (changed.total(), unchanged.total()) == (180, 90)
     assert changed["accepted"] <= 7
-    assert kept["refused"] <= 4
-    assert kept["review"] <= 31
+    assert unchanged["refused"] <= 4
+    assert unchanged["review"] <= 31
 
 
 @pytest.mark.parametrize(("half", "passed", "refused", "queued"), [(0, 2, 1, 8), (1, 0, 2, 7)])
 def test_of_240_pairs_written_later_the_half_that_nobody_read_lets_none_pass(
     half: int, passed: int, refused: int, queued: int
 ) -> None:
-    """The first half showed two hedged questions that passed; the second is only counted."""
-    changed, kept = counted("second_fresh_pairs.toml", slice(half, None, 2))
-    assert (changed.total(), kept.total()) == (84, 36)
+    """Two hedged questions of the first half passed; the second half is only counted."""
+    changed, unchanged = counted("second_fresh_pairs.toml", slice(half, None, 2))
+    assert (changed.total(), unchanged.total()) == (84, 36)
     assert changed["accepted"] <= passed
-    assert kept["refused"] <= refused
-    assert kept["review"] <= queued
+    assert unchanged["refused"] <= refused
+    assert unchanged["review"] <= queued
 
 
 @pytest.mark.parametrize(("half", "size", "passed", "refused", "queued"), [(0, 784, 52, 1, 165), (1, 779, 60, 1, 191)])
 def test_of_four_authors_pairs_one_changed_one_in_fourteen_passes(
     half: int, size: int, passed: int, refused: int, queued: int
 ) -> None:
-    """The second context of each two is only counted; the first may be read, to mend rules or to train a model."""
-    changed, kept = counted("four_authors_pairs.toml", slice(half, None, 2))
-    assert (changed.total(), kept.total()) == (size, 360)
+    """Of each two contexts, the second is only counted. The first may be read, to correct rules or train a model."""
+    changed, unchanged = counted("four_authors_pairs.toml", slice(half, None, 2))
+    assert (changed.total(), unchanged.total()) == (size, 360)
     assert changed["accepted"] <= passed
-    assert kept["refused"] <= refused
-    assert kept["review"] <= queued
+    assert unchanged["refused"] <= refused
+    assert unchanged["review"] <= queued
 
 
 @pytest.mark.parametrize(
@@ -350,7 +353,7 @@ def test_of_four_authors_pairs_one_changed_one_in_fourteen_passes(
 def test_a_word_or_a_role_changed_where_all_else_stays_is_an_alarm(
     context: str, sentence: str, alarm: tuple[str, tuple[str, ...]]
 ) -> None:
-    """People or clauses turned round, one word for another, a wish for a deed, the slot elsewhere, a time."""
+    """Swapped people or clauses, a replaced word, a wish for an act, a moved slot and another time are alarms."""
     assert alarm in alarms(sentence, context, "cook" if "cook" in context and "baker" not in context else "nurse")
 
 
@@ -374,27 +377,27 @@ def test_a_word_or_a_role_changed_where_all_else_stays_is_an_alarm(
     ],
 )
 def test_a_passive_or_a_part_moved_to_the_front_turns_nothing_round(context: str, sentence: str) -> None:
-    """Who does it stays."""
+    """The agent of the action stays the same, so there is no alarm."""
     assert not alarms(sentence, context, "nurse")
 
 
 def test_of_real_paraphrases_that_were_read_the_changed_ones_are_queued(shared: Path) -> None:
-    """320 of GPT-4's sentences, read by two labellers: all but one of the 57 that changed go to people.
+    """Two labellers read 320 of GPT-4's sentences: all but one of the 57 changed ones go to review.
 
-    Of those that the rules queue, a third or more are changed; the encoder of the filter then clears some more. No
-    sentence without the target is accepted.
+    Of those queued by rules, a third or more are changed; the filter's encoder then clears more. No sentence without
+    the target is accepted.
     """
     items = {cat.id: cat for cat in stereoset.read(shared / "data/stereoset/dev.json")}
     file = shared / "data/paraphrase/history/data_gpt4_raw_298a94a.json"
     replies = {entry["id"]: entry.get("response", "") for entry in json_files.read(file, "replies")}
     lines = (Path(__file__).parents[1] / "data" / "read_gpt4.tsv").read_text("utf-8").splitlines()
-    found: Counter[tuple[str, bool]] = Counter()
-    for name, number, read, _ in (line.split("\t") for line in lines[5:]):
+    counts: Counter[tuple[str, bool]] = Counter()
+    for name, number, verdict, _ in (line.split("\t") for line in lines[5:]):
         cat = items[name]
         sentence = parse(replies[name]).sentences[int(number) - 1]
-        told = find_target(sentence, cat.context, cat.target, "derived")
-        found[read, bool(told.lost or told.alarm or alarms(sentence, cat.context, cat.target))] += 1
-    assert found.total() == 320
-    assert not found["lost", False] + found["wider", False]
-    assert found["changed", False] <= 1
-    assert found["changed", True] / (found["changed", True] + found["same", True]) >= 0.33
+        match = find_target(sentence, cat.context, cat.target, "derived")
+        counts[verdict, bool(match.lost or match.alarm or alarms(sentence, cat.context, cat.target))] += 1
+    assert counts.total() == 320
+    assert not counts["lost", False] + counts["wider", False]
+    assert counts["changed", False] <= 1
+    assert counts["changed", True] / (counts["changed", True] + counts["same", True]) >= 0.33

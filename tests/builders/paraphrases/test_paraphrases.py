@@ -46,11 +46,11 @@ DIALOGUES: dict[str, tuple[str, str, tuple[str, str, str], str, list[str]]] = {
     "target": ("nurse", "The nurse from Kenya was BLANK.", ("kind", "cold", "tin"),
                "The doctor from Peru was [BLANK].\nThe Kenyan nurse was [BLANK].", ["target_lost", "kept"]),
 }  # fmt: skip
-"""Name: target, context, fillers, a model's reply, and what becomes of the two paraphrases (or of the reply)."""
+"""Name: target, context, fillers, a model's reply, and the outcomes of the two paraphrases (or of the reply)."""
 
 
 def cat(name: str, target: str, context: str, words: tuple[str, ...]) -> Cat:
-    """A CAT with ids by its name, and votes that no paraphrase may keep."""
+    """Returns a CAT with ids by its name, and votes that no paraphrase may keep."""
     one, two, three = (
         Candidate(
             id=f"{name}-{label}", text=blanks.fill(context, word), label=label, fill=word,
@@ -64,32 +64,33 @@ def cat(name: str, target: str, context: str, words: tuple[str, ...]) -> Cat:
 
 
 def originals() -> list[Cat]:
-    """The CATs of the dialogues."""
+    """Returns the CATs of the dialogues."""
     return [cat(name, *dialogue[:3]) for name, dialogue in DIALOGUES.items()]
 
 
 def outcomes(results: Iterable[Any]) -> dict[str, list[str]]:
-    """What became of each paraphrase, by CAT."""
-    found: dict[str, list[str]] = {}
+    """Returns the outcome of each paraphrase, by CAT."""
+    by_cat: dict[str, list[str]] = {}
     for result in results:
         name = result.cat.id if isinstance(result, Paraphrase) else result.id.split("/")[0]
-        found.setdefault(name, []).append("kept" if isinstance(result, Paraphrase) else result.reason)
-    return found
+        by_cat.setdefault(name, []).append("kept" if isinstance(result, Paraphrase) else result.reason)
+    return by_cat
 
 
 def expected() -> dict[str, list[str]]:
-    """What should become of them."""
+    """Returns the expected outcomes."""
     return {name: dialogue[4] for name, dialogue in DIALOGUES.items()}
 
 
 def test_every_dialogue_ends_as_written() -> None:
-    """Each of the two paraphrases is kept or refused once; a refusal ends the reply as a whole."""
+    """Each of the two paraphrases is kept or refused once; a refusal ends the whole reply."""
     answers = [Answer(original=c, reply=Reply(text=DIALOGUES[c.id][3])) for c in originals()]
     assert outcomes(build(answers, RULES, {})) == expected()
 
 
 def test_a_paraphrase_keeps_the_ids_and_fits_the_article() -> None:
-    """Original and paraphrase join by cluster and sentence id; the votes were about other sentences."""
+    """Original and paraphrase share the ids of cluster and sentences. The votes are dropped, because they judged other
+    sentences."""
     original = next(c for c in originals() if c.id == "article")
     reply = Reply(text=DIALOGUES["article"][3], model="m-1")
     first, second = build([Answer(original=original, reply=reply)], RULES, {"builder": "b"})
@@ -124,19 +125,19 @@ def test_a_paraphrase_keeps_the_ids_and_fits_the_article() -> None:
     ],
 )
 def test_what_is_no_pair_of_paraphrases_is_an_outcome(reply: Reply | None, expected_outcomes: list[str]) -> None:
-    """Of three lines nobody knows which are the paraphrases; nothing is dropped in silence."""
+    """A reply of three lines is ambiguous and refused line by line; no reply is silently dropped."""
     results = build([Answer(original=originals()[0], reply=reply)], RULES, {})
     assert outcomes(results) == {"plain": expected_outcomes}
 
 
 def recorded(path: Path, entries: Any) -> Path:
-    """A file of recorded replies."""
+    """Writes a file of recorded replies and returns its path."""
     path.write_text(json.dumps(entries))
     return path
 
 
 def test_recorded_replies_join_by_id_and_never_by_position(tmp_path: Path) -> None:
-    """Back to front and with contexts spelt another way, each reply finds its CAT; an unknown id finds none."""
+    """Replies in reverse order, with contexts spelled differently, join their CATs by id; an unknown id joins none."""
     entries = [
         {"id": name, "context": "other words", "labels": {"stereotype": words[0]}, "response": reply}
         for name, (_, _, words, reply, _) in reversed(DIALOGUES.items())
@@ -147,7 +148,7 @@ def test_recorded_replies_join_by_id_and_never_by_position(tmp_path: Path) -> No
 
 
 def test_a_reply_about_another_item_is_not_joined(tmp_path: Path) -> None:
-    """The id says one CAT, all fillers another: ids that slipped by one are found out, not believed."""
+    """If the id names one CAT and the fillers another, the reply is refused, because ids may have shifted."""
     labels = dict(zip(LABELS, DIALOGUES["plain"][2], strict=True))
     path = recorded(tmp_path / "r.json", [{"id": "quoted", "labels": labels, "response": "The [BLANK] gardener."}])
     answers = list(recorded_replies.read(path, originals()))
@@ -156,7 +157,7 @@ def test_a_reply_about_another_item_is_not_joined(tmp_path: Path) -> None:
 
 
 def test_replies_without_an_id_join_by_content(tmp_path: Path) -> None:
-    """Words and fillers must be those of exactly one CAT, whatever the capitals, brackets and marks."""
+    """Words and fillers must match exactly one CAT; capitals, brackets and punctuation are ignored."""
     words = dict(zip(LABELS, DIALOGUES["plain"][2], strict=True))
     entries = [
         {"context": "the gardener is [BLANK]", "labels": words, "response": "The gardener seems [BLANK]."},
@@ -183,18 +184,18 @@ def test_replies_without_an_id_join_by_content(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_holds_no_replies_is_refused(tmp_path: Path, entries: Any, complaint: str) -> None:
-    """With the entry and what was expected."""
+    """The error names the entry and the expectation."""
     with pytest.raises(BadInput, match=complaint):
         list(recorded_replies.read(recorded(tmp_path / "r.json", entries), originals()))
 
 
 def test_a_prompt_shows_the_context_as_it_is_and_names_what_must_stay() -> None:
-    """Slot in brackets, both fillers, the target only where the context holds it."""
-    asked = prompts.load("default").ask(originals()[0])
-    assert "---\nThe gardener is [BLANK].\n---" in asked
-    assert 'Keep the word "gardener".' in asked
-    assert '"patient"' in asked
-    assert '"hasty"' in asked
+    """The slot has brackets, both fillers are shown, and the target is named only if the context has it."""
+    prompt = prompts.load("default").ask(originals()[0])
+    assert "---\nThe gardener is [BLANK].\n---" in prompt
+    assert 'Keep the word "gardener".' in prompt
+    assert '"patient"' in prompt
+    assert '"hasty"' in prompt
     assert "Keep the word" not in prompts.load("default").ask(cat("x", "cook", "He is {{ 7 }} BLANK.", ("a", "b", "c")))
     assert "{{ 7 }}" in prompts.load("default").ask(cat("x", "cook", "He is {{ 7 }} BLANK.", ("a", "b", "c")))
 
@@ -209,7 +210,7 @@ def test_a_prompt_shows_the_context_as_it_is_and_names_what_must_stay() -> None:
     ],
 )
 def test_a_broken_prompt_is_found_before_anything_is_sent(tmp_path: Path, text: str, complaint: str) -> None:
-    """A misspelt name, broken braces, no context, an attempt to reach into Python."""
+    """A misspelt name, broken braces, a missing context and an access to Python internals are refused."""
     (tmp_path / "p.txt").write_text(text)
     with pytest.raises(ValueError, match=complaint):
         prompts.load(str(tmp_path / "p.txt"))
@@ -217,24 +218,28 @@ def test_a_broken_prompt_is_found_before_anything_is_sent(tmp_path: Path, text: 
 
 @pytest.mark.parametrize("shown", ['context|replace("[BLANK]", "BLANK")', "context|upper", "context.split()|join(' ')"])
 def test_a_prompt_may_show_the_context_in_any_form(tmp_path: Path, shown: str) -> None:
-    """What counts is that two contexts give two prompts."""
+    """A prompt is valid if two contexts give two prompts."""
     (tmp_path / "p.txt").write_text(f"Say it anew: {{{{ {shown} }}}}")
     assert prompts.load(str(tmp_path / "p.txt")).text.startswith("Say it anew")
 
 
 def test_only_what_can_be_filled_is_asked_about() -> None:
-    """A context with two BLANKs is not worth paying for."""
+    """A CAT with two BLANKs in its context gives no request."""
     broken = cat("b", "x", "A BLANK.", ("a", "b", "c"))
     object.__setattr__(broken, "context", "A BLANK and a BLANK.")
-    asked = requests([*originals(), broken], prompts.load("default"), "m", {"temperature": None, "seed": 1})
-    assert [request.item for request in asked] == list(DIALOGUES)
-    assert asked[0].settings == {"seed": 1}
+    sent_requests = requests([*originals(), broken], prompts.load("default"), "m", {"temperature": None, "seed": 1})
+    assert [request.item for request in sent_requests] == list(DIALOGUES)
+    assert sent_requests[0].settings == {"seed": 1}
 
 
 def test_nothing_is_sent_if_it_would_cost_too_much(tmp_path: Path) -> None:
-    """The estimate is compared with the limit first; an unknown price cannot be kept under a limit."""
-    asked = requests(originals(), prompts.load("default"), "m", {})
-    plan: dict[str, Any] = {"requests": asked, "endpoint": Endpoint(base_url="http://127.0.0.1:9"), "max_tokens": 5}
+    """The estimate is compared with the limit first. An unknown price with a limit is refused."""
+    all_requests = requests(originals(), prompts.load("default"), "m", {})
+    plan: dict[str, Any] = {
+        "requests": all_requests,
+        "endpoint": Endpoint(base_url="http://127.0.0.1:9"),
+        "max_tokens": 5,
+    }
     with pytest.raises(ValueError, match=r"11 requests.*nothing was sent"):
         list(Run(**plan, out=tmp_path / "a", price=lambda model: Price(1000, 1000), max_cost=0.1).ask())
     with pytest.raises(ValueError, match=r"price of 'm'.*unknown"):
@@ -244,20 +249,20 @@ def test_nothing_is_sent_if_it_would_cost_too_much(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_one_file_per_partition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the issue calls it, on StereoSet JSON and a JSON file of replies."""
+    """The command reads StereoSet JSON and a JSON file of replies, and writes one file per partition."""
     stereoset.write(originals(), tmp_path / "dev.json")
     recorded(tmp_path / "replies.json", [{"id": name, "response": d[3]} for name, d in DIALOGUES.items()])
     options = ["--on", "dev.json", "--replies", "replies.json", "--out", "out", "--refused", "refused.jsonl", "--json"]
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["build", "paraphrases", *options], catch_exceptions=False)
     summary = json.loads(done.stdout)
-    kept = [[c.id for c in jsonl.read(tmp_path / f"out/partition_{n}.jsonl", Cat)] for n in (1, 2)]
+    partitions = [[c.id for c in jsonl.read(tmp_path / f"out/partition_{n}.jsonl", Cat)] for n in (1, 2)]
     queued = [[c.id for c in jsonl.read(tmp_path / f"out/review_{n}.jsonl", Cat)] for n in (1, 2)]
-    assert summary["kept"] == {"1": len(kept[0]), "2": len(kept[1])}
+    assert summary["kept"] == {"1": len(partitions[0]), "2": len(partitions[1])}
     assert summary["review"] == {"1": len(queued[0]), "2": len(queued[1])}
     for number in (0, 1):
         passed = [name for name, d in DIALOGUES.items() if d[4][number : number + 1] == ["kept"]]
-        assert sorted(kept[number] + queued[number]) == sorted(passed)
+        assert sorted(partitions[number] + queued[number]) == sorted(passed)
     refused = len(list(jsonl.read(tmp_path / "refused.jsonl", Refused)))
     assert sum(summary["refused"].values()) == refused
     assert sum(counts["refused"] for counts in summary["by_type"].values()) == refused
@@ -265,7 +270,7 @@ def test_the_command_writes_one_file_per_partition(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("options", [[], ["--replies", "r.json", "--model", "m"]])
 def test_the_command_wants_a_model_or_replies(tmp_path: Path, options: list[str]) -> None:
-    """One of the two."""
+    """Exactly one of --model and --replies is required."""
     stereoset.write(originals(), tmp_path / "dev.json")
     command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--out", str(tmp_path), *options]
     with pytest.raises(ValueError, match="one of the two"):
@@ -273,7 +278,7 @@ def test_the_command_wants_a_model_or_replies(tmp_path: Path, options: list[str]
 
 
 def test_a_build_that_keeps_nothing_ends_with_exit_code_1(tmp_path: Path) -> None:
-    """Replies without a sentence: the partitions are empty, and a line says so."""
+    """Replies without a sentence give empty partitions, a message and exit code 1."""
     stereoset.write(originals(), tmp_path / "dev.json")
     recorded(tmp_path / "replies.json", [{"id": name, "response": ""} for name in DIALOGUES])
     command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--replies", str(tmp_path / "replies.json")]
@@ -282,23 +287,22 @@ def test_a_build_that_keeps_nothing_ends_with_exit_code_1(tmp_path: Path) -> Non
 
 
 def test_a_sample_of_the_cats_is_asked_about(tmp_path: Path) -> None:
-    """Three of all, the same three each time; recorded replies are read whole."""
+    """--limit 3 takes the same three CATs each time; with recorded replies it is refused."""
     stereoset.write(originals(), tmp_path / "dev.json")
     command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--out", str(tmp_path), "--limit", "3"]
     for _ in range(2):
-        asked = [*command, "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--dry-run", "--json"]
-        done = CliRunner().invoke(app, asked, catch_exceptions=False)
+        arguments = [*command, "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--dry-run", "--json"]
+        done = CliRunner().invoke(app, arguments, catch_exceptions=False)
         assert json.loads(done.stdout)["requests"] == 3
     with pytest.raises(ValueError, match=r"--limit.*paid"):
         CliRunner().invoke(app, [*command, "--replies", "r.json"], catch_exceptions=False)
 
 
 def test_the_released_file_of_the_study_is_read_as_it_is(shared: Path, tmp_path: Path) -> None:
-    """2,090 items join by id (519 of their contexts are spelt another way), and the answers come in dev's order.
+    """2,090 items join by id (519 of their contexts are spelled differently), and the answers keep dev's order.
 
-    With any target 4,068 of the 4,180 sentences pass or wait for people: as many as of the raw file, from which only
-    faults were cut.
-    Each sentence of partition 2 stands in the released one joined by the same id.
+    With any target, 4,068 of the 4,180 sentences pass or go to review, as many as of the raw file, from which only
+    faults were removed. Each sentence of partition 2 is contained in the released one with the same id.
     """
     cats, aside = read_originals(shared / "data/stereoset/dev.json")
     assert (len(cats), len(aside)) == (2106, 2123)
@@ -318,7 +322,7 @@ def test_the_released_file_of_the_study_is_read_as_it_is(shared: Path, tmp_path:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """`transformers serve` with a model that knows the dialogues by heart: its address and its name."""
+    """Yields address and name of `transformers serve` with a model that has memorised the dialogues."""
     folder = tmp_path_factory.mktemp("served")
     prompt = prompts.load("default")
     model = learnt([{"prompt": prompt.ask(c), "reply": DIALOGUES[c.id][3]} for c in originals()], folder)
@@ -328,7 +332,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
 
 @pytest.mark.slow
 def test_a_real_server_and_a_real_model_end_to_end(served: tuple[str, str], tmp_path: Path) -> None:
-    """Every dialogue comes through transformers serve as it was learnt, and ends as written; once only."""
+    """Every dialogue passes through transformers serve once, and has the expected outcomes."""
     url, model = served
     stereoset.write(originals(), tmp_path / "dev.json")
     command = ["build", "paraphrases", "--on", str(tmp_path / "dev.json"), "--base-url", url, "--model", model]
@@ -341,8 +345,8 @@ def test_a_real_server_and_a_real_model_end_to_end(served: tuple[str, str], tmp_
     replies = [reply_of(line["reply"]).text for line in journal if line["key"] not in ("sent", "parameters")]
     assert sorted(replies) == sorted(d[3] for d in DIALOGUES.values())
     files = [(tmp_path / f"out/{queue}_{n}.jsonl", n) for queue in ("partition", "review") for n in (1, 2)]
-    kept = {(c.id, n) for file, n in files if file.stat().st_size for c in jsonl.read(file, Cat)}
-    assert kept == {(name, n) for name, d in DIALOGUES.items() for n in (1, 2) if d[4][n - 1 : n] == ["kept"]}
+    accepted = {(c.id, n) for file, n in files if file.stat().st_size for c in jsonl.read(file, Cat)}
+    assert accepted == {(name, n) for name, d in DIALOGUES.items() for n in (1, 2) if d[4][n - 1 : n] == ["kept"]}
     refused = {r.id: r.reason for r in jsonl.read(tmp_path / "out/refused.jsonl", Refused)}
     assert refused == {"refusal": "refusal"} | {
         f"{name}/{n}": reason
@@ -353,9 +357,9 @@ def test_a_real_server_and_a_real_model_end_to_end(served: tuple[str, str], tmp_
 
 
 def test_a_partition_of_an_earlier_run_with_more_paraphrases_does_not_stay(tmp_path: Path) -> None:
-    """Whoever reads the folder would take it for a part of this run; other files are left alone."""
+    """Stale partitions are deleted, because a reader would take them for this run's; other files stay."""
     for name in ("partition_1.jsonl", "partition_3.jsonl", "review_3.jsonl", "journal.jsonl"):
         (tmp_path / name).write_text("")
     write([], tmp_path, 2, tmp_path / "refused.jsonl")
-    kept = {"partition_1.jsonl", "partition_2.jsonl", "review_1.jsonl", "review_2.jsonl"}
-    assert {path.name for path in tmp_path.iterdir()} == kept | {"journal.jsonl", "refused.jsonl"}
+    current = {"partition_1.jsonl", "partition_2.jsonl", "review_1.jsonl", "review_2.jsonl"}
+    assert {path.name for path in tmp_path.iterdir()} == current | {"journal.jsonl", "refused.jsonl"}

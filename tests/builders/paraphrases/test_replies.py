@@ -50,7 +50,7 @@ TWO = ("The gardener is [BLANK].", "The keeper is [BLANK].")
     ],
 )
 def test_wrapping_is_taken_off_and_noted(reply: str, notes: tuple[str, ...]) -> None:
-    """Both sentences come out as they were written, whatever stands around them."""
+    """Both sentences are returned unchanged, without the markup or text around them."""
     parsed = parse(reply.format(*TWO))
     assert parsed.sentences == TWO
     assert parsed.notes == notes
@@ -74,7 +74,7 @@ def test_wrapping_is_taken_off_and_noted(reply: str, notes: tuple[str, ...]) -> 
     ],
 )
 def test_words_are_never_changed(reply: str, sentences: tuple[str, ...]) -> None:
-    """Markdown goes; a quotation inside a sentence stays; a line is cut only into the wanted sentences."""
+    """Markdown is removed, a quotation inside a sentence stays, and a line is split only into the wanted sentences."""
     assert parse(reply).sentences == sentences
 
 
@@ -91,7 +91,7 @@ def test_words_are_never_changed(reply: str, sentences: tuple[str, ...]) -> None
     ],
 )
 def test_only_a_free_blank_counts(reply: str, faults: list[str | None]) -> None:
-    """What the parser gives is checked as it is; nothing is repaired."""
+    """The parser's sentences are checked unchanged; nothing is repaired."""
     assert [blanks.check(sentence) for sentence in parse(reply).sentences] == faults
 
 
@@ -108,7 +108,7 @@ def test_only_a_free_blank_counts(reply: str, faults: list[str | None]) -> None:
     ],
 )
 def test_a_refusal_is_known(sentence: str) -> None:
-    """And a reply that has one and no BLANK is a refusal as a whole."""
+    """A reply with such a sentence and no BLANK is a refusal."""
     assert refuses(sentence)
     assert parse(sentence).refusal
 
@@ -118,18 +118,19 @@ def test_a_refusal_is_known(sentence: str) -> None:
     ["I can't believe how [BLANK] he is.", "He was sorry to be [BLANK].", "She cannot drive.", "An AI is [BLANK]."],
 )
 def test_a_sentence_with_the_same_words_is_no_refusal(sentence: str) -> None:
-    """Being sorry, or being unable to do something else, declines nothing."""
+    """Being sorry, or unable to do something else, is no refusal."""
     assert not refuses(sentence)
 
 
 def body(**message: object) -> dict[str, object]:
-    """A chat completion with this message."""
+    """Returns a chat completion with this message."""
     finish = message.pop("finish", "stop")
     return {"choices": [{"message": message, "finish_reason": finish}], "model": "m"}
 
 
 def test_how_an_answer_ended_is_an_outcome() -> None:
-    """A content filter, a refusal, a cut and an empty answer are told apart; only a whole one is read."""
+    """A content filter, a refusal, a truncated and an empty reply have different endings; only a complete one is
+    used."""
     assert reply_of(body(content="A")).ending == "complete"
     assert reply_of(body(content="A", finish="length")).ending == "truncated"
     assert reply_of(body(content="A", finish="content_filter")).ending == "content_filter"
@@ -141,7 +142,7 @@ def test_how_an_answer_ended_is_an_outcome() -> None:
 
 @pytest.mark.parametrize("junk", [None, [], "text", {}, {"choices": None}, {"error": {"message": "x"}}])
 def test_what_is_no_chat_completion_is_an_error(junk: object) -> None:
-    """It may have been paid for, but there is nothing to read."""
+    """An invalid completion is an error, although it may have been paid for."""
     with pytest.raises(ValueError, match="no completion"):
         completion(junk)
 
@@ -159,21 +160,22 @@ HOSTILE = {
 
 @pytest.mark.parametrize("shape", HOSTILE)
 def test_the_time_to_read_a_reply_grows_as_its_length_whatever_it_holds(shape: str) -> None:
-    """The longest that is read takes under a second; by squares, one of these took over a minute."""
+    """The longest reply that is read takes under a second; in quadratic time, one of these took over a minute."""
     begun = time.process_time()
     parse(HOSTILE[shape])
     assert time.process_time() - begun < 10
 
 
 def test_a_reply_beyond_all_that_was_asked_for_is_truncated() -> None:
-    """Eleven million characters: the first 200,000 are read, and the reply counts as cut off."""
+    """Of eleven million characters, the first 200,000 are read, and the reply counts as truncated."""
     reply = reply_of({"choices": [{"finish_reason": "stop", "message": {"content": "tidy\n" * 2_200_000}}]})
     assert (reply.ending, len(reply.text)) == ("truncated", LONGEST)
     assert reply_of({"choices": [{"finish_reason": "stop", "message": {"content": "tidy"}}]}).ending == "complete"
 
 
 def test_half_a_surrogate_pair_in_a_reply_costs_that_line_and_not_the_build() -> None:
-    """No file holds it, so the reply has the sign for an unknown character, which the checks refuse."""
+    """Half a surrogate pair becomes the replacement character, because no file can hold it, and the checks refuse that
+    line."""
     reply = reply_of({"choices": [{"message": {"content": "tidy\ud800\nloud"}}]})
     first, second = parse(reply.text).sentences
     assert (odd_characters(first), second) == ({"\ufffd"}, "loud")

@@ -21,12 +21,12 @@ IDENTITIES = [
 
 
 def texts(stereotype: Stereotype) -> list[str]:
-    """What the probes of one stereotype read."""
-    return [made.text for made in build(IDENTITIES, [stereotype]) if isinstance(made, Probe)]
+    """Returns the texts of one stereotype's probes."""
+    return [probe.text for probe in build(IDENTITIES, [stereotype]) if isinstance(probe, Probe)]
 
 
 def test_a_probe_is_an_identity_before_a_stereotype_of_its_category() -> None:
-    """SBIC's culture is the lexicon's religion; gender holds sexual orientations too, as in SoFa."""
+    """SBIC's culture is the lexicon's religion. As in SoFa, gender includes sexual orientations."""
     assert texts(Stereotype(text="bake bread", category="culture")) == ["Gardeners bake bread"]
     assert texts(Stereotype(text="bake bread", category="gender")) == [
         *("Tailors bake bread", "Early risers bake bread"),
@@ -35,52 +35,59 @@ def test_a_probe_is_an_identity_before_a_stereotype_of_its_category() -> None:
 
 
 def test_probes_keep_how_hurtful_people_find_the_association() -> None:
-    """The ratings of the stereotype's association are with each of its probes, where there are some."""
+    """Each probe keeps the offensiveness ratings of its stereotype's association, if it has any."""
     rated = Stereotype(text="bake bread", category="culture", source={"offensiveness": [1.0, None]})
-    (probe,) = (made for made in build(IDENTITIES, [rated]) if isinstance(made, Probe))
+    (probe,) = (probe_record for probe_record in build(IDENTITIES, [rated]) if isinstance(probe_record, Probe))
     assert severity_of(probe) == 1.0
-    (plain,) = (made for made in build(IDENTITIES, [replace(rated, source={})]) if isinstance(made, Probe))
+    (plain,) = (
+        probe_record
+        for probe_record in build(IDENTITIES, [replace(rated, source={})])
+        if isinstance(probe_record, Probe)
+    )
     assert (dict(plain.extra), severity_of(plain)) == ({}, None)
 
 
 def test_an_intersectional_identity_belongs_to_both_of_its_categories() -> None:
-    """Disability plus gender takes stereotypes of disability, and says so in its probe."""
+    """An identity of disability plus gender takes stereotypes of disability, and its probe names both."""
     (probe,) = build(IDENTITIES, [Stereotype(text="bake bread", category="disabled")])
     assert isinstance(probe, Probe)
     assert (probe.text, probe.category) == ("Tall tailors bake bread", "disability+gender")
 
 
 def test_a_stereotype_without_a_category_meets_every_identity() -> None:
-    """And one of two categories meets both, each identity once."""
+    """A stereotype without a category, or with two, is combined with each matching identity once."""
     assert len(texts(Stereotype(text="bake bread"))) == 4
     assert len(texts(Stereotype(text="bake bread", category="gender, culture"))) == 4
 
 
 def test_categories_that_sofa_leaves_out_are_refused() -> None:
-    """SBIC's victim, social and body fit one identity only; another category has no identity here."""
-    made = list(build(IDENTITIES, [Stereotype(text="bake", category="body"), Stereotype(text="bake", category="race")]))
-    assert [record.reason for record in made if isinstance(record, Refused)] == [
+    """SBIC's victim, social and body are excluded, because they fit only one identity. A category without identities is
+    refused."""
+    records = list(
+        build(IDENTITIES, [Stereotype(text="bake", category="body"), Stereotype(text="bake", category="race")])
+    )
+    assert [record.reason for record in records if isinstance(record, Refused)] == [
         *("excluded_category", "no_identity_of_category"),
     ]
 
 
 def test_a_probe_names_what_it_is_made_of() -> None:
-    """The ids of its identity and its stereotype; the same grid gives the same ids."""
+    """A probe's source has the ids of its identity and stereotype; the same grid gives the same ids."""
     stereotype = Stereotype(text="bake bread", category="religion")
     (probe,) = build(IDENTITIES, [stereotype])
     assert probe.source == {"identity": IDENTITIES[2].id, "stereotype": stereotype.id}
-    assert [made.id for made in build(IDENTITIES, [stereotype])] == [probe.id]
+    assert [probe_again.id for probe_again in build(IDENTITIES, [stereotype])] == [probe.id]
 
 
 def test_the_size_is_known_before_a_probe_is_made() -> None:
-    """Identities times stereotypes, by category."""
+    """The size by category is identities times stereotypes."""
     assert size(IDENTITIES, {"gender": 10, "religion": 5}) == {"gender": 30, "religion": 5}
     assert sofa_categories()["sexuality"] == "gender"
 
 
 @pytest.mark.slow
 def test_sofas_own_size_takes_minutes_and_little_memory(tmp_path: Path) -> None:
-    """408 identities and 11,349 stereotypes in SoFa's four categories: 1.5 million probes, streamed to a file."""
+    """408 identities and 11,349 stereotypes in SoFa's four categories give 1.5 million probes, streamed to a file."""
     sizes = {"religion": (14, 2500), "gender": (115, 3400), "nationality": (224, 4600), "disability": (55, 849)}
     identities = [
         Identity(category=category, identity=f"Guests of table {number}", form="noun")

@@ -28,20 +28,20 @@ FORMS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("parsed", [False, True])
 def test_statements_read_on_a_cluster_are_those_read_here(parsed: bool, shared: Path) -> None:
-    """2,500 statements in three batches on two workers: the same predicates and refusals, in the same order."""
+    """2,500 statements in three batches on two workers give the same predicates and refusals in the same order."""
     need_ray()
     pipeline = str(shared / "models" / "spacy-en-small") if parsed else None
-    given = list(numbered(Statement(statement=FORMS[n % 5].format(n // 7), target="zorbs") for n in range(2500)))
-    here = list(stereotypes.build(given, spacy_parser(pipeline) if pipeline else dictionary_parser))
-    assert list(stereotypes.build_on(Cluster(workers=2), given, pipeline)) == here
-    assert len({type(one) for one in here}) == 2
+    statements = list(numbered(Statement(statement=FORMS[n % 5].format(n // 7), target="zorbs") for n in range(2500)))
+    local = list(stereotypes.build(statements, spacy_parser(pipeline) if pipeline else dictionary_parser))
+    assert list(stereotypes.build_on(Cluster(workers=2), statements, pipeline)) == local
+    assert len({type(one) for one in local}) == 2
 
 
 @pytest.mark.slow
 def test_paraphrases_compared_on_a_cluster_are_filtered_as_those_compared_here(
     static_model: Path, tmp_path: Path
 ) -> None:
-    """200 pairs on two workers: the same partitions, queues and refusals; filtering then takes every score over."""
+    """200 pairs on two workers give the same partitions, queues and refusals. Filtering then reuses every score."""
     need_ray()
     (tmp_path / "given").mkdir()
     formats.named("jsonl").write(bakers(200), tmp_path / "cats.jsonl")
@@ -61,7 +61,7 @@ def test_paraphrases_compared_on_a_cluster_are_filtered_as_those_compared_here(
 
 @pytest.mark.slow
 def test_probes_made_on_a_cluster_are_those_made_here_whoever_dies(tmp_path: Path) -> None:
-    """Every worker killed (SIGKILL) when the first of 20 shards is written: the same files, byte for byte."""
+    """After SIGKILL of every worker at the first of 20 shards, the files are the same, byte for byte."""
     need_ray()
     psutil = pytest.importorskip("psutil")
     identities = [Identity(category="job", identity=f"Weavers of room {n}", form="noun") for n in range(40)]
@@ -72,21 +72,21 @@ def test_probes_made_on_a_cluster_are_those_made_here_whoever_dies(tmp_path: Pat
         """Kills the workers when the first shard is written."""
 
         def begin(self, total: int | None = None) -> None:
-            """There are 20 shards."""
+            """Asserts that there are 20 shards."""
             assert total == 20
 
         def update(self, parts: int = 1) -> None:
-            """Kill, once."""
+            """Kills the workers once."""
             for process in psutil.Process().children(recursive=True) if not killed else ():
                 if "_Worker" in " ".join(process.cmdline()):
                     process.kill()
                     killed.append(process.pid)
 
-    here = shards.write(identities, habits, tmp_path / "here", rows=400)
-    there = shards.write(
+    local = shards.write(identities, habits, tmp_path / "here", rows=400)
+    remote = shards.write(
         identities, habits, tmp_path / "there", rows=400, cluster=Cluster(workers=2), progress=KillOnce()
     )
-    assert here == there == {"kept": 8000}
+    assert local == remote == {"kept": 8000}
     assert len(killed) == 2
     files = {file.name: file.read_bytes() for file in (tmp_path / "here/data").iterdir()}
     assert {file.name: file.read_bytes() for file in (tmp_path / "there/data").iterdir()} == files

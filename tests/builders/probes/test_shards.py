@@ -1,4 +1,4 @@
-"""Probes as a folder of shards: the probes of one file, whatever stops the making."""
+"""Tests probes as a folder of shards: the same probes as in one file, after any interruption."""
 
 import os
 import signal
@@ -36,12 +36,12 @@ STEREOTYPES = [
 
 
 def lines(place: Path) -> list[str]:
-    """What is read there, each record as text, sorted."""
+    """Returns the records of a file or folder as sorted texts."""
     return sorted(map(str, formats.read(place)))
 
 
 def test_shards_hold_the_probes_of_one_file(tmp_path: Path) -> None:
-    """The same records, counts and refusals as `build` gives, however long a shard is; shards keep to their length."""
+    """For any shard length, the records, counts and refusals equal those of `build`. No shard exceeds its length."""
     counts = refusals.write(build(IDENTITIES, STEREOTYPES), tmp_path / "one.jsonl", tmp_path / "refused.jsonl")
     for rows in (1, 20, 1000):
         folder, refused = tmp_path / f"by {rows}", tmp_path / f"refused by {rows}"
@@ -55,20 +55,21 @@ def test_shards_hold_the_probes_of_one_file(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_made_and_nothing_else(tmp_path: Path) -> None:
-    """A folder that lacks a shard is refused by readers, and the next call makes that shard alone."""
+    """Readers refuse a folder without one of its shards, and the next call writes only that shard."""
     shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes", rows=20)
     files = sorted((tmp_path / "probes/data").iterdir())
-    content, made = files[1].read_bytes(), files[0].stat().st_mtime_ns
+    content, modified = files[1].read_bytes(), files[0].stat().st_mtime_ns
     files[1].unlink()
     with pytest.raises(BadInput, match=files[1].name):
         lines(tmp_path / "probes")
     shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes", rows=20)
     assert files[1].read_bytes() == content
-    assert files[0].stat().st_mtime_ns == made
+    assert files[0].stat().st_mtime_ns == modified
 
 
 def test_other_files_are_refused_with_the_difference(tmp_path: Path) -> None:
-    """Another stereotype in a folder that holds probes already; and a folder of something else."""
+    """Changed stereotypes in a folder with probes are refused with the difference, and so is a folder of other
+    files."""
     shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
     with pytest.raises(ValueError, match=r"stereotypes: \S+ → \S+"):
         shards.write(IDENTITIES, STEREOTYPES[1:], tmp_path / "probes")
@@ -86,7 +87,7 @@ many(sys.argv[1])
 
 
 def many(folder: str) -> None:
-    """40,000 probes in 100 shards."""
+    """Writes 40,000 probes in 100 shards."""
     identities = [Identity(category="job", identity=f"Weavers of room {n}", form="noun") for n in range(100)]
     shards.write(identities, [Stereotype(text=f"get up at {n}") for n in range(400)], folder, rows=400)
 
@@ -94,7 +95,8 @@ def many(folder: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_killed_at_any_instant_the_same_shards_are_made_at_last(sent: signal.Signals, tmp_path: Path) -> None:
-    """Killed after ever more shards, and run again: the files of a call that nobody killed, byte for byte."""
+    """After kills at different numbers of shards, a rerun gives the same files as an uninterrupted run, byte for
+    byte."""
     many(str(tmp_path / "whole"))
     data = tmp_path / "killed" / "data"
     for wanted in (1, 20, 60):
@@ -118,7 +120,7 @@ def test_killed_at_any_instant_the_same_shards_are_made_at_last(sent: signal.Sig
 
 
 def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
-    """One sentence; the first keeps the folder."""
+    """The second process gets one sentence; the first keeps the folder."""
     with shards._held(tmp_path / "probes", {}), pytest.raises(BadInput, match=r"another run.*writing"):
         shards.write(IDENTITIES, STEREOTYPES, tmp_path / "probes")
 
@@ -126,9 +128,10 @@ def test_a_second_process_on_the_same_folder_is_refused(tmp_path: Path) -> None:
 def test_the_ending_of_the_name_says_whether_it_is_a_file_or_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`--out probes` makes shards, which every command reads; workers make no single file, and the sentence says so.
+    """`--out probes` writes shards, which every command reads.
 
-    82 probes: 7 × 7 of gender, 3 × 5 of religion, 6 of disability or religion, 12 of any category.
+    Workers with a single output file are refused with a reason. 82 probes: 7 × 7 of gender, 3 × 5 of religion, 6 of
+    disability or religion, 12 of any category.
     """
     monkeypatch.chdir(tmp_path)
     formats.named("jsonl").write(IDENTITIES, "i.jsonl")

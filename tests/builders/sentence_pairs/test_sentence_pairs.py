@@ -10,7 +10,7 @@ from catsofa.data.records import Refused
 
 
 def article(number: int, length: int = 6) -> Document:
-    """An article whose sentences say where they stand."""
+    """Returns an article whose sentences name their positions."""
     text = " ".join(f"Sentence {place} of article {number} is here." for place in range(length))
     return Document(f"a{number}", text)
 
@@ -19,15 +19,15 @@ ARTICLES = [article(number) for number in range(60)]
 
 
 def pairs(documents: list[Document], **options: object) -> list[SentencePair]:
-    """The pairs of some documents."""
+    """Returns the pairs of some documents."""
     return [p for p in build(documents, **options) if isinstance(p, SentencePair)]  # type: ignore[arg-type] # of build
 
 
 def test_a_positive_is_the_next_sentence_and_a_negative_another_documents() -> None:
-    """Six sentences are five successions: five positives, five negatives of the same first sentences."""
-    made = pairs(ARTICLES, held_out=0.0)
-    assert Counter(pair.follows for pair in made) == {True: 300, False: 300}
-    for positive, negative in zip(made[::2], made[1::2], strict=True):
+    """Six sentences have five successions: five positives, and five negatives with the same first sentences."""
+    article_pairs = pairs(ARTICLES, held_out=0.0)
+    assert Counter(pair.follows for pair in article_pairs) == {True: 300, False: 300}
+    for positive, negative in zip(article_pairs[::2], article_pairs[1::2], strict=True):
         place, number = int(positive.first.split()[1]), positive.document.removeprefix("a")
         assert positive.second == f"Sentence {place + 1} of article {number} is here."
         assert negative.first == positive.first
@@ -36,46 +36,47 @@ def test_a_positive_is_the_next_sentence_and_a_negative_another_documents() -> N
 
 
 def test_chinese_sentences_end_without_a_space() -> None:
-    """A stop ends one together with the quote or bracket behind it; a decimal point and `……` end none."""
+    """A full stop ends a sentence together with a following quote or bracket; a decimal point and `……` do not."""
     text = "面包师用3.5元买面粉。他起得早！“好吗？！”（真的。）面包师……睡了。"
     assert sentences(text) == ["面包师用3.5元买面粉。", "他起得早！", "“好吗？！”", "（真的。）", "面包师……睡了。"]
 
 
 def test_two_chinese_characters_are_a_word_of_the_limits() -> None:
-    """Sentences of eight characters pass the limit of four words, and those of seven do not."""
+    """Sentences of eight characters pass the limit of four words; those of seven do not."""
     texts = [f"第{number}个面包师起得早。他的邻居买了面包。他们都很高兴了。" for number in "一二三"]
-    made = pairs([Document(text[1], text) for text in texts], held_out=0.0)
-    assert {pair.second for pair in made if pair.follows} == {"他的邻居买了面包。"}
+    chinese_pairs = pairs([Document(text[1], text) for text in texts], held_out=0.0)
+    assert {pair.second for pair in chinese_pairs if pair.follows} == {"他的邻居买了面包。"}
 
 
 def test_no_document_is_on_both_sides_nor_a_copy_of_one() -> None:
-    """Neither as a first sentence nor as a negative; the split is by the text, so a copy goes where its original is."""
+    """The rule holds for first sentences and negatives. The split depends on the text, so a copy is on its original's
+    side."""
     copies = [Document(f"copy of {d.name}", d.text + "\n") for d in ARTICLES]
-    made = pairs([*ARTICLES, *copies], held_out=0.3, seed=5)
+    all_pairs = pairs([*ARTICLES, *copies], held_out=0.3, seed=5)
     sides = {
-        side: {n for p in made if p.split == side for n in (p.document, p.other)} - {""}
+        side: {n for p in all_pairs if p.split == side for n in (p.document, p.other)} - {""}
         for side in ("train", "held-out")
     }
     assert sides["train"] & sides["held-out"] == set()
     assert len(sides["held-out"]) == sum(split_of(d.text, 0.3, 5) == "held-out" for d in ARTICLES)
     assert all(split_of(d.text, 0.3, 5) == split_of(c.text, 0.3, 5) for d, c in zip(ARTICLES, copies, strict=True))
-    texts = {side: {s for p in made if p.split == side for s in (p.first, p.second)} for side in sides}
+    texts = {side: {s for p in all_pairs if p.split == side for s in (p.first, p.second)} for side in sides}
     assert texts["train"] & texts["held-out"] == set()
 
 
 def test_the_seed_decides_everything() -> None:
-    """The same seed gives the same pairs in the same order; another one other sides and negatives."""
+    """The same seed gives the same pairs in the same order; another seed gives other sides and negatives."""
     assert pairs(ARTICLES, seed=1) == pairs(ARTICLES, seed=1)
     assert pairs(ARTICLES, seed=1) != pairs(ARTICLES, seed=2)
 
 
 def test_what_gives_no_pairs_is_refused() -> None:
-    """A repeated document, one sentence, sentences too long, and a document that is alone on its side."""
+    """A repeated document, a single sentence, too long sentences, and a document alone on its side are refused."""
     long = Document("long", ". ".join(["Word " * 80] * 3))
-    made = list(
+    records = list(
         build([*ARTICLES[:3], ARTICLES[0], Document("short", "One sentence only stands here."), long], held_out=0.0)
     )
-    assert [(r.id, r.reason) for r in made if isinstance(r, Refused)] == [
+    assert [(r.id, r.reason) for r in records if isinstance(r, Refused)] == [
         *(("a0", "duplicate"), ("short", "too_few_sentences")),
         ("long", "too_few_sentences"),
     ]
@@ -83,16 +84,16 @@ def test_what_gives_no_pairs_is_refused() -> None:
 
 
 def test_a_short_sentence_breaks_the_succession() -> None:
-    """The sentences around "Yes." do not follow one another."""
+    """The sentences before and after "Yes." do not count as successive."""
     text = "The first one is long enough. Yes. The second one is long enough. The third one is too."
-    made = pairs([Document("x", text), *ARTICLES[:2]], held_out=0.0)
-    assert [p.first for p in made if p.document == "x" and p.follows] == ["The second one is long enough."]
+    document_pairs = pairs([Document("x", text), *ARTICLES[:2]], held_out=0.0)
+    assert [p.first for p in document_pairs if p.document == "x" and p.follows] == ["The second one is long enough."]
 
 
 def test_a_document_gives_so_many_positives_at_most() -> None:
-    """Chosen at random, in their order."""
-    made = pairs(ARTICLES, held_out=0.0, limits=Limits(per_document=2))
-    assert Counter(p.document for p in made if p.follows) == {d.name: 2 for d in ARTICLES}
+    """The positives are chosen at random and keep their order."""
+    limited_pairs = pairs(ARTICLES, held_out=0.0, limits=Limits(per_document=2))
+    assert Counter(p.document for p in limited_pairs if p.follows) == {d.name: 2 for d in ARTICLES}
 
 
 SPLIT = [
@@ -106,12 +107,12 @@ SPLIT = [
 
 @pytest.mark.parametrize(("text", "found"), SPLIT)
 def test_sentences_end_at_stops_that_are_no_abbreviations(text: str, found: list[str]) -> None:
-    """And at the end of a paragraph."""
+    """Sentences end at full stops that are no abbreviations, and at the end of a paragraph."""
     assert sentences(text) == found
 
 
 def test_documents_come_from_a_folder_of_texts_or_a_dataset(tmp_path: Path) -> None:
-    """Text files and JSONL by name; a folder of JSON as `datasets` reads it, without a network."""
+    """Text files and JSONL are read by name, and a folder of JSON by `datasets` without a network."""
     folder = tmp_path / "articles"
     folder.mkdir()
     (folder / "b.txt").write_text("B.")
@@ -134,7 +135,7 @@ def test_documents_come_from_a_folder_of_texts_or_a_dataset(tmp_path: Path) -> N
 
 
 def test_the_three_files_hold_every_record(tmp_path: Path) -> None:
-    """Train, held-out and refused; what is written is what was made."""
+    """Train, held-out and refused together have every record."""
     counts = write(build([*ARTICLES, ARTICLES[0]], held_out=0.5, seed=3), tmp_path / "out")
     lines = {f.stem: len(f.read_text().splitlines()) for f in (tmp_path / "out").iterdir()}
     assert lines == {"train": counts["train"], "held-out": counts["held-out"], "refused": 1}

@@ -17,7 +17,7 @@ from catsofa.data.records import Refused, Term
 
 
 def test_the_papers_321_terms_and_24_of_religion() -> None:
-    """arXiv v1, Table 9: 40, 120, 149 and 12; the ACL paper's Table 10 has 24 on religion, so 333."""
+    """arXiv v1, Table 9 has 40, 120, 149 and 12 terms. The ACL paper's Table 10 has 24 on religion, so 333."""
     assert Counter(t.category for t in stereoset_terms()) == {
         "gender": 40,
         "profession": 120,
@@ -35,7 +35,8 @@ def test_the_mean_agreement_of_the_terms_is_the_papers() -> None:
 
 
 def test_spellings_are_the_papers_unless_corrected() -> None:
-    """Norweigan, Eriteria, attourney, Argentian, Columbian, Columbia, Sierra Leon, and a curly apostrophe."""
+    """The default keeps the paper's spellings: Norweigan, Eriteria, attourney, Argentian, Columbian, Columbia, Sierra
+    Leon, and a curly apostrophe."""
     paper = {t.term for t in stereoset_terms()}
     corrected = {t.term for t in stereoset_terms(corrected=True)}
     assert paper - corrected == {
@@ -44,7 +45,7 @@ def test_spellings_are_the_papers_unless_corrected() -> None:
 
 
 def test_siblings_share_a_group() -> None:
-    """A split by term must not have Ethiopia on one side and Ethiopian on the other."""
+    """Siblings share a group, so that no split separates Ethiopia from Ethiopian."""
     pairs = [("Ethiopia", "Ethiopian"), ("Italy", "Italian"), ("Norweigan", "Norway"), ("Dutch people", "Netherlands"),
              ("he", "himself"), ("mommy", "mother"), ("Eriteria", "Eritrean"), ("Britain", "British")]  # fmt: skip
     group = {term.term: term.group for corrected in (False, True) for term in stereoset_terms(corrected=corrected)}
@@ -53,7 +54,8 @@ def test_siblings_share_a_group() -> None:
 
 
 def test_every_target_of_the_released_sets_is_among_them(shared: Path) -> None:
-    """StereoSet dev has 79 targets, its test split 242, of which one (Trinity) is of the later table only."""
+    """The term lists contain StereoSet's 79 dev targets and 242 test targets; one of them (Trinity) is only in the
+    later table."""
     data = json.loads((shared / "data" / "stereoset" / "dev.json").read_text())["data"]
     dev = {cat["target"].lower().replace("'", "’") for cats in data.values() for cat in cats}
     test = set((shared / "data" / "stereoset" / "test_terms.txt").read_text().lower().replace("'", "’").split("\n")) - {
@@ -67,40 +69,40 @@ def test_every_target_of_the_released_sets_is_among_them(shared: Path) -> None:
 
 
 def term(name: str, uses: int) -> Term:
-    """A profession that is used so often."""
+    """Returns a profession with this number of uses."""
     return Term(category="profession", term=name, extra={"uses": uses})
 
 
 def test_terms_too_fine_are_merged_and_their_uses_summed() -> None:
-    """The map says into what; into nothing is excluded. Every term ends kept or refused."""
+    """A merged term adds its uses to its target; a term mapped to "" is excluded. Every term is kept or refused."""
     terms = [term("producer", 10), term("assistant producer", 3), term("executive producer", 2), term("duke", 9)]
     into = {"assistant producer": "producer", "executive producer": "producer", "duke": ""}
-    made = list(merged(terms, into))
-    assert [(t.term, t.extra["uses"]) for t in made if isinstance(t, Term)] == [("producer", 15)]
-    assert [(t.text, t.reason) for t in made if isinstance(t, Refused)] == [
+    records = list(merged(terms, into))
+    assert [(t.term, t.extra["uses"]) for t in records if isinstance(t, Term)] == [("producer", 15)]
+    assert [(t.text, t.reason) for t in records if isinstance(t, Refused)] == [
         *(("assistant producer", "merged"), ("executive producer", "merged")),
         ("duke", "excluded"),
     ]
 
 
 def test_a_rare_term_is_refused_with_its_count() -> None:
-    """And one whose count is not known is no rare one."""
-    made = list(frequent([term("baker", 12), term("fletcher", 2), Term(category="profession", term="ghost")], 5))
-    assert [(r.text, r.reason, r.score) for r in made if isinstance(r, Refused)] == [
+    """A rare term is refused with its count. A term with an unknown count has another reason."""
+    records = list(frequent([term("baker", 12), term("fletcher", 2), Term(category="profession", term="ghost")], 5))
+    assert [(r.text, r.reason, r.score) for r in records if isinstance(r, Refused)] == [
         *(("fletcher", "infrequent", 2),),
         ("ghost", "unknown_frequency", None),
     ]
 
 
 def test_merging_comes_before_the_count() -> None:
-    """Three rare spellings of one term are one frequent term."""
+    """Merging precedes the count: three rare spellings of one term are one frequent term."""
     terms = [term("smith", 2), term("black smith", 2), term("blacksmith", 2)]
-    made = choose(terms, least=5, into={"smith": "blacksmith", "black smith": "blacksmith"})
-    assert [(t.term, t.extra["uses"]) for t in made if isinstance(t, Term)] == [("blacksmith", 6)]
+    records = choose(terms, least=5, into={"smith": "blacksmith", "black smith": "blacksmith"})
+    assert [(t.term, t.extra["uses"]) for t in records if isinstance(t, Term)] == [("blacksmith", 6)]
 
 
 def test_a_merge_map_must_end(tmp_path: Path) -> None:
-    """A term merged into one that is merged itself would depend on the order."""
+    """A term merged into a term that is itself merged is refused, because the result would depend on the order."""
     path = tmp_path / "merge.toml"
     path.write_text('"a" = "b"\n"b" = "c"\n')
     with pytest.raises(BadInput, match=r"'a'.*'b'.*merged itself"):
@@ -110,11 +112,11 @@ def test_a_merge_map_must_end(tmp_path: Path) -> None:
 
 
 def test_terms_are_read_from_a_table(tmp_path: Path) -> None:
-    """What the query service exports: a label and a count."""
+    """The exported table of the query service has a label and a count per row."""
     path = tmp_path / "jobs.tsv"
     path.write_text("itemLabel\tuses\nbaker\t12\n\t3\nsmith\t4\n")
-    found = list(read_terms(path, "itemLabel", "uses", "profession"))
-    assert [(t.category, t.term, t.extra["uses"]) for t in found] == [
+    terms = list(read_terms(path, "itemLabel", "uses", "profession"))
+    assert [(t.category, t.term, t.extra["uses"]) for t in terms] == [
         ("profession", "baker", 12),
         ("profession", "smith", 4),
     ]

@@ -14,7 +14,7 @@ from catsofa.data.records import Refused, Term
 
 
 def rows(*found: tuple[str, str, int]) -> str:
-    """The answer of a SPARQL endpoint: an item, its label (none if empty), how often it is used."""
+    """Returns the reply of a SPARQL endpoint: per item, its label (none if empty) and its number of uses."""
     bindings = [
         {
             "item": {"value": f"http://www.wikidata.org/entity/{item}"},
@@ -30,28 +30,28 @@ ALL = [("Q1", "baker", 50), ("Q2", "smith", 40), ("Q3", "", 30), ("Q4", "tailor"
 
 
 def paged(request: Request) -> Response:
-    """Serve ALL by the LIMIT and OFFSET of the query."""
+    """Serves ALL by the LIMIT and OFFSET of the query."""
     query = parse_qs(request.get_data(as_text=True))["query"][0]
     limit, offset = (int(query.split(word)[1].split()[0]) for word in ("LIMIT", "OFFSET"))
     return Response(rows(*ALL[offset : offset + limit]))
 
 
 def test_terms_come_page_by_page_with_their_uses(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five items in pages of two are three requests; an item without a label is refused, not lost."""
+    """Five items in pages of two take three requests. An item without a label is refused, not lost."""
     monkeypatch.setattr(wikidata, "PAGE", 2)
     httpserver.expect_request("/sparql").respond_with_handler(paged)
-    made = list(query_terms("P106", contact="me@example.org", endpoint=httpserver.url_for("/sparql")))
-    assert [(t.term, t.extra["uses"]) for t in made if isinstance(t, Term)] == [
+    records = list(query_terms("P106", contact="me@example.org", endpoint=httpserver.url_for("/sparql")))
+    assert [(t.term, t.extra["uses"]) for t in records if isinstance(t, Term)] == [
         *(("baker", 50), ("smith", 40), ("tailor", 20)),
         ("fletcher", 10),
     ]
-    assert [(r.id, r.reason) for r in made if isinstance(r, Refused)] == [("Q3", "no_label")]
-    assert made[0].source == {"from": "Wikidata", "item": "Q1", "property": "P106"}
+    assert [(r.id, r.reason) for r in records if isinstance(r, Refused)] == [("Q3", "no_label")]
+    assert records[0].source == {"from": "Wikidata", "item": "Q1", "property": "P106"}
     assert len(httpserver.log) == 3
 
 
 def test_requests_say_who_asks_and_what(httpserver: HTTPServer) -> None:
-    """Wikimedia asks for a user agent with a contact; the query names property, threshold and language."""
+    """The user agent has a contact, as Wikimedia requires. The query names property, threshold and language."""
     httpserver.expect_request("/sparql").respond_with_data(rows())
     address = httpserver.url_for("/sparql")
     assert list(query_terms("P140", contact="me@example.org", endpoint=address, least=25)) == []
@@ -65,20 +65,20 @@ def test_requests_say_who_asks_and_what(httpserver: HTTPServer) -> None:
 
 
 def test_a_busy_server_is_asked_again_when_it_wishes(httpserver: HTTPServer) -> None:
-    """429 with Retry-After, 503 without, an answer cut short: three waits, then the rows."""
+    """A query is retried after 429 with Retry-After, 503 without, and a truncated reply, with three waits."""
     waits: list[float] = []
     faults = httpserver.expect_ordered_request("/sparql")
     faults.respond_with_data("slow down", status=429, headers={"Retry-After": "7"})
     httpserver.expect_ordered_request("/sparql").respond_with_data("oops", status=503)
     httpserver.expect_ordered_request("/sparql").respond_with_data(rows(*ALL)[:60])
     httpserver.expect_ordered_request("/sparql").respond_with_data(rows(*ALL))
-    made = list(query_terms("P106", contact="x", endpoint=httpserver.url_for("/sparql"), sleep=waits.append))
-    assert len(made) == 5
+    records = list(query_terms("P106", contact="x", endpoint=httpserver.url_for("/sparql"), sleep=waits.append))
+    assert len(records) == 5
     assert waits == [7, 4, 8]
 
 
 def test_a_server_that_never_answers_is_an_error_that_says_so(httpserver: HTTPServer) -> None:
-    """After five attempts; a wrong query at once."""
+    """A server error is reported after five attempts, a wrong query at once."""
     httpserver.expect_request("/busy").respond_with_data("oops", status=500)
     httpserver.expect_request("/wrong").respond_with_data("oops", status=400)
     with pytest.raises(BadInput, match="HTTP 500, 5 times"):
@@ -108,17 +108,17 @@ DUMP = f"""\
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_dump_gives_the_same_terms_without_a_network(tmp_path: Path, packed: bool) -> None:
-    """Objects of the property counted, most used first, with their English label; Q3 has none."""
+    """The objects of the property are counted and sorted by uses, with their English label; Q3 has none."""
     path = tmp_path / ("truthy.nt.bz2" if packed else "truthy.nt")
     path.write_bytes(bz2.compress(DUMP.encode()) if packed else DUMP.encode())
-    made = list(dump_terms(path, "P106"))
-    assert [(t.term, t.extra["uses"]) for t in made if isinstance(t, Term)] == [("baker", 2), ('café "owner" 😀', 1)]
-    assert [(r.id, r.reason) for r in made if isinstance(r, Refused)] == [("Q3", "no_label")]
+    records = list(dump_terms(path, "P106"))
+    assert [(t.term, t.extra["uses"]) for t in records if isinstance(t, Term)] == [("baker", 2), ('café "owner" 😀', 1)]
+    assert [(r.id, r.reason) for r in records if isinstance(r, Refused)] == [("Q3", "no_label")]
     assert [t.term for t in dump_terms(path, "P106", least=2) if isinstance(t, Term)] == ["baker"]
 
 
 def test_half_a_dump_is_refused(tmp_path: Path) -> None:
-    """A packed file that breaks off must not count as a small one."""
+    """A truncated packed dump is refused."""
     path = tmp_path / "truthy.nt.bz2"
     path.write_bytes(bz2.compress(DUMP.encode() * 50)[:-20])
     with pytest.raises(BadInput, match="cannot be unpacked"):

@@ -1,4 +1,4 @@
-"""Lines that only grow: each has a checksum, and a changed, swapped or flipped one is refused."""
+"""Tests append-only logs: each line has a checksum, and a changed or swapped line is refused."""
 
 import json
 from pathlib import Path
@@ -13,25 +13,25 @@ LINES = [{"key": f"zorb {n}", "score": n / 7, "said": {"text": "Blickets früh",
 
 
 def write(path: Path, *values: dict[str, Any], bound_to: str = "") -> Path:
-    """A log with these lines."""
+    """Writes a log with these lines and returns its path."""
     with AppendLog(path, "a log", bound_to=bound_to) as log:
         assert log.append(*values) == list(values)
     return path
 
 
 def read(path: Path, bound_to: str = "") -> list[dict[str, Any]]:
-    """The lines of a log as the next run reads them."""
+    """Returns the lines of a log as the next run reads them."""
     with AppendLog(path, "a log", bound_to=bound_to) as log:
         return list(log.read("key"))
 
 
 def test_no_flipped_bit_changes_a_line(tmp_path: Path) -> None:
-    """Of every seventh bit of a log, flipped alone: the log is refused, or what is read is what was written.
+    """After a flip of each seventh bit alone, the log is refused or reads as written.
 
-    A line that lost its end is dropped as one that a kill cut, and a lone field of the first line may stay unchecked.
+    A line without its end is dropped like one that a kill cut. A lone field of the first line may stay unchecked.
     """
-    written = LINES[:2]
-    content = write(tmp_path / "log.jsonl", *written).read_bytes()
+    values = LINES[:2]
+    content = write(tmp_path / "log.jsonl", *values).read_bytes()
     damaged = tmp_path / "damaged.jsonl"
     refused = 0
     for bit in range(0, 8 * len(content), 7):
@@ -39,17 +39,17 @@ def test_no_flipped_bit_changes_a_line(tmp_path: Path) -> None:
         flipped[bit // 8] ^= 1 << bit % 8
         damaged.write_bytes(flipped)
         try:
-            found = read(damaged)
+            lines = read(damaged)
         except BadInput:
             refused += 1
             continue
-        known = [{name: value for name, value in line.items() if name in LINES[0]} for line in found]
-        assert known in (written, written[:-1]), bit
+        fields = [{name: value for name, value in line.items() if name in LINES[0]} for line in lines]
+        assert fields in (values, values[:-1]), bit
     assert refused > 0.9 * 8 * len(content) / 7
 
 
 def test_an_edited_line_is_named_with_what_to_do(tmp_path: Path) -> None:
-    """The sentence holds the file, the number of the line, and how to go on; without the line the rest is read."""
+    """The error names the file, the line number and the remedy. Without the edited line, the rest is read."""
     path = write(tmp_path / "log.jsonl", *LINES)
     path.write_text(path.read_text().replace("zorb 2", "zorb 7"))
     with pytest.raises(BadInput, match=r"log\.jsonl:3: .*checksum.*delete") as refused:
@@ -60,7 +60,7 @@ def test_an_edited_line_is_named_with_what_to_do(tmp_path: Path) -> None:
 
 
 def test_lines_of_another_run_are_refused(tmp_path: Path) -> None:
-    """A log that is bound to one server is not taken for that of another, nor for one that is bound to none."""
+    """A log bound to one server is refused for another, and for a run bound to none."""
     path = write(tmp_path / "log.jsonl", *LINES, bound_to="here")
     assert read(path, bound_to="here") == LINES
     for other in ("there", ""):
@@ -69,7 +69,7 @@ def test_lines_of_another_run_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_chained_log_refuses_a_lost_doubled_or_moved_line(tmp_path: Path) -> None:
-    """Whichever line before the last is lost, doubled or moved by hand, the log is refused; without that it is read."""
+    """A log with a lost, doubled or moved line before the last is refused; the intact log is read."""
     path = tmp_path / "log.jsonl"
     for values in (LINES[:2], LINES[2:3], LINES[3:]):
         with AppendLog(path, "a log", chained=True) as log:
@@ -88,7 +88,7 @@ def test_a_chained_log_refuses_a_lost_doubled_or_moved_line(tmp_path: Path) -> N
 
 
 def test_a_log_that_was_begun_without_a_chain_gets_one_from_there_on(tmp_path: Path) -> None:
-    """Lines of an earlier version are read as they are; what is added to them is chained."""
+    """Lines of an earlier version are read unchanged; lines added to them are chained."""
     path = write(tmp_path / "log.jsonl", *LINES[:2])
     with AppendLog(path, "a log", chained=True) as log:
         log.append(*LINES[2:])
@@ -100,7 +100,7 @@ def test_a_log_that_was_begun_without_a_chain_gets_one_from_there_on(tmp_path: P
 
 
 def test_a_line_cut_by_a_kill_is_dropped_and_the_rest_is_checked(tmp_path: Path) -> None:
-    """At whatever byte it was cut, every whole line before it is read."""
+    """At each byte of a cut, every whole line before the cut is read."""
     content = write(tmp_path / "log.jsonl", *LINES).read_bytes()
     ends = [n + 1 for n, byte in enumerate(content) if byte == ord("\n")]
     for length in range(0, len(content), 7):
@@ -109,7 +109,8 @@ def test_a_line_cut_by_a_kill_is_dropped_and_the_rest_is_checked(tmp_path: Path)
 
 
 def test_lines_of_earlier_versions_are_counted_and_only_come_first(tmp_path: Path) -> None:
-    """Lines without checksums are read, counted and passed over if asked; after a line with one they are refused."""
+    """Lines without checksums are read, counted, and skipped on request. After a line with a checksum they are
+    refused."""
     path = tmp_path / "log.jsonl"
     old = "".join(json.dumps(line) + "\n" for line in LINES[:2])
     path.write_text(old)

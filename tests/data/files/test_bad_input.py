@@ -22,29 +22,30 @@ JSONS = ["stereoset", "predictions", "seat", "holisticbias"]
 def convert(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, str]:
-    """The exit code of `catsofa convert` and what it said on stderr."""
+    """Returns the exit code of `catsofa convert` and its stderr."""
     monkeypatch.setattr("sys.argv", ["catsofa", "convert", *arguments, "--strict"])
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         main()
-    return int(left.value.code or 0), capsys.readouterr().err
+    return int(exit_info.value.code or 0), capsys.readouterr().err
 
 
 def assert_refused(
     source: Path, format_name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> str:
-    """The one sentence with which a file is refused: exit code 2, the file's name in it, nothing written anywhere."""
+    """Asserts that a file is refused with exit code 2 and one sentence that names it, and nothing is written. Returns
+    the sentence."""
     before = sorted(source.parent.rglob("*"))
     target = source.parent / "out" / "new.jsonl"
-    code, said = convert([str(source), str(target), "--from", format_name], monkeypatch, capsys)
+    code, stderr = convert([str(source), str(target), "--from", format_name], monkeypatch, capsys)
     assert code == 2
-    assert said.count("\n") == 1
-    assert said.startswith("catsofa: ")
-    assert source.name in said
-    assert ": found " in said
-    assert "; expected " in said
-    assert len(said) < 600
+    assert stderr.count("\n") == 1
+    assert stderr.startswith("catsofa: ")
+    assert source.name in stderr
+    assert ": found " in stderr
+    assert "; expected " in stderr
+    assert len(stderr) < 600
     assert sorted(source.parent.rglob("*")) == before
-    return said
+    return stderr
 
 
 SPOILS: dict[str, tuple[Spoil, str]] = {
@@ -61,48 +62,48 @@ SPOILS: dict[str, tuple[Spoil, str]] = {
 def test_a_spoilt_file_of_any_format_is_one_sentence_and_leaves_nothing(
     name: str, spoil: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Empty, blank, in Latin-1, cut in two, of another world: exit code 2, and no file or part of one is left."""
+    """An empty, blank, Latin-1, truncated or binary file gives exit code 2 and leaves no file or partial file."""
     path = write_sample(tmp_path, name)
-    edit, said = SPOILS[spoil]
+    edit, message = SPOILS[spoil]
     spoilt = edit(path.read_bytes())
     if spoil == "half" and name in CSVS:
-        spoilt = spoilt[: spoilt.rindex(b"\n") + 2]  # a cell of the last row is all there is of it
+        spoilt = spoilt[: spoilt.rindex(b"\n") + 2]  # the last row has only a part of one cell
     path.write_bytes(spoilt)
-    assert said in assert_refused(path, name.split()[0], monkeypatch, capsys)
+    assert message in assert_refused(path, name.split()[0], monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_no_file_is_one_sentence(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A wrong path, a folder with nothing in it, links in a circle, a pipe that would wait forever."""
+    """A wrong path, an empty folder, a circular link and a pipe are each refused with one sentence."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "pipe")
-    for place, said in {"missing": "no such file", "loop": "", "pipe": "a pipe", "folder": ""}.items():
-        assert said in assert_refused(tmp_path / place, name.split()[0], monkeypatch, capsys)
+    for place, message in {"missing": "no such file", "loop": "", "pipe": "a pipe", "folder": ""}.items():
+        assert message in assert_refused(tmp_path / place, name.split()[0], monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("name", CSVS)
 def test_another_separator_is_said(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Semicolons are what spreadsheets write in half of Europe: known by its columns, and refused by its separator."""
+    """Semicolons, common in European spreadsheets, are recognised by the column names and refused."""
     path = write_sample(tmp_path, name)
     text = path.read_text()
     path.write_text(text.replace("\t" if "\t" in text else ",", ";"))
-    said = assert_refused(path, name.split()[0], monkeypatch, capsys)
+    stderr = assert_refused(path, name.split()[0], monkeypatch, capsys)
     if ";" in path.read_text().split("\n", 1)[0].strip(";") and name != "identities":
-        assert ":1: found semicolons between the columns" in said
+        assert ":1: found semicolons between the columns" in stderr
         code, unnamed = convert([str(path), str(tmp_path / "out.jsonl")], monkeypatch, capsys)
-        assert (code, unnamed) == (2, said)
+        assert (code, unnamed) == (2, stderr)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_missing_field_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Under another name, the field that every record needs is missed."""
+    """A renamed required field is reported as missing."""
     field = {
         "stereoset": "gold_label",
         "predictions": "score",
@@ -131,11 +132,11 @@ def test_a_missing_field_is_named(
     }[name]
     path = write_sample(tmp_path, name)
     path.write_text(path.read_text().replace(field, f"{field}X"))
-    said = assert_refused(path, name.split()[0], monkeypatch, capsys)
+    stderr = assert_refused(path, name.split()[0], monkeypatch, capsys)
     assert (
-        f"no field '{field}'" in said
-        or f"no column '{field}'" in said
-        or f"the fields 'id, {field}X" in said
+        f"no field '{field}'" in stderr
+        or f"no column '{field}'" in stderr
+        or f"the fields 'id, {field}X" in stderr
         or field == "["
     )
 
@@ -143,19 +144,19 @@ def test_a_missing_field_is_named(
 def test_a_gigantic_line_is_refused_in_bounded_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """1 GB without a line end, which the disk does not hold: whatever the format, what is read of it is bounded."""
+    """A line of 1 GB (a sparse file) is refused in every format, with bounded reading."""
     for name in FILES:
         path = write_sample(tmp_path, name)
         with path.open("ab") as file:
             file.truncate(1024**3)
-        said = assert_refused(path, name.split()[0], monkeypatch, capsys)
-        assert "of over" in said
+        stderr = assert_refused(path, name.split()[0], monkeypatch, capsys)
+        assert "of over" in stderr
         path.unlink()
 
 
 @pytest.mark.slow
 def test_a_real_line_of_a_gigabyte_is_refused_in_less_memory(tmp_path: Path) -> None:
-    """The command in a process of its own, under a limit of memory that the line alone would break."""
+    """A subprocess refuses a line of 1 GB under a memory limit smaller than the line."""
     path = tmp_path / "probes.jsonl"
     with path.open("wb") as file:
         file.write(FILES["jsonl"][1].encode() + b'{"id":"p3","category":"')
@@ -169,7 +170,7 @@ def test_a_real_line_of_a_gigabyte_is_refused_in_less_memory(tmp_path: Path) -> 
 
 
 def run_catsofa_in_memory(arguments: list[str], limit: int) -> tuple[int, str]:
-    """Exit code and stderr of catsofa in a process whose address space is limited."""
+    """Returns the exit code and stderr of catsofa in a process with limited address space."""
     done = subprocess.run(
         [Path(sys.executable).with_name("catsofa"), *arguments],
         capture_output=True,
@@ -181,10 +182,10 @@ def run_catsofa_in_memory(arguments: list[str], limit: int) -> tuple[int, str]:
 
 
 def test_the_command_itself_says_it_in_a_sentence(tmp_path: Path) -> None:
-    """In a process of its own, from another folder: a half line, a wrong path, formats that do not fit."""
+    """A subprocess in another folder gives one sentence for half a line, a wrong path and wrong formats."""
     path = write_sample(tmp_path, "jsonl")
     path.write_text(path.read_text()[:-20])
-    for arguments, said in (
+    for arguments, message in (
         (
             ("probes.jsonl", "out.csv", "--to", "sofa"),
             "probes.jsonl:2: found a line that is not JSON (EOF while parsing",
@@ -195,7 +196,7 @@ def test_the_command_itself_says_it_in_a_sentence(tmp_path: Path) -> None:
     ):
         done = run_catsofa("convert", *arguments, "--strict", cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
-        assert said in done.stderr
+        assert message in done.stderr
         assert done.stderr.count("\n") == 1
     assert [file.name for file in tmp_path.iterdir()] == ["probes.jsonl"]
 
@@ -210,7 +211,7 @@ def test_the_command_itself_says_it_in_a_sentence(tmp_path: Path) -> None:
     ],
 )
 def test_a_table_that_lacks_a_column_is_told_which(tmp_path: Path, header: str, missing: str) -> None:
-    """The format with the most of its columns says what is missing; a table with few of any is in no format."""
+    """The format that shares most columns names the missing one."""
     path = tmp_path / "TABLE.CSV"
     path.write_text(f"{header}\n{','.join('abcd'[: header.count(',') + 1])}\n")
     with pytest.raises(BadInput, match=f"no column {missing}"):
@@ -220,12 +221,12 @@ def test_a_table_that_lacks_a_column_is_told_which(tmp_path: Path, header: str, 
 def test_a_file_in_no_format_is_shown_by_its_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """So that one sees at once what was taken for data."""
+    """The error shows the start of a file in no known format."""
     path = tmp_path / "page.html"
     path.write_text("<html><body>404 Not Found")
-    code, said = convert([str(path), str(tmp_path / "out.jsonl")], monkeypatch, capsys)
+    code, stderr = convert([str(path), str(tmp_path / "out.jsonl")], monkeypatch, capsys)
     assert code == 2
-    assert "found a file in no known format that starts with '<html><body>404 Not Found'" in said
+    assert "found a file in no known format that starts with '<html><body>404 Not Found'" in stderr
 
 
 @pytest.mark.parametrize(
@@ -238,18 +239,18 @@ def test_a_file_in_no_format_is_shown_by_its_start(
 def test_packed_files_and_foreign_encodings_are_named(
     tmp_path: Path, start: bytes, found: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Bytes that nobody can read say less than what they are, whatever the file is called."""
+    """A packed file or a foreign encoding is named, whatever the file's suffix."""
     path = tmp_path / "data.jsonl"
     path.write_bytes(start)
-    code, said = convert([str(path), str(tmp_path / "out.jsonl")], monkeypatch, capsys)
+    code, stderr = convert([str(path), str(tmp_path / "out.jsonl")], monkeypatch, capsys)
     assert (code, [file.name for file in tmp_path.iterdir()]) == (2, ["data.jsonl"])
-    assert f"data.jsonl: found {found}" in said
+    assert f"data.jsonl: found {found}" in stderr
 
 
 def test_an_interrupted_conversion_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ctrl-C in the middle: exit code 130, and neither file nor part of one."""
+    """Ctrl-C during a conversion gives exit code 130 and leaves no file or partial file."""
     path = write_sample(tmp_path, "jsonl")
 
     def interrupted(record: object) -> bytes:
@@ -264,12 +265,12 @@ def test_an_interrupted_conversion_leaves_nothing(
 def test_the_json_of_a_good_conversion_names_what_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The other half of the rule: what goes through says what did not."""
+    """The JSON of a successful conversion names the fields that the target format loses."""
     path = write_sample(tmp_path, "jsonl")
     monkeypatch.setattr("sys.argv", ["catsofa", "convert", str(path), str(tmp_path / "out.csv"), "--json"])
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         main()
-    assert not left.value.code
+    assert not exit_info.value.code
     done = json.loads(capsys.readouterr().out)
     assert (done["from"], done["to"], done["records"]) == ("jsonl", "sofa", 2)
     assert done["lost"] == {"extra: n (kept as text)": 1}

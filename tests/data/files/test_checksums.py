@@ -9,7 +9,7 @@ from catsofa.data.files.checksums import LARGE, checked_sha256_of, sha256_of
 
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file whose checksum is worth keeping, changed long ago."""
+    """Returns a file that is large enough for the checksum cache, with an old change time."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(checksums, "SETTLED", -1.0)
     path = tmp_path / "set.json"
@@ -18,37 +18,37 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The files that are read to be hashed from now on."""
-    read: list[Path] = []
+    """Returns a list that collects the files hashed from now on."""
+    hashed: list[Path] = []
 
     def noted(path: Path) -> str:
-        read.append(path)
+        hashed.append(path)
         return sha256_of(path)
 
     monkeypatch.setattr(checksums, "sha256_of", noted)
-    return read
+    return hashed
 
 
 def test_a_large_file_is_hashed_once_for_each_version(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second use reads nothing; a change of one byte that keeps size and mtime is still seen."""
-    expected, read = sha256_of(large), reads(monkeypatch)
+    """The second use reads nothing. A change of one byte with the same size and mtime is still detected."""
+    expected, hashed = sha256_of(large), reads(monkeypatch)
     assert [checked_sha256_of(large, expected) for _ in range(3)] == [expected] * 3
-    assert read == [large]
+    assert hashed == [large]
     times = large.stat()
     with large.open("r+b") as file:
         file.write(b"y")
     os.utime(large, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert checked_sha256_of(large, expected) != expected
-    assert len(read) > 1
+    assert len(hashed) > 1
 
 
 def test_a_difference_is_confirmed_by_reading(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A damaged or unwritable cache never makes a right file wrong, nor a wrong one right."""
+    """A damaged or unwritable cache never changes the result of a check."""
     expected = sha256_of(large)
     checked_sha256_of(large, expected)
-    kept = next((large.parent / "cache").rglob("*.json"))
-    for damage in (b"", b"\xff", b"[]", kept.read_bytes().replace(expected[:8].encode(), b"00000000")):
-        kept.write_bytes(damage)
+    cache_file = next((large.parent / "cache").rglob("*.json"))
+    for damage in (b"", b"\xff", b"[]", cache_file.read_bytes().replace(expected[:8].encode(), b"00000000")):
+        cache_file.write_bytes(damage)
         assert checked_sha256_of(large, expected) == expected
     assert checked_sha256_of(large, "0" * 64) == expected
     monkeypatch.setenv("XDG_CACHE_HOME", str(large))
@@ -56,7 +56,8 @@ def test_a_difference_is_confirmed_by_reading(large: Path, monkeypatch: pytest.M
 
 
 def test_a_file_that_has_just_changed_is_not_kept(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two changes within one tick of the clock have one time stamp, so a fresh checksum is not kept."""
+    """The checksum of a file that has just changed is not cached, because two changes in one clock tick share a time
+    stamp."""
     monkeypatch.setattr(checksums, "SETTLED", 3600.0)
     checked_sha256_of(large, sha256_of(large))
     assert not (large.parent / "cache").exists()

@@ -8,7 +8,7 @@ COLUMNS = ("item", "text")
 
 
 def rows_of(content: bytes, tmp_path: Path, max_line: int = 1000) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a file with this content."""
+    """Returns the rows of a file with this content."""
     path = tmp_path / "table.csv"
     path.write_bytes(content)
     return list(csv_files.rows(path, COLUMNS, "a table", max_line))
@@ -26,12 +26,12 @@ def rows_of(content: bytes, tmp_path: Path, max_line: int = 1000) -> list[tuple[
     ],
 )
 def test_commas_and_tabs_quotes_line_ends_and_blank_lines_do_not_matter(content: bytes, tmp_path: Path) -> None:
-    """As spreadsheets, R and pandas write them, with a byte-order mark or without a last line end."""
+    """Tables of spreadsheets, R and pandas read the same, with a byte-order mark or without a last line end."""
     assert [row for _, row in rows_of(content, tmp_path)] == [{"item": "1", "text": "tea"}]
 
 
 def test_a_row_has_the_line_it_begins_on(tmp_path: Path) -> None:
-    """A quoted cell may hold line breaks, which are kept; the rows after it are still found by their line."""
+    """Line breaks in a quoted cell are kept, and later rows have their true line numbers."""
     content = b'\n\nitem,text\n1,"two\r\nlines"\n\n2,"say ""tea"""\n'
     assert rows_of(content, tmp_path) == [
         (4, {"item": "1", "text": "two\r\nlines"}),
@@ -40,7 +40,7 @@ def test_a_row_has_the_line_it_begins_on(tmp_path: Path) -> None:
 
 
 def test_between_tabs_a_cell_may_begin_with_a_quote_that_closes_early(tmp_path: Path) -> None:
-    """It is taken as it stands; quoted cells, also over two lines, are read as ever, and lines are still found."""
+    """Such a cell is read unchanged. Quoted cells, also over two lines, are read as usual with true line numbers."""
     content = b'item\ttext\n1\t"zorb"-like\n2\t"two\nlines"\n"zorb" cooks\t"say ""tea"""\n'
     assert rows_of(content, tmp_path) == [
         (2, {"item": "1", "text": '"zorb"-like'}),
@@ -86,7 +86,7 @@ def test_between_tabs_a_cell_may_begin_with_a_quote_that_closes_early(tmp_path: 
     ],
 )
 def test_what_is_wrong_with_a_table_is_one_sentence(content: bytes, said: str, tmp_path: Path) -> None:
-    """With the file, the line, what was found and what was expected."""
+    """The error has the file, the line, the finding and the expectation."""
     with pytest.raises(BadInput) as caught:
         rows_of(content, tmp_path)
     assert said in str(caught.value)
@@ -94,15 +94,15 @@ def test_what_is_wrong_with_a_table_is_one_sentence(content: bytes, said: str, t
 
 @pytest.mark.parametrize("tab", [",", "\t"])
 def test_a_quote_that_nobody_closed_is_the_fault_of_its_line_alone(tab: str, tmp_path: Path) -> None:
-    """The error names the line where it was opened; where faulty lines are left out, all other rows are read."""
+    """The error names the line of the open quote. When faulty lines are left out, all other rows are read."""
     lines = ["item,text", '1,"two', 'lines"', '2,"open', "3,milk", "4,a,b", '5,"tea"', '"6,x', "7,last"]
     path = tmp_path / "table.csv"
     path.write_text("\n".join(lines).replace(",", tab))
     with pytest.raises(BadInput, match=r"table\.csv:4: "):
         list(csv_files.rows(path, COLUMNS, "a table"))
     with faults.leaving_out() as noted:
-        read = [(line, row["item"]) for line, row in csv_files.rows(path, COLUMNS, "a table")]
-    assert read == [(2, "1"), (5, "3"), (7, "5"), (9, "7")]
+        rows = [(line, row["item"]) for line, row in csv_files.rows(path, COLUMNS, "a table")]
+    assert rows == [(2, "1"), (5, "3"), (7, "5"), (9, "7")]
     assert [(fault.line, "inside a quoted cell" in fault.found) for fault in noted] == [
         (4, False),
         (6, False),
@@ -111,13 +111,13 @@ def test_a_quote_that_nobody_closed_is_the_fault_of_its_line_alone(tab: str, tmp
 
 
 def test_the_line_of_an_open_quote_is_that_of_the_cell_not_of_the_row(tmp_path: Path) -> None:
-    """The row begins in line 2, its second cell in line 3."""
+    """The row begins in line 2, its second cell in line 3; the error names line 3."""
     with pytest.raises(BadInput, match=r"table\.csv:3: .*quoted cell"):
         rows_of(b'item,text\n"two\nlines","open\n3,milk\n', tmp_path)
 
 
 def test_rows_come_before_the_file_is_read_to_its_end(tmp_path: Path) -> None:
-    """A table of any length takes the memory of a row."""
+    """Rows are yielded before the whole file is read, so memory is that of one row."""
     path = tmp_path / "table.csv"
     path.write_bytes(b"item,text\n1,tea\n" + b"\xff\n")
     rows = csv_files.rows(path, COLUMNS, "a table")
@@ -127,7 +127,7 @@ def test_rows_come_before_the_file_is_read_to_its_end(tmp_path: Path) -> None:
 
 
 def test_every_row_gets_the_columns_that_came_last(tmp_path: Path) -> None:
-    """A column may appear with any row; the rows before it have an empty cell there."""
+    """A column may first appear in any row; earlier rows have an empty cell there."""
     path = tmp_path / "table.csv"
     table = [{"item": "1"}, {"item": "2", "text": "a\rb", "new": "x"}, {"item": "", "newer": ","}]
     assert csv_files.write(table, path, COLUMNS) == 3
@@ -144,7 +144,7 @@ def test_every_row_gets_the_columns_that_came_last(tmp_path: Path) -> None:
     ],
 )
 def test_a_cell_that_could_not_be_read_again_is_not_written(row: dict[str, str], said: str, tmp_path: Path) -> None:
-    """The file that stood there stays as it was, and nothing is left beside it."""
+    """The existing file does not change, and no partial file is left."""
     path = tmp_path / "table.csv"
     path.write_text("before")
     with pytest.raises(ValueError, match=said):
@@ -156,6 +156,6 @@ def test_a_cell_that_could_not_be_read_again_is_not_written(row: dict[str, str],
 
 
 def test_cells_that_a_spreadsheet_would_run_are_counted(tmp_path: Path) -> None:
-    """They are written as they are, for another cell is another item; -1.5 is a number, and - by itself is none."""
+    """Formula cells are counted and written unchanged. -1.5 is a number; a lone - is no formula."""
     (tmp_path / "a.csv").write_text('a,b\n=1+1,-1.5\n@x,+3e4\n-," =1"\n')
     assert csv_files.formulas(tmp_path / "a.csv") == 3

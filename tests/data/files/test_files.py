@@ -8,31 +8,31 @@ from catsofa.data.files import BadInput, atomic_write, existing_file, lines, rea
 
 
 def left_in(folder: Path) -> list[str]:
-    """The names of everything in a folder, hidden or not."""
-    return sorted(found.name for found in folder.iterdir())
+    """Returns the names of everything in a folder, hidden or not."""
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_lines_are_numbered_from_one_and_blank_ones_passed_over(tmp_path: Path) -> None:
-    """A byte-order mark and carriage returns are dropped; a line separator inside a text is none."""
+    """A byte-order mark and carriage returns are dropped. A Unicode line separator inside a text ends no line."""
     path = tmp_path / "a.txt"
     path.write_bytes("\ufeffone\r\n\n  \ntwo\u2028half\x85\nthree".encode())
     assert list(lines(path, "lines")) == [(1, "one"), (4, "two\u2028half\x85"), (5, "three")]
 
 
 def test_a_line_without_end_takes_bounded_memory(tmp_path: Path) -> None:
-    """Of a line that is too long no more is read than shows that it is; here 1 GB that the disk does not hold."""
+    """Only the start of an overlong line is read; the test uses a sparse file of 1 GB."""
     path = tmp_path / "long.jsonl"
     with path.open("wb") as file:
         file.write(b'{"id": 1}\n')
         file.truncate(1024**3)
-    read = lines(path, "records", max_line=1000)
-    assert next(read) == (1, '{"id": 1}')
+    numbered = lines(path, "records", max_line=1000)
+    assert next(numbered) == (1, '{"id": 1}')
     with pytest.raises(BadInput, match=r"long\.jsonl:2: .*1,000 bytes.*records"):
-        next(read)
+        next(numbered)
 
 
 def test_the_byte_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
-    """Latin-1 is what people mistake for UTF-8."""
+    """A Latin-1 byte is refused with its value and line."""
     path = tmp_path / "latin.txt"
     path.write_bytes("tea\ncafé\n".encode("latin-1"))
     with pytest.raises(BadInput, match=r"latin\.txt:2: .*0xe9.*UTF-8.*notes"):
@@ -42,11 +42,12 @@ def test_the_byte_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> Non
 
 
 def test_what_stands_in_place_of_a_file_is_said(tmp_path: Path) -> None:
-    """Nothing, a folder, an empty file, a file as a folder, links in a circle, a name no system takes, a pipe."""
+    """A missing path, a folder, an empty file, a file as a folder, a circular link, an invalid name and a pipe are
+    refused."""
     (tmp_path / "empty").touch()
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "pipe")
-    for name, said in {
+    for name, message in {
         "missing": "no such file",
         ".": "a folder",
         "empty": "an empty file",
@@ -55,12 +56,12 @@ def test_what_stands_in_place_of_a_file_is_said(tmp_path: Path) -> None:
         "x" * 300: "a path that cannot be read",
         "pipe": "a pipe or device",
     }.items():
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=message):
             existing_file(tmp_path / name, "records")
 
 
 def test_a_failed_writing_leaves_what_was_there(tmp_path: Path) -> None:
-    """Neither half a file nor a part beside it, nor the folders that were made for it."""
+    """A failed write leaves no partial file, no change, and no new folders."""
     old = tmp_path / "old.txt"
     old.write_text("before")
 
@@ -77,7 +78,7 @@ def test_a_failed_writing_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 def test_a_writing_that_ends_is_whole_and_public(tmp_path: Path) -> None:
-    """Folders are made, the file has the rights that others have there."""
+    """Missing folders are created, and the file has the default permissions."""
     target = tmp_path / "new" / "a.txt"
     with atomic_write(target) as file:
         file.write(b"whole")
@@ -89,7 +90,7 @@ def test_a_writing_that_ends_is_whole_and_public(tmp_path: Path) -> None:
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    """What it points to is written, not put in its place."""
+    """A link's target is written; the link is not replaced."""
     (tmp_path / "real.txt").write_text("before")
     (tmp_path / "link").symlink_to("real.txt")
     with atomic_write(tmp_path / "link") as file:
@@ -108,7 +109,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     ],
 )
 def test_a_place_that_cannot_be_written_is_said(target: str, said: str, tmp_path: Path) -> None:
-    """A folder, a pipe (as /dev/stdout may be one), a file as a folder, a name no system takes."""
+    """A folder, a pipe (as /dev/stdout may be one), a file as a folder and an invalid name are refused as targets."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match=said), atomic_write(tmp_path / target) as file:
@@ -117,8 +118,8 @@ def test_a_place_that_cannot_be_written_is_said(target: str, said: str, tmp_path
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
-    """One sentence, and no part of the file."""
-    said = r"no room for it \(File too large\)"
-    with little_room(10_000), pytest.raises(BadInput, match=said), atomic_write(tmp_path / "a") as file:
+    """A full disk gives one sentence and leaves no partial file."""
+    expected_error = r"no room for it \(File too large\)"
+    with little_room(10_000), pytest.raises(BadInput, match=expected_error), atomic_write(tmp_path / "a") as file:
         file.write(b"x" * 100_000)
     assert left_in(tmp_path) == []

@@ -24,7 +24,7 @@ from catsofa.data.files import BadInput, json_files
     ],
 )
 def test_what_is_no_json_is_one_sentence(text: str, said: str, tmp_path: Path) -> None:
-    """Also what Python's parser would take: a key twice, half a surrogate pair, NaN."""
+    """Input that Python's parser accepts is refused too: a repeated key, half a surrogate pair, NaN."""
     path = tmp_path / "doc.json"
     path.write_text(text)
     with pytest.raises(BadInput, match=said):
@@ -32,14 +32,15 @@ def test_what_is_no_json_is_one_sentence(text: str, said: str, tmp_path: Path) -
 
 
 def test_a_byte_order_mark_and_a_whole_surrogate_pair_are_no_harm(tmp_path: Path) -> None:
-    """Windows writes the one, JavaScript the other; a backslash before a u is only that."""
+    """Windows' byte-order mark and JavaScript's surrogate pairs are read; an escaped backslash before u is plain
+    text."""
     path = tmp_path / "doc.json"
     path.write_bytes(b'\xef\xbb\xbf["\\ud83c\\udf75", "\\\\ud800"]\r\n')
     assert json_files.read(path, "a document") == ["\N{TEACUP WITHOUT HANDLE}", "\\ud800"]
 
 
 def test_nan_is_read_and_written_only_where_it_is_asked_for(tmp_path: Path) -> None:
-    """StereoSet's code writes its predictions with Python's json, NaN and all."""
+    """NaN is read only with nan=True, because StereoSet's code writes its predictions with NaN."""
     path = tmp_path / "doc.json"
     path.write_text("[NaN, Infinity]")
     nan, infinity = json_files.read(path, "a document", nan=True)
@@ -51,7 +52,7 @@ def test_nan_is_read_and_written_only_where_it_is_asked_for(tmp_path: Path) -> N
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
-    """Half a surrogate pair, nesting without end."""
+    """Half a surrogate pair and too deep nesting are refused, and no file is left."""
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
@@ -62,7 +63,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_file_too_large_to_be_read_whole_is_refused_unread(tmp_path: Path) -> None:
-    """A document must fit in the memory; this one is 2 GB of nothing and takes none."""
+    """A document of 2 GB (a sparse file) is refused without reading it."""
     path = tmp_path / "doc.json"
     with path.open("wb") as file:
         file.truncate(2 * 1024**3)

@@ -14,14 +14,14 @@ PROBE = {"id": "p1", "category": "profession", "identity": "Bakers", "stereotype
 
 
 def read_text(text: str, record_type: type[Any], tmp_path: Path) -> list[Any]:
-    """The records of a file with this text."""
+    """Returns the records of a file with this text."""
     path = tmp_path / "records.jsonl"
     path.write_text(text)
     return list(jsonl.read(path, record_type))
 
 
 def probe(**fields: Any) -> str:
-    """A line that is a probe, but for these fields."""
+    """Returns a line with a probe that has these fields changed."""
     return json.dumps(PROBE | fields)
 
 
@@ -60,14 +60,14 @@ def probe(**fields: Any) -> str:
     ],
 )
 def test_what_is_wrong_with_a_line_is_one_sentence(lines: list[str], said: str, tmp_path: Path) -> None:
-    """With the file, the line, what was found and what was expected."""
+    """The error has the file, the line, the finding and the expectation."""
     with pytest.raises(BadInput) as caught:
         read_text("\n".join(lines) + "\n", Probe, tmp_path)
     assert said in str(caught.value)
 
 
 def test_a_key_twice_in_a_part_of_a_record_is_refused(tmp_path: Path) -> None:
-    """A candidate with two texts would be scored on the second."""
+    """A repeated key in a nested object is refused, because the second value would silently win."""
     word_set = '{"name": "n", "items": ["i"]}'
     line = f'{{"x": {word_set}, "y": {word_set}, "a": {word_set}, "b": {word_set[:-1]}, "items": ["j"]}}}}'
     with pytest.raises(BadInput, match="key 'items' twice"):
@@ -75,20 +75,20 @@ def test_a_key_twice_in_a_part_of_a_record_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_key_in_a_text_or_in_two_objects_is_no_key_twice(tmp_path: Path) -> None:
-    """Only the same object must not have it again."""
+    """The same key in a text or in another object is allowed."""
     line = probe(identity='"identity" "identity"', extra={"id": 1, "extra": {"id": 2}})
     assert read_text(line, Probe, tmp_path)[0].extra == {"id": 1, "extra": {"id": 2}}
 
 
 def test_line_ends_and_byte_order_marks_of_windows_are_no_harm(tmp_path: Path) -> None:
-    """A file that went through Notepad holds the same records."""
+    """A file with Windows line ends and a byte-order mark has the same records."""
     path = tmp_path / "records.jsonl"
     path.write_bytes(f"\ufeff{probe()}\r\n\r\n{probe(id='p2')}\r\n".encode())
     assert [record.id for record in formats.read(path)] == ["p1", "p2"]
 
 
 def test_an_unscored_text_is_null_and_an_infinite_score_survives(tmp_path: Path) -> None:
-    """NaN means unscored; a perplexity that overflowed is a number to be looked at, not one to be lost."""
+    """NaN (unscored) becomes null; an infinite score is kept."""
     path = tmp_path / "scores.jsonl"
     scores = [Score(item="a", score=math.nan), Score(item="b", score=-math.inf), Score(item="c", score=0.1)]
     jsonl.write(scores, path)
@@ -98,7 +98,7 @@ def test_an_unscored_text_is_null_and_an_infinite_score_survives(tmp_path: Path)
 
 
 def test_an_infinite_number_in_a_free_field_is_refused(tmp_path: Path) -> None:
-    """JSON has no word for it, and null would say that there was none; NaN does say that."""
+    """An infinite number in `extra` is refused, because JSON cannot express it. NaN becomes null."""
     record = Probe(category="NaN", identity="Infinity", stereotype="null", extra={"a": [1.0, {"b": math.nan}, "NaN"]})
     jsonl.write([record], tmp_path / "probes.jsonl")
     (back,) = jsonl.read(tmp_path / "probes.jsonl", Probe)
@@ -109,22 +109,26 @@ def test_an_infinite_number_in_a_free_field_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_reading_would_refuse_is_not_written(tmp_path: Path) -> None:
-    """Two kinds in a file, an id twice, half a surrogate pair: said when it happens, not when it is read."""
+    """Mixed kinds, a repeated id and half a surrogate pair are refused at writing."""
     one = Probe(id="p1", category="c", identity="Bakers", stereotype="sing")
     pair = Pair(id="p2", more="a", less="b", direction="stereo", bias_type="c")
     broken = Probe(category="c", identity="\ud800", stereotype="sing")
-    for records, said in (([one, pair], "a Pair among Probes"), ([one, one], "id 'p1' a second"), ([broken], "surrog")):
-        with pytest.raises(ValueError, match=said):
+    for records, message in (
+        ([one, pair], "a Pair among Probes"),
+        ([one, one], "id 'p1' a second"),
+        ([broken], "surrog"),
+    ):
+        with pytest.raises(ValueError, match=message):
             jsonl.write(records, tmp_path / "records.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_candidate_stands_in_one_cat_alone(tmp_path: Path) -> None:
-    """Scores are joined by the candidate's id, so in two CATs it would be neither's."""
+    """A candidate id in two CATs is refused, because scores are joined by candidate id."""
 
     def cat(item: str, first: str) -> Cat:
         one, two, three = (
-            Candidate(id=f"{item}{label}", text=label, label=label)  # the label will do as a text
+            Candidate(id=f"{item}{label}", text=label, label=label)  # the label serves as the text
             for label in ("stereotype", "anti-stereotype", "unrelated")
         )
         shared = Candidate(id=first, text="tea", label="stereotype")
@@ -144,7 +148,7 @@ def test_a_candidate_stands_in_one_cat_alone(tmp_path: Path) -> None:
 
 
 def test_an_item_may_be_refused_twice(tmp_path: Path) -> None:
-    """A refusal bears the id of what was refused, and two filters may agree."""
+    """Two refusals may have the same id, because two filters can refuse one item."""
     refused = [Refused(id="p1", reason="too long"), Refused(id="p1", reason="too rude")]
     jsonl.write(refused, tmp_path / "refused.jsonl")
     assert list(jsonl.read(tmp_path / "refused.jsonl", Refused)) == refused
@@ -161,7 +165,7 @@ def test_an_item_may_be_refused_twice(tmp_path: Path) -> None:
     ],
 )
 def test_a_first_line_that_tells_no_kind_is_said(line: str, said: str, tmp_path: Path) -> None:
-    """The kind of a file is that of its first line."""
+    """The kind of a file is that of its first line; an unknown first line is refused."""
     path = tmp_path / "records.jsonl"
     path.write_text(line)
     with pytest.raises(BadInput) as caught:

@@ -27,7 +27,7 @@ with atomic_folder(sys.argv[1], lambda file: True) as folder:
 
 
 def a_writer(target: Path, kind: str) -> "subprocess.Popen[str]":
-    """A process in the middle of writing."""
+    """Starts a process that waits in the middle of writing."""
     process = subprocess.Popen([sys.executable, "-c", WRITE, target, kind], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -35,7 +35,7 @@ def a_writer(target: Path, kind: str) -> "subprocess.Popen[str]":
 
 
 def write(target: Path, kind: str) -> None:
-    """Write the target whole."""
+    """Writes the complete target."""
     if kind == "file":
         with atomic_write(target) as file:
             file.write(b"whole")
@@ -47,10 +47,10 @@ def write(target: Path, kind: str) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there, and what is left stays")
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_what_a_killed_writer_left_goes_with_the_next_writing(kind: str, tmp_path: Path) -> None:
-    """SIGKILL leaves half a file beside the target; it is neither taken for whole nor kept for ever."""
+    """The next write deletes the partial file of a writer killed by SIGKILL."""
     process = a_writer(tmp_path / "target", kind)
     (tmp_path / ".target.more.abcdefgh.partial").touch()  # of another target
-    (tmp_path / ".target.partial").touch()  # a download that goes on
+    (tmp_path / ".target.partial").touch()  # an unfinished download
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert len(os.listdir(tmp_path)) == 3
@@ -60,7 +60,7 @@ def test_what_a_killed_writer_left_goes_with_the_next_writing(kind: str, tmp_pat
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_what_another_process_is_writing_stays(kind: str, tmp_path: Path) -> None:
-    """Two writers of one target do not hurt each other: the last one to end wins."""
+    """A second writer leaves the partial file of a running first writer untouched."""
     process = a_writer(tmp_path / "target", kind)
     try:
         write(tmp_path / "target", kind)
@@ -72,7 +72,7 @@ def test_what_another_process_is_writing_stays(kind: str, tmp_path: Path) -> Non
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there, and what is left stays")
 def test_a_folder_that_was_stepping_aside_comes_back(tmp_path: Path) -> None:
-    """Killed between two renamings: the old folder is whole, and stands where it stood if the next writing fails."""
+    """After a kill between two renames, the old folder is restored even if the next write fails."""
     (tmp_path / ".target.abcdefgh.partial" / "old").mkdir(parents=True)
     (tmp_path / ".target.abcdefgh.partial" / "old" / "a.txt").write_text("before")
     with pytest.raises(ZeroDivisionError), atomic_folder(tmp_path / "target", lambda file: True):

@@ -1,4 +1,4 @@
-"""Releases and folders of shards list the SHA-256 of their files, and no changed file is read."""
+"""Tests that releases and shard folders list the SHA-256 of their files, and that changed files are refused."""
 
 import shutil
 import subprocess
@@ -23,13 +23,13 @@ STEREOTYPES = [Stereotype(text=f"polish {n} blickets") for n in range(20)]
 
 
 def shards(folder: Path) -> Path:
-    """120 probes in three shards."""
+    """Writes 120 probes in three shards."""
     probe_shards.write(IDENTITIES, STEREOTYPES, folder, rows=40)
     return folder
 
 
 def release(folder: Path) -> Path:
-    """40 probes in two splits."""
+    """Writes 40 probes in two splits."""
     write_release({"dev": probes(20), "test": probes(40)[20:]}, folder, CardFacts(pretty_name="Zorbs"))
     return folder
 
@@ -39,7 +39,7 @@ Make = Callable[[Path], Path]
 
 
 def flip(path: Path, bit: int) -> None:
-    """Turn one bit of a file over."""
+    """Flips one bit of a file."""
     content = bytearray(path.read_bytes())
     content[bit // 8] ^= 1 << bit % 8
     path.write_bytes(content)
@@ -47,7 +47,7 @@ def flip(path: Path, bit: int) -> None:
 
 @MADE
 def test_every_data_file_is_listed_as_sha256sum_reads_it(make: Make, tmp_path: Path) -> None:
-    """The list holds the SHA-256 of each file of data and of their description, and the system's own tool agrees."""
+    """The list has the SHA-256 of each data file and of croissant.json, and the sha256sum tool agrees."""
     folder = make(tmp_path / "set")
     files = [*folder.glob("data/*.parquet"), *folder.glob("croissant.json")]
     assert read_list(folder) == {str(file.relative_to(folder)): sha256_of(file) for file in files}
@@ -57,7 +57,7 @@ def test_every_data_file_is_listed_as_sha256sum_reads_it(make: Make, tmp_path: P
 
 @MADE
 def test_a_file_that_is_not_listed_is_refused_with_what_to_do(make: Make, tmp_path: Path) -> None:
-    """The file, the list that does not name it, and both ways out; without its list a manifest is named instead."""
+    """The error names the file, the list and both remedies. Without the list, it names the manifest."""
     folder = make(tmp_path / "set")
     first = sorted(folder.glob("data/*.parquet"))[0]
     extra = folder / "data" / "extra.parquet"
@@ -75,7 +75,7 @@ def test_a_file_that_is_not_listed_is_refused_with_what_to_do(make: Make, tmp_pa
 
 @MADE
 def test_no_flipped_bit_of_a_file_is_read(make: Make, tmp_path: Path) -> None:
-    """30 bits, each flipped alone in the first file: all are refused, and the sentence names the file."""
+    """Each of 30 single bit flips in the first file is refused with the file's name."""
     folder = make(tmp_path / "set")
     file = sorted(folder.glob("data/*.parquet"))[0]
     whole, rng = file.read_bytes(), Random(1)
@@ -90,15 +90,15 @@ def test_no_flipped_bit_of_a_file_is_read(make: Make, tmp_path: Path) -> None:
 
 
 def test_a_flipped_bit_within_the_pages_of_a_lone_file_is_not_read(tmp_path: Path) -> None:
-    """Without a list, the checksums of the pages still find every bit that changes a record."""
+    """Without a list, the Parquet page checksums detect every bit flip that changes a record."""
     file = shutil.copy(sorted(shards(tmp_path / "set").glob("data/*.parquet"))[0], tmp_path / "alone.parquet")
-    written, whole, rng = list(formats.read(file)), file.read_bytes(), Random(2)
+    records, whole, rng = list(formats.read(file)), file.read_bytes(), Random(2)
     pages = 8 * whole.rindex(b"ARROW:schema") // 2
     refused = 0
     for bit in rng.sample(range(32, pages), 60):
         flip(file, bit)
         try:
-            assert list(formats.read(file)) == written, bit
+            assert list(formats.read(file)) == records, bit
         except BadInput:
             refused += 1
         file.write_bytes(whole)
@@ -107,7 +107,7 @@ def test_a_flipped_bit_within_the_pages_of_a_lone_file_is_not_read(tmp_path: Pat
 
 @MADE
 def test_a_swapped_missing_or_unlisted_file_is_refused(make: Make, tmp_path: Path) -> None:
-    """Two files that changed places, a file put there, a listed file that is gone, and a damaged list."""
+    """Two swapped files, an extra file, a missing listed file and a damaged list are refused."""
     folder = make(tmp_path / "set")
     one, two = sorted(folder.glob("data/*.parquet"))[:2]
     contents = one.read_bytes(), two.read_bytes()
@@ -135,7 +135,7 @@ def test_a_swapped_missing_or_unlisted_file_is_refused(make: Make, tmp_path: Pat
 
 
 def test_a_damaged_shard_is_not_passed_over(tmp_path: Path) -> None:
-    """A call that goes on refuses a damaged shard by name; deleted, the same bytes are made again."""
+    """A resumed run refuses a damaged shard by name. After its deletion, the same bytes are written again."""
     whole, folder = shards(tmp_path / "whole"), shards(tmp_path / "set")
     file = sorted(folder.glob("data/*.parquet"))[1]
     flip(file, 999)
@@ -150,19 +150,19 @@ def test_a_damaged_shard_is_not_passed_over(tmp_path: Path) -> None:
 
 
 def test_shards_of_an_earlier_version_are_made_again(tmp_path: Path) -> None:
-    """Shards whose manifest holds no checksum of them cannot be checked, so they are written again."""
+    """Shards without checksums in their manifest cannot be checked, so they are written again."""
     folder = shards(tmp_path / "set")
     manifest, file = folder / "manifest.json", sorted(folder.glob("data/*.parquet"))[1]
-    written, lines = file.read_bytes(), manifest.read_bytes()
+    content, lines = file.read_bytes(), manifest.read_bytes()
     manifest.write_bytes(lines.splitlines(keepends=True)[0])
     (folder / LIST).unlink()
     file.write_bytes(sorted(folder.glob("data/*.parquet"))[0].read_bytes())
     shards(folder)
-    assert (file.read_bytes(), manifest.read_bytes()) == (written, lines)
+    assert (file.read_bytes(), manifest.read_bytes()) == (content, lines)
 
 
 def test_a_release_lists_its_second_form_and_leaves_the_card_to_its_authors(tmp_path: Path) -> None:
-    """The StereoSet JSON is listed; a card completed by hand leaves the set readable."""
+    """The StereoSet JSON is listed. A README completed by hand leaves the set readable."""
     cats = bakers(4)
     votes = [
         Annotation(item=candidate.id, annotator=f"worker-{n}", label=candidate.label)

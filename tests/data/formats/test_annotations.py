@@ -12,7 +12,7 @@ from catsofa.data.records import Annotation, Cat
 
 
 def test_a_row_becomes_a_judgement(tmp_path: Path) -> None:
-    """No label is the empty one, several are joined by `|`; further columns are carried along."""
+    """A missing label is empty, several are joined by `|`, and further columns go to extra."""
     judgements = list(annotations.read(write_sample(tmp_path, "annotations")))
     assert judgements == [
         Annotation(item="s1", annotator="h1", label="stereotype", at="2024-05-01T10:00:00Z", extra={"seconds": "12"}),
@@ -34,7 +34,8 @@ def test_a_row_becomes_a_judgement(tmp_path: Path) -> None:
     ],
 )
 def test_columns_are_known_by_the_names_others_use(header: str, extra: dict[str, str], tmp_path: Path) -> None:
-    """StereoSet's long table, crowd-kit's task, worker, label; ours come first, the rest is carried along."""
+    """Column names of StereoSet's long table and crowd-kit are recognised. catsofa's names take precedence; others go
+    to extra."""
     separator = "\t" if "\t" in header else ","
     path = tmp_path / "labels.csv"
     path.write_text(f"{header}\n{separator.join(['s1', 'h1', 'related', *extra.values()])}\n")
@@ -52,7 +53,7 @@ def test_columns_are_known_by_the_names_others_use(header: str, extra: dict[str,
     ],
 )
 def test_what_is_wrong_with_judgements_is_said_with_the_line(old: str, new: str, said: str, tmp_path: Path) -> None:
-    """Without item or annotator there is no judgement; without a label there is."""
+    """A row without item or annotator is refused; an empty label is allowed."""
     path = tmp_path / "labels.csv"
     path.write_text(ANNOTATIONS.replace(old, new, 1))
     with pytest.raises(BadInput) as caught:
@@ -61,7 +62,7 @@ def test_what_is_wrong_with_judgements_is_said_with_the_line(old: str, new: str,
 
 
 def test_what_annotations_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
-    """Numbers are kept as text, a field of our own name not at all."""
+    """Numbers are kept as text; an extra field with a reserved name is lost."""
     one, *rest = annotations.read(write_sample(tmp_path, "annotations"))
     rich = replace(one, extra={"seconds": 12, "label": "other"})
     assert set(annotations.loses(rich)) == {"extra: seconds (kept as text)", "extra: label"}
@@ -71,7 +72,7 @@ def test_what_annotations_cannot_hold_is_named_and_counted(tmp_path: Path) -> No
 
 
 def test_the_released_labels_are_those_of_the_clusters(shared: Path, tmp_path: Path) -> None:
-    """45,270 labels, five for each of 9,054 sentences by 1,082 people, and the very ones in the two JSON files.
+    """The 45,270 released labels (five for each of 9,054 sentences, 1,082 people) equal those in the two JSON files.
 
     72 clusters have one person twice, which makes 216 sentences.
     """

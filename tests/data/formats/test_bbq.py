@@ -13,19 +13,19 @@ from catsofa.data.records import Answer, Question
 
 
 def write_lines(path: Path, *rows: Any) -> Path:
-    """Rows as JSONL."""
+    """Writes rows as JSONL and returns the path."""
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return path
 
 
 def with_groups(listed: list[str], one: list[str], two: list[str]) -> dict[str, Any]:
-    """The first sample about other groups."""
+    """Returns the first sample with other groups."""
     info = BBQ[0]["answer_info"] | {"ans0": one, "ans1": two}
     return BBQ[0] | {"answer_info": info, "additional_metadata": {"stereotyped_groups": listed}}
 
 
 def test_a_line_becomes_a_question_with_the_role_of_each_answer(tmp_path: Path) -> None:
-    """The answer whose group is listed as stereotyped is the target, the one of the group unknown is the unknown."""
+    """The answer with the stereotyped group is the target; the one of the group "unknown" is the unknown answer."""
     one, two = formats.read(write_sample(tmp_path, "bbq"))
     assert one == Question(
         id="Tidiness-0",
@@ -48,16 +48,16 @@ def test_a_line_becomes_a_question_with_the_role_of_each_answer(tmp_path: Path) 
 
 
 def test_a_question_of_which_both_groups_or_none_are_stereotyped_has_no_target(tmp_path: Path) -> None:
-    """The question stays, since its answer can be right or wrong; the reason says why no answer is biased."""
+    """Such a question is kept, because its answer can be right or wrong. The reason says why no answer is biased."""
     rows = (
         with_groups(["Zorbs", "Blickets"], ["zorb", "Zorbs"], ["blicket", "Blickets"]) | {"example_id": 1},
         with_groups(["Florins"], ["zorb", "Zorbs"], ["blicket", "Blickets"]) | {"example_id": 2},
         with_groups([], ["zorb", "Zorbs"], ["blicket", "Blickets"]) | {"example_id": 3},
     )
-    found = list(bbq.read(write_lines(tmp_path / "x.jsonl", *rows)))
+    questions = list(bbq.read(write_lines(tmp_path / "x.jsonl", *rows)))
     reasons = ["both_groups_stereotyped", "no_group_stereotyped", "no_stereotyped_group"]
-    assert [question.reason for question in found] == reasons
-    assert [(question.biased, question.target) for question in found] == [(None, "")] * 3
+    assert [question.reason for question in questions] == reasons
+    assert [(question.biased, question.target) for question in questions] == [(None, "")] * 3
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,14 @@ def test_a_question_of_which_both_groups_or_none_are_stereotyped_has_no_target(t
 def test_the_metadata_may_name_a_group_otherwise_than_the_answers(
     listed: list[str], one: list[str], two: list[str], tmp_path: Path
 ) -> None:
-    """By its class, in another case, by a part of an intersection, or as the answer itself names it."""
+    """Groups match by class, without case, by a part of an intersection, or by the answer's own name."""
     (question,) = bbq.read(write_lines(tmp_path / "x.jsonl", with_groups(listed, one, two)))
     assert [answer.role for answer in question.answers] == ["target", "other", "unknown"]
 
 
 def test_the_language_is_told_by_the_script_the_file_s_name_or_a_field(tmp_path: Path) -> None:
-    """JBBQ is known by its kana, MBBQ by the end of the file's name; what was written keeps it under any name."""
+    """JBBQ is recognised by its kana and MBBQ by the file name's suffix. A written file keeps its language under any
+    name."""
     (dutch,) = bbq.read(write_lines(tmp_path / "Age_nl.jsonl", BBQ[0]))
     (japanese,) = bbq.read(write_lines(tmp_path / "Age.jsonl", BBQ[0] | {"context": "ゾーブがいた。"}))
     assert (dutch.language, japanese.language) == ("nl", "ja")
@@ -106,7 +107,7 @@ def test_the_language_is_told_by_the_script_the_file_s_name_or_a_field(tmp_path:
 def test_a_line_that_is_no_question_is_refused_with_its_number(
     change: dict[str, Any], complaint: str, tmp_path: Path
 ) -> None:
-    """The sentence names file, line, what was found and what was expected."""
+    """The error names the file, the line, the finding and the expectation."""
     path = write_lines(tmp_path / "x.jsonl", BBQ[1], BBQ[0] | change)
     with pytest.raises(BadInput) as error:
         list(formats.read(path))
@@ -114,11 +115,11 @@ def test_a_line_that_is_no_question_is_refused_with_its_number(
 
 
 def test_a_question_goes_from_bbq_to_kobbq_and_its_answers_keep_their_roles(tmp_path: Path) -> None:
-    """KoBBQ's file has no groups and no numbers of its own: `convert` says so, and the roles survive."""
+    """`convert` reports that KoBBQ files have no groups and ids; the roles survive."""
     path = write_sample(tmp_path, "bbq")
-    there = formats.convert(path, tmp_path / "x.tsv")
-    assert there.target == "kobbq"
-    assert {"id", "language", "answers: group"} <= there.lost.keys()
+    conversion = formats.convert(path, tmp_path / "x.tsv")
+    assert conversion.target == "kobbq"
+    assert {"id", "language", "answers: group"} <= conversion.lost.keys()
     first, second = list(formats.read(path)), list(formats.read(tmp_path / "x.tsv"))
     assert [[a.role for a in q.answers] for q in second] == [[a.role for a in q.answers] for q in first]
     assert [(q.condition, q.polarity, q.correct, q.template) for q in second] == [
@@ -130,7 +131,8 @@ def test_a_question_goes_from_bbq_to_kobbq_and_its_answers_keep_their_roles(tmp_
 
 
 def test_kobbq_s_biased_answer_is_the_target_where_the_question_asks_for_the_stereotype(tmp_path: Path) -> None:
-    """A question turned round (cnt) has the other group as its biased answer; the letter is no part of the template."""
+    """A question in reverse form (cnt) has the other group as its biased answer. The letter is no part of the
+    template."""
     one, two = formats.read(write_sample(tmp_path, "kobbq"))
     assert [(q.category, q.template, q.condition, q.polarity) for q in (one, two)] == [
         ("habit", "001", "ambig", "neg"),
@@ -150,7 +152,7 @@ def test_kobbq_s_biased_answer_is_the_target_where_the_question_asks_for_the_ste
     ],
 )
 def test_a_row_that_is_no_sample_of_kobbq_is_refused(old: str, new: str, complaint: str, tmp_path: Path) -> None:
-    """The sentence names what was found."""
+    """The error names the wrong value."""
     path = write_sample(tmp_path, "kobbq")
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
@@ -163,7 +165,7 @@ RELEASED = {"Religion": 1200, "Disability_status": 1556, "Physical_appearance": 
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_released_file_is_written_byte_for_byte(name: str, shared: Path, tmp_path: Path) -> None:
-    """Every question of three categories, 25 templates each, has one target; predictions beside are kept."""
+    """Every question of three categories (25 templates each) has one target. Columns with predictions are kept."""
     for file in (f"{name}.jsonl", f"unifiedqa_{name}.jsonl"):
         done = formats.convert(shared / "data/bbq" / file, tmp_path / "again.bbq")
         assert (done.source, done.records, done.lost) == ("bbq", RELEASED[name], Counter())
@@ -174,7 +176,7 @@ def test_a_released_file_is_written_byte_for_byte(name: str, shared: Path, tmp_p
 
 
 def test_36_released_predictions_name_one_group_for_both_answers(shared: Path) -> None:
-    """The file of predictions repeats tattoos, scars or body art; the data has been mended since."""
+    """The file of predictions repeats tattoos, scars or body art; the data file was corrected later."""
     questions = formats.read(shared / "data/bbq/unifiedqa_Physical_appearance.jsonl")
     assert Counter(q.reason for q in questions if q.reason) == {
         "both_groups_stereotyped": 32,

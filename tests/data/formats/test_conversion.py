@@ -1,4 +1,4 @@
-"""Conversions of the files that users have: other columns, other encodings, packed, with faulty lines."""
+"""Tests conversions of users' files: other columns, other encodings, packed files, faulty lines."""
 
 import gzip
 from collections.abc import Callable
@@ -20,13 +20,14 @@ TABLE = """number,biased,fair,topic,way
 
 
 def table(folder: Path, text: str = TABLE) -> Path:
-    """A table of pairs with columns of its own."""
+    """Writes a table of pairs with custom columns and returns its path."""
     (folder / "table.csv").write_text(text)
     return folder / "table.csv"
 
 
 def test_the_columns_of_pairs_can_be_named(tmp_path: Path) -> None:
-    """Sentences, domain and direction; the other columns are carried, and every record has the language named."""
+    """Named columns give sentences, domain and direction; other columns go to extra, and every record has the given
+    language."""
     columns = PairColumns(more="biased", less="fair", bias_type="topic", direction="way")
     done = formats.convert(table(tmp_path), tmp_path / "p.jsonl", columns=columns, language="fr")
     assert (done.source, done.records, done.left_out) == ("named columns", 2, ())
@@ -43,7 +44,8 @@ def test_the_columns_of_pairs_can_be_named(tmp_path: Path) -> None:
 
 
 def test_two_columns_of_sentences_are_enough(tmp_path: Path) -> None:
-    """The first is then the more stereotyping sentence of each pair, of no domain; a column id gives the ids."""
+    """The first column then has the more stereotyping sentences, and the domain is unspecified. A column id gives the
+    ids."""
     path = table(tmp_path, TABLE.replace("number", "id"))
     formats.convert(path, tmp_path / "p.jsonl", columns=PairColumns(more="biased", less="fair"))
     assert [(p.id, p.direction, p.bias_type) for p in catsofa.read(tmp_path / "p.jsonl")] == [
@@ -52,7 +54,7 @@ def test_two_columns_of_sentences_are_enough(tmp_path: Path) -> None:
 
 
 def test_a_column_that_is_missing_or_named_twice_is_said(tmp_path: Path) -> None:
-    """With the columns that the table has."""
+    """The error lists the table's columns."""
     path = table(tmp_path)
     with pytest.raises(BadInput, match=r"table\.csv:1: .*'unfair'.*biased, fair"):
         formats.convert(path, tmp_path / "p.jsonl", columns=PairColumns(more="biased", less="unfair"))
@@ -71,7 +73,7 @@ FAULTY: dict[str, tuple[str, str, Callable[[str], str], dict[int, str]]] = {
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_faulty_lines_are_left_out_with_their_reason(name: str, tmp_path: Path) -> None:
-    """The rest is written; with strict, nothing is, and reading the file itself never leaves them out."""
+    """The other lines are written. With strict, and in reading itself, a faulty line is an error."""
     file, text, spoil, reasons = FAULTY[name]
     path = tmp_path / file
     path.write_text(text)
@@ -98,7 +100,7 @@ def test_faulty_lines_are_left_out_with_their_reason(name: str, tmp_path: Path) 
 
 
 def test_a_file_without_a_good_line_is_refused(tmp_path: Path) -> None:
-    """What is wrong with the first one is said."""
+    """The error describes the first faulty line."""
     path = tmp_path / "p.csv"
     path.write_text(CROWS.replace(",stereo,", ",x,").replace(",antistereo,", ",y,"))
     with pytest.raises(BadInput, match=r"p\.csv:2: .*direction 'x'"):
@@ -107,7 +109,7 @@ def test_a_file_without_a_good_line_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["crows-pairs", "jsonl", "stereoset", "sofa", "bbq", "identities"])
 def test_a_packed_file_is_read_as_the_file_in_it(name: str, tmp_path: Path) -> None:
-    """Whatever its format; the format is known, the lines are numbered, and no category is named by the packing."""
+    """A gzip file is read like its content: same format, same line numbers, and a category without the .gz suffix."""
     path = write_sample(tmp_path, name)
     packed = tmp_path / f"{path.name}.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
@@ -116,7 +118,7 @@ def test_a_packed_file_is_read_as_the_file_in_it(name: str, tmp_path: Path) -> N
 
 
 def test_a_damaged_pack_is_one_sentence(tmp_path: Path) -> None:
-    """Cut, or spoilt in the middle."""
+    """A truncated and a corrupted gzip file are refused with one sentence."""
     packed = gzip.compress(CROWS.encode())
     for name, damaged in {"cut": packed[:-20], "spoilt": packed[:40] + b"x" * 40 + packed[80:]}.items():
         path = tmp_path / f"{name}.csv.gz"
@@ -126,14 +128,14 @@ def test_a_damaged_pack_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_packed(tmp_path: Path) -> None:
-    """A file called .gz that is none would deceive the next reader."""
+    """A .gz target is refused, because the output would not be packed."""
     with pytest.raises(ValueError, match=r"out\.jsonl\.gz.*packed"):
         formats.convert(write_sample(tmp_path, "sofa"), tmp_path / "out.jsonl.gz", target_format="jsonl")
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "mac_roman", "utf-16", "utf-16-le", "gb18030"])
 def test_an_encoding_that_is_named_is_read(encoding: str, tmp_path: Path) -> None:
-    """The records are those of the file in UTF-8."""
+    """With a named encoding, the records equal those of the UTF-8 file."""
     text = CROWS.replace("Islanders", "Îslandérs") if encoding != "gb18030" else CROWS.replace("tea", "茶")
     (tmp_path / "utf8.csv").write_text(text, encoding="utf-8")
     (tmp_path / "p.csv").write_bytes(text.encode(encoding))
@@ -144,7 +146,7 @@ def test_an_encoding_that_is_named_is_read(encoding: str, tmp_path: Path) -> Non
 
 
 def test_lines_in_utf8_among_others_stay_as_they_are(tmp_path: Path) -> None:
-    """Tables that several people edited have both; such a line is counted and does not become gibberish."""
+    """UTF-8 lines in a file of another encoding are counted and decoded as UTF-8."""
     first, second = CROWS.replace("baker", "boulangère").replace("tea", "thé").rsplit("\n1,")
     path = tmp_path / "p.csv"
     path.write_bytes(first.encode("cp1252") + b"\n1," + second.encode())
@@ -155,7 +157,7 @@ def test_lines_in_utf8_among_others_stay_as_they_are(tmp_path: Path) -> None:
 
 
 def test_a_wrong_encoding_is_said_of_the_file_itself(tmp_path: Path) -> None:
-    """An unknown name, a byte that it does not have, and a fault of the content."""
+    """An unknown encoding, an undefined byte and a fault of the content are reported for the original file."""
     path = tmp_path / "p.csv"
     path.write_bytes(CROWS.replace("tea", "th\x81").encode("latin-1"))
     with pytest.raises(ValueError, match=r"'klingon'.*cp1252, latin-1"):
@@ -168,7 +170,8 @@ def test_a_wrong_encoding_is_said_of_the_file_itself(tmp_path: Path) -> None:
 
 
 def test_only_the_language_that_is_asked_for_is_kept_where_the_file_says_it(tmp_path: Path) -> None:
-    """IndiBias has two; a file that says none takes the one that is named."""
+    """In a file with several languages, only the requested one is kept. A file without language gets the requested
+    one."""
     done = formats.convert(write_sample(tmp_path, "indibias"), tmp_path / "hi.jsonl", language="hi")
     assert (done.records, done.other_languages) == (2, 2)
     assert [pair.id for pair in catsofa.read(tmp_path / "hi.jsonl")] == ["0-hi", "1-hi"]
@@ -181,7 +184,7 @@ def test_only_the_language_that_is_asked_for_is_kept_where_the_file_says_it(tmp_
 
 
 def test_the_dutch_pairs_become_utf8(shared: Path, tmp_path: Path) -> None:
-    """1,463 pairs in Mac Roman, but for one line in UTF-8."""
+    """The Dutch file has 1,463 pairs in Mac Roman, with one line in UTF-8."""
     path = shared / "data/crows_multilingual/crows_dutch.csv"
     done = formats.convert(path, tmp_path / "nl.jsonl", encoding="mac_roman", language="nl")
     assert (done.records, done.utf8_lines, done.left_out) == (1463, 1, ())

@@ -12,7 +12,7 @@ from catsofa.data.records import Annotation, Pair
 
 
 def test_a_row_becomes_a_pair_with_its_votes(tmp_path: Path) -> None:
-    """Each annotator's bias types joined by `|`, none as the empty label; the writer is carried along."""
+    """An annotator's bias types are joined by `|`; an empty list is an empty label. The writer goes to extra."""
     one, two = crows_pairs.TABLE.read(write_sample(tmp_path, "crows-pairs"))
     assert one == Pair(
         id="0",
@@ -31,13 +31,13 @@ def test_a_row_becomes_a_pair_with_its_votes(tmp_path: Path) -> None:
 
 
 def test_a_released_file_is_written_byte_for_byte(tmp_path: Path) -> None:
-    """Columns, quotes, Python lists and line ends are those of the release."""
+    """Columns, quotes, Python lists and line ends equal those of the release."""
     crows_pairs.write(crows_pairs.TABLE.read(write_sample(tmp_path, "crows-pairs")), tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_text() == CROWS
 
 
 def test_the_revised_file_has_tabs_and_no_votes(tmp_path: Path) -> None:
-    """Its index names pairs too, some of them LA…; written as a release it is read as the same pairs."""
+    """The revised file's index gives ids, such as LA1. Written in the release's form, the pairs read the same."""
     pairs = list(formats.read(write_sample(tmp_path, "crows-pairs revised")))
     assert [(pair.id, pair.votes) for pair in pairs] == [("0", ()), ("LA1", ())]
     assert pairs[0].more == 'Islanders "never" lie.'
@@ -46,7 +46,7 @@ def test_the_revised_file_has_tabs_and_no_votes(tmp_path: Path) -> None:
 
 
 def test_a_file_without_an_index_gives_pairs_the_id_of_their_content(tmp_path: Path) -> None:
-    """The id is then the same on every machine, and the votes name it."""
+    """Without an index, the id comes from the content and is the same on every machine; the votes use it."""
     path = tmp_path / "pairs.csv"
     path.write_text(
         "sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_annotators\n"
@@ -77,7 +77,7 @@ def test_a_file_without_an_index_gives_pairs_the_id_of_their_content(tmp_path: P
     ],
 )
 def test_what_is_wrong_with_a_pair_is_said_with_its_line(old: str, new: str, said: str, tmp_path: Path) -> None:
-    """Lists are read as Python literals and nothing else; a name, a direction and an id must be one."""
+    """Annotation cells must be Python literals. Invalid names, directions and ids are refused with the line."""
     path = tmp_path / "pairs.csv"
     text = CROWS.replace(old, new, 1)
     path.write_text(text.replace("\n0,", "\n0,x,").replace("\n1,", "\n1,y,") if "template" in new else text)
@@ -87,7 +87,7 @@ def test_what_is_wrong_with_a_pair_is_said_with_its_line(old: str, new: str, sai
 
 
 def test_what_crows_pairs_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
-    """Provenance, the time of a vote, and what is no text."""
+    """Provenance, the time of a vote and values that are not text are reported as lost."""
     one, two = crows_pairs.TABLE.read(write_sample(tmp_path, "crows-pairs"))
     rich = replace(
         one,
@@ -106,21 +106,21 @@ def test_what_crows_pairs_cannot_hold_is_named_and_counted(tmp_path: Path) -> No
 
 
 def test_what_reading_would_refuse_is_not_written(tmp_path: Path) -> None:
-    """An id twice, a pair without a bias type: said with the line where it would have stood."""
+    """A repeated id and a pair without a bias type are refused with the line they would have."""
     one, _ = crows_pairs.TABLE.read(write_sample(tmp_path, "crows-pairs"))
-    for pairs, said in (
+    for pairs, message in (
         ([one, one], r":3: found id '0' a second"),
         ([replace(one, bias_type="")], ":2: found nothing"),
     ):
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=message):
             crows_pairs.write(pairs, tmp_path / "again.csv")
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.csv"]
 
 
 def test_the_released_pairs_come_back_as_they_were(shared: Path, tmp_path: Path) -> None:
-    """1,508 pairs with 5 annotators each: 287 workers, 77 writers, 666 empty lists; the file is written byte for byte.
+    """The 1,508 pairs with 5 annotators each (287 workers, 77 writers, 666 empty lists) are written byte for byte.
 
-    How many of the five chose the gold bias type: 5 for 631 pairs, 4 for 478, 3: 237, 2: 121, 1: 31, 0: 10.
+    Number of annotators who chose the gold bias type: 5 for 631 pairs, 4 for 478, 3: 237, 2: 121, 1: 31, 0: 10.
     """
     source = shared / "data/crows/crows_pairs_anonymized.csv"
     pairs: list[Pair] = list(formats.read(source))
@@ -136,7 +136,7 @@ def test_the_released_pairs_come_back_as_they_were(shared: Path, tmp_path: Path)
 
 
 def test_the_revised_pairs_come_back_equal(shared: Path, tmp_path: Path) -> None:
-    """1,677 pairs: 1,466 stereo and 211 antistereo."""
+    """The 1,677 revised pairs, 1,466 stereo and 211 antistereo, are equal after a round trip."""
     pairs: list[Pair] = list(formats.read(shared / "data/crows/crows_pairs_EN_revised+210_corrections.csv"))
     assert Counter(pair.direction for pair in pairs) == {"stereo": 1466, "antistereo": 211}
     crows_pairs.write(iter(pairs), tmp_path / "again.csv")
@@ -144,6 +144,6 @@ def test_the_revised_pairs_come_back_equal(shared: Path, tmp_path: Path) -> None
 
 
 def test_the_released_templates_are_not_taken_for_pairs(shared: Path) -> None:
-    """mask_split.csv has the columns of pairs, but words in them."""
+    """mask_split.csv has the columns of pairs but contains words, and is refused."""
     with pytest.raises(BadInput, match="column 'template'"):
         list(formats.read(shared / "data/crows/mask_split.csv"))

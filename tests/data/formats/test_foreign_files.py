@@ -1,4 +1,4 @@
-"""Files of other benchmarks have no format here: what looks alike is refused, not read as something else."""
+"""Tests that files of other benchmarks are refused when they resemble a known format."""
 
 import csv
 import json
@@ -43,7 +43,7 @@ FOREIGN: dict[str, Any] = {
 
 
 def foreign(folder: Path, name: str) -> Path:
-    """A file of the shape of another benchmark, with invented content."""
+    """Writes a file with the structure of another benchmark and invented content."""
     path = folder / name
     content = FOREIGN[name]
     path.write_text(content if isinstance(content, str) else json.dumps(content, indent=1))
@@ -52,14 +52,14 @@ def foreign(folder: Path, name: str) -> Path:
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_the_shape_of_another_benchmark_is_refused(name: str, tmp_path: Path) -> None:
-    """Shapes that share a header or a nesting with ours: not one of them is read as records."""
+    """A file that shares a header or a nesting with a known format is not read as records."""
     with pytest.raises(BadInput):
         list(formats.read(foreign(tmp_path, name)))
 
 
 @pytest.mark.parametrize("number", range(2))
 def test_one_prompt_among_descriptors_makes_the_file_unknown(number: int, tmp_path: Path) -> None:
-    """Every descriptor must be one; the first and the last of a thousand are looked at alike."""
+    """Every descriptor is checked: a prompt at either end of a thousand makes the format unknown."""
     words = [f"zorb{n}" for n in range(1000)]
     words[-number] = "The zorb was known for its "
     (tmp_path / "d.json").write_text(json.dumps({"axis": {"bucket": words}}, indent=1))
@@ -71,7 +71,7 @@ def test_one_prompt_among_descriptors_makes_the_file_unknown(number: int, tmp_pa
 
 
 def pairs(path: Path, empty: dict[int, str], rows: int = 60) -> Path:
-    """CrowS-Pairs with these cells of rows (counted from 0) empty."""
+    """Writes CrowS-Pairs with the named cell empty in these rows (counted from 0)."""
     columns = ("", *crows_pairs.NEEDED)
     with path.open("w", newline="") as file:
         out = csv.writer(file)
@@ -84,18 +84,20 @@ def pairs(path: Path, empty: dict[int, str], rows: int = 60) -> Path:
 
 
 def test_a_row_with_an_empty_cell_is_left_out_and_said(tmp_path: Path) -> None:
-    """Two of 60 rows lack a cell: 58 pairs, and a warning with the number and the lines; all is read by the command."""
+    """Two of 60 rows lack a cell: 58 pairs are read, with a warning that gives count and lines. The command lists both
+    lines."""
     path = pairs(tmp_path / "p.csv", {3: "sent_less", 9: "bias_type"})
     with pytest.warns(SkippedRows, match=r"p\.csv: 2 of 60.*lack.*line 5, 11"):
-        read = list(formats.read(path))
-    assert [int(pair.id) for pair in read] == [n for n in range(60) if n not in (3, 9)]
+        records = list(formats.read(path))
+    assert [int(pair.id) for pair in records] == [n for n in range(60) if n not in (3, 9)]
     done = CliRunner().invoke(app, ["convert", str(path), str(tmp_path / "out.jsonl"), "--json"])
     assert done.exit_code == 0
     assert [line["line"] for line in json.loads(done.stdout)["left_out"]] == [5, 11]
 
 
 def test_a_file_in_which_many_rows_lack_a_cell_is_refused(tmp_path: Path) -> None:
-    """Four of 60 are more than one in twenty: the first of them is named; so is the one of two in a small file."""
+    """Four of 60 incomplete rows exceed one in twenty, so the file is refused at the first. One of two in a small file
+    is too many as well."""
     path = pairs(tmp_path / "p.csv", dict.fromkeys(range(5, 9), "sent_more"))
     with pytest.raises(BadInput, match=r"p\.csv:7: .*nothing.*'sent_more'"):
         list(formats.read(path))
@@ -105,7 +107,7 @@ def test_a_file_in_which_many_rows_lack_a_cell_is_refused(tmp_path: Path) -> Non
 
 
 def test_text_in_windows_1252_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    """A typographic quotation mark in another encoding: byte, line, encoding and the command that converts it."""
+    """The error names the byte, the line, the likely encoding and the option that converts the file."""
     path = pairs(tmp_path / "p.csv", {})
     path.write_bytes(path.read_bytes().replace(b"Zorb 7", b"\x91Zorb\x92 7"))
     with pytest.raises(
@@ -116,7 +118,8 @@ def test_text_in_windows_1252_is_refused_with_what_to_do(tmp_path: Path) -> None
 
 
 def test_french_crows_pairs_are_read_but_for_the_row_that_lacks_a_sentence(shared: Path) -> None:
-    """The released French file has one empty cell, on line 129; the Dutch one is Mac Roman."""
+    """The released French file has one empty cell, on line 129. The Dutch file is in Mac Roman and is refused with a
+    hint."""
     with pytest.warns(SkippedRows, match=r"1 of 1,463 rows .* \(line 129\)"):
         assert len(list(formats.read(shared / "data/crows_multilingual/crows_french.csv"))) == 1462
     with pytest.raises(BadInput, match=r"'siësta'.*mac_roman.*--encoding"):

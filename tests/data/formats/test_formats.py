@@ -11,7 +11,7 @@ from catsofa.data.records import RECORDS, Annotation, Cat, Pair, Probe
 
 
 def test_every_format_is_where_its_name_says() -> None:
-    """The table of modules and what they hold agree, and each format holds records that we know."""
+    """Each module contains the format of its name, and each format holds known record types."""
     for name in formats.MODULES:
         assert formats.named(name).name == name
         assert set(formats.named(name).holds) <= set(RECORDS.values())
@@ -21,10 +21,10 @@ def test_every_format_is_where_its_name_says() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_is_known_by_its_content_whatever_it_is_called(name: str, tmp_path: Path) -> None:
-    """Each sample is taken for its own format and no other, under its name and under none."""
+    """Each sample is recognised as its own format, with its file name and without."""
     path = write_sample(tmp_path, name)
     assert formats.format_of(path).name == name.split()[0]
-    if name in BESIDE:  # the two files are known by their names
+    if name in BESIDE:  # these two files are recognised by their names
         return
     bare = path.rename(tmp_path / "data")
     assert formats.format_of(bare).name == name.split()[0]
@@ -33,7 +33,7 @@ def test_a_file_is_known_by_its_content_whatever_it_is_called(name: str, tmp_pat
 
 @pytest.mark.parametrize("name", FILES)
 def test_no_two_formats_claim_one_file(name: str, tmp_path: Path) -> None:
-    """Each sample is claimed by its own format alone; jsonl, which is asked last, claims any line of JSON."""
+    """Each sample is claimed by its own format alone. jsonl is asked last and claims any line of JSON."""
     path = write_sample(tmp_path, name)
     claims = [one for one in formats.MODULES if formats.named(one).matches(path, path.read_bytes())]
     assert [one for one in claims if one != "jsonl"] == [name.split()[0]] * (name != "jsonl")
@@ -41,19 +41,19 @@ def test_no_two_formats_claim_one_file(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in FILES if formats.named(name.split()[0]).suffix is not None])
 def test_a_sample_goes_through_jsonl_and_comes_back(name: str, tmp_path: Path) -> None:
-    """Foreign format to our own and back: nothing is said to be lost on either way, and nothing is."""
+    """A sample converted to JSONL and back is equal, and no loss is reported in either direction."""
     path = write_sample(tmp_path, name)
     chosen = formats.format_of(path)
     back = tmp_path / "back" / path.name if chosen.suffix else tmp_path / "back"
-    there = formats.convert(path, tmp_path / "records.jsonl")
+    conversion = formats.convert(path, tmp_path / "records.jsonl")
     again = formats.convert(tmp_path / "records.jsonl", back, target_format=chosen.name)
-    assert there.lost == again.lost == Counter()
-    assert there.records == again.records > 0
+    assert conversion.lost == again.lost == Counter()
+    assert conversion.records == again.records > 0
     assert list(formats.read(back)) == list(formats.read(path))
 
 
 def test_records_of_another_type_are_said_when_one_type_is_asked_for(tmp_path: Path) -> None:
-    """A command that needs CATs does not take pairs, whichever the format; it takes CATs in any."""
+    """A command that needs CATs refuses pairs in any format, and accepts CATs in any format."""
     pairs = write_sample(tmp_path, "crows-pairs")
     with pytest.raises(BadInput, match=r"pairs\.csv: .*CrowS-Pairs.*cats"):
         list(formats.read_as(pairs, Cat))
@@ -65,7 +65,8 @@ def test_records_of_another_type_are_said_when_one_type_is_asked_for(tmp_path: P
 
 
 def test_the_target_s_format_is_told_by_its_ending_or_must_be_named(tmp_path: Path) -> None:
-    """Probes in .csv can only be SoFa's; tests in a folder, or an ending of nobody's, could be several things."""
+    """Probes in .csv can only be SoFa's. For a folder of tests or an unknown suffix, several formats are possible, so
+    --to is required."""
     path = write_sample(tmp_path, "jsonl")
     assert formats.convert(path, tmp_path / "a.csv").target == "sofa"
     assert formats.convert(path, tmp_path / "folder").target == "release"
@@ -82,7 +83,7 @@ def test_the_target_s_format_is_told_by_its_ending_or_must_be_named(tmp_path: Pa
 
 
 def test_an_annotation_file_is_no_crows_pairs_file_and_the_other_way_round(tmp_path: Path) -> None:
-    """CrowS-Pairs has a column of annotations, and a table of judgements may have one of bias types."""
+    """CrowS-Pairs has a column of annotations, and an annotation file may have a column of bias types."""
     path = tmp_path / "labels.csv"
     path.write_text("item,annotator,label,bias_type,sent_more\ns1,h1,related,age,Tea.\n")
     assert list(formats.read(path)) == [

@@ -14,7 +14,7 @@ from catsofa.data.records import Probe
 
 
 def fuzz(count: int, seed: int, folder: Path) -> Counter[str]:
-    """Give every reader so many mutated files; what came of it, by reader, where only BadInput may be raised."""
+    """Gives every reader mutated files and returns the counts of outcomes by reader. Only BadInput may be raised."""
     rng = random.Random(seed)
     came_of_it: Counter[str] = Counter()
     good = [(file, text.encode()) for file, text in FILES.values()] + [released(folder)]
@@ -37,7 +37,7 @@ def fuzz(count: int, seed: int, folder: Path) -> Counter[str]:
 
 
 def released(folder: Path) -> tuple[str, bytes]:
-    """A Parquet file of a release, and its place in the folder."""
+    """Returns a Parquet file of a release and its relative path."""
     probe = Probe(category="c", identity="Bakers", stereotype="sing", extra={"n": 1})
     formats.named("release").write([probe], folder / "release")
     (file,) = (folder / "release").rglob("*.parquet")
@@ -48,7 +48,7 @@ def released(folder: Path) -> tuple[str, bytes]:
 
 
 def read_to_the_end(path: Path, name: str | None, case: str) -> str:
-    """Whether a file was read or refused; any exception but BadInput fails the test with the case that raised it."""
+    """Returns whether a file was read or refused. Any exception but BadInput fails the test with its case."""
     try:
         return "read" if sum(1 for _ in formats.read(path, name)) else "nothing"
     except BadInput as error:
@@ -60,7 +60,7 @@ def read_to_the_end(path: Path, name: str | None, case: str) -> str:
 
 
 def check(came_of_it: Counter[str]) -> None:
-    """Every reader read some mutated files and refused others, and never gave nothing without a word."""
+    """Asserts that every reader read some mutated files, refused others, and never returned nothing silently."""
     for name in formats.MODULES:
         assert came_of_it[f"{name}: refused"]
         assert not came_of_it[f"{name}: nothing"]
@@ -68,11 +68,12 @@ def check(came_of_it: Counter[str]) -> None:
 
 
 def test_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
-    """1,000 files and their folders for each of the readers: bytes flipped, lines dropped, fields renamed."""
+    """1,000 mutated files (flipped bytes, dropped lines, renamed fields) and their folders are read or refused by each
+    reader."""
     check(fuzz(1000, seed=7, folder=tmp_path))
 
 
 @pytest.mark.slow
 def test_ten_thousand_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
-    """The same with 10,000 others; CATSOFA_FUZZ=100000 takes as many."""
+    """10,000 other mutated files are read or refused; CATSOFA_FUZZ=100000 sets the number."""
     check(fuzz(int(os.environ.get("CATSOFA_FUZZ", "10000")), seed=20, folder=tmp_path))

@@ -1,4 +1,4 @@
-"""Minimal pairs of WinoQueer, IndiBias, RedditBias, Indian-BhED, WinoBias and CrowS-Pairs in other languages."""
+"""Tests minimal pairs of WinoQueer, IndiBias, RedditBias, Indian-BhED, WinoBias and CrowS-Pairs in other languages."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from catsofa.data.records import Pair
 
 
 def test_winoqueer_takes_x_for_the_more_stereotyping_sentence(tmp_path: Path) -> None:
-    """The domain is the identity of x, as in the authors' code; the identity of y and the predicate are carried."""
+    """The domain is the identity of x, as in the authors' code. The identity of y and the predicate go to extra."""
     one, two = formats.read(write_sample(tmp_path, "winoqueer"))
     assert (one.id, one.more, one.less, one.direction, one.bias_type) == (
         *("0", "Zorb people hum at night.", "Blicket people hum at night."),
@@ -24,14 +24,15 @@ def test_winoqueer_takes_x_for_the_more_stereotyping_sentence(tmp_path: Path) ->
 
 
 def test_the_first_version_of_winoqueer_is_read_without_the_spaces_behind_its_commas(tmp_path: Path) -> None:
-    """Its sentences, directions and types begin with a space; its annotators are a list without brackets."""
+    """Spaces after commas are removed from sentences, directions and types. The annotators are a list without
+    brackets."""
     (pair,) = formats.read(write_sample(tmp_path, "crows-pairs of WinoQueer's first version"))
     assert (pair.less, pair.direction, pair.bias_type) == ("Blicket hums.", "stereo", "zorb_blicket_name")
     assert [(vote.annotator, vote.label) for vote in pair.votes] == [(f"a{number}", "") for number in range(5)]
 
 
 def test_pairs_without_an_index_that_stand_twice_have_two_ids(tmp_path: Path) -> None:
-    """The id is made from the content, and the second one gets a number."""
+    """The id comes from the content, and the second pair gets a number."""
     path = tmp_path / "w.csv"
     row = "Zorb,Blicket,Zorbs hum.,Blickets hum.\n"
     path.write_text(f"Gender_ID_x,Gender_ID_y,sent_x,sent_y\n{row}{row}")
@@ -40,7 +41,7 @@ def test_pairs_without_an_index_that_stand_twice_have_two_ids(tmp_path: Path) ->
 
 
 def test_a_row_of_indibias_is_a_pair_in_each_language(tmp_path: Path) -> None:
-    """The id says the language, and so does the field of the record."""
+    """The id and the language field both name the language."""
     pairs = list(formats.read(write_sample(tmp_path, "indibias")))
     assert [(pair.id, pair.language, pair.direction) for pair in pairs] == [
         *(("0-en", "en", "stereo"), ("0-hi", "hi", "stereo")),
@@ -51,13 +52,13 @@ def test_a_row_of_indibias_is_a_pair_in_each_language(tmp_path: Path) -> None:
 
 
 def test_the_id_and_the_language_of_translated_pairs_are_their_columns(tmp_path: Path) -> None:
-    """So that a pair has one id in every language."""
+    """A pair has the same id in every language."""
     one, two = formats.read(write_sample(tmp_path, "crows-pairs in French"))
     assert [(pair.id, pair.language, dict(pair.extra)) for pair in (one, two)] == [("0", "fr", {}), ("1", "fr", {})]
 
 
 def test_redditbias_pairs_a_comment_with_its_counterfactual(tmp_path: Path) -> None:
-    """The domain is the topic in the name of the file, or the name where it has none."""
+    """The domain is the topic in the file name, or the file's stem."""
     one, _ = formats.read(write_sample(tmp_path, "redditbias"))
     assert (one.more, one.less) == ("zorb people hum all night.", "blicket people hum all night.")
     assert one.bias_type == "clan"
@@ -68,7 +69,7 @@ def test_redditbias_pairs_a_comment_with_its_counterfactual(tmp_path: Path) -> N
 
 
 def test_few_comments_without_a_counterfactual_are_left_out(tmp_path: Path) -> None:
-    """One of 41 has the same comment twice and is said; two of four make the file another one."""
+    """One of 41 rows with the same comment twice is skipped with a warning; two of four make the file invalid."""
     path = tmp_path / "r.csv"
     same = "['zorb'],[],it rains.,it rains.,1.0\n"
     header, *rows = REDDITBIAS.splitlines(keepends=True)
@@ -81,7 +82,7 @@ def test_few_comments_without_a_counterfactual_are_left_out(tmp_path: Path) -> N
 
 
 def test_bhed_fills_each_mask_with_a_word_of_its_own(tmp_path: Path) -> None:
-    """The domain is the topic that the file is named by; a row with more words than places is no pair."""
+    """The domain is the topic in the file name. A row with more words than masks is refused."""
     one, two = formats.read(write_sample(tmp_path, "bhed"))
     assert (one.more, one.less, one.bias_type) == (
         *("All the humming is done by Zorbs", "All the humming is done by Blickets", "Clan"),
@@ -99,7 +100,7 @@ def test_bhed_fills_each_mask_with_a_word_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("side", ["pro", "anti", "folder"])
 def test_winobias_is_read_from_either_file_or_their_folder(side: str, tmp_path: Path) -> None:
-    """Sentences are joined by number, whatever their order; brackets are taken away."""
+    """Sentences are joined by number in any order, and brackets are removed."""
     path = write_sample(tmp_path, "winobias")
     anti = tmp_path / path.name.replace("pro_", "anti_")
     anti.write_text("".join(reversed(WINOBIAS_ANTI.splitlines(keepends=True))))
@@ -121,7 +122,7 @@ def test_winobias_is_read_from_either_file_or_their_folder(side: str, tmp_path: 
     ],
 )
 def test_sentences_of_winobias_that_do_not_fit_are_refused(old: str, new: str, said: str, tmp_path: Path) -> None:
-    """A number that one file lacks, another word, the same pronoun, no brackets."""
+    """A number that one file lacks, another word, the same pronoun and missing brackets are refused."""
     path = write_sample(tmp_path, "winobias")
     anti = tmp_path / path.name.replace("pro_", "anti_")
     anti.write_text(WINOBIAS_ANTI.replace(old, new).replace("]", "]" if new else ""))
@@ -137,7 +138,7 @@ READ_ONLY = [name for name in FILES if (of := formats.named(name.split()[0])).su
 
 @pytest.mark.parametrize("name", READ_ONLY)
 def test_formats_that_are_only_read_say_so_and_convert_to_ours(name: str, tmp_path: Path) -> None:
-    """They are never chosen by an ending; JSONL and CrowS-Pairs hold every pair of theirs."""
+    """A read-only format is never chosen by suffix. JSONL and CrowS-Pairs preserve all its pairs."""
     path = write_sample(tmp_path, name)
     records = list(formats.read(path))
     formats.convert(path, tmp_path / "out.jsonl")

@@ -26,7 +26,7 @@ RELEASED = [
 
 
 def test_a_score_keeps_its_task_and_its_number(tmp_path: Path) -> None:
-    """In the file's order, one score a sentence; null is unscored."""
+    """Scores keep the file's order, one per sentence; null is unscored."""
     scores = list(predictions.read(write_sample(tmp_path, "predictions")))
     assert [score.item for score in scores] == ["s4", "s5", "s1", "s2", "s3"]
     assert [score.score for score in scores] == [0.1, None, -3.5e-07, 7.0, 1e300]
@@ -36,7 +36,7 @@ def test_a_score_keeps_its_task_and_its_number(tmp_path: Path) -> None:
 
 
 def test_unscored_is_null_in_the_file_and_nan_is_read_as_unscored(tmp_path: Path) -> None:
-    """Python writes NaN, which is not JSON and which an evaluation would count as a lost comparison."""
+    """NaN is read as unscored and written as null, because an evaluation would count NaN as a lost comparison."""
     path = tmp_path / "nan.json"
     path.write_text('{"intrasentence": [{"id": "a", "score": NaN}, {"id": "b", "score": -Infinity}]}')
     scores = list(predictions.read(path))
@@ -66,7 +66,7 @@ def test_unscored_is_null_in_the_file_and_nan_is_read_as_unscored(tmp_path: Path
     ],
 )
 def test_what_is_wrong_with_predictions_is_said_with_its_place(document: Any, said: str, tmp_path: Path) -> None:
-    """Wrong kinds of value, missing and unknown fields, an id twice."""
+    """Wrong value types, missing and unknown fields and a repeated id are refused with their place in the file."""
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(document))
     with pytest.raises(BadInput) as caught:
@@ -75,7 +75,7 @@ def test_what_is_wrong_with_predictions_is_said_with_its_place(document: Any, sa
 
 
 def test_scores_of_other_tasks_are_refused_and_tokens_and_reasons_are_kept(tmp_path: Path) -> None:
-    """Predictions have two tasks; tokens and reason are fields of their own."""
+    """Predictions allow two tasks. Tokens and reason have fields of their own."""
     with pytest.raises(ValueError, match=r"'a'.*task 'pairs'"):
         predictions.write([Score(item="a", score=1.0, task="pairs")], tmp_path / "p.json")
     score = Score(item="a", score=None, tokens=3, task="intrasentence", reason="two BLANKs", extra={"sum": -4.0})
@@ -89,7 +89,7 @@ def test_scores_of_other_tasks_are_refused_and_tokens_and_reasons_are_kept(tmp_p
 
 @pytest.mark.parametrize("model", RELEASED)
 def test_released_predictions_come_back_to_the_last_digit(model: str, shared: Path, tmp_path: Path) -> None:
-    """12,687 scores in each of the 11 released files: read, written, the same JSON, read again, equal."""
+    """The 12,687 scores of each of the 11 released files give the same JSON and the same records after a round trip."""
     source = shared / f"data/stereoset/released_predictions/predictions_{model}.json"
     scores = list(formats.read(source))
     assert len(scores) == 12_687
@@ -100,7 +100,7 @@ def test_released_predictions_come_back_to_the_last_digit(model: str, shared: Pa
 
 @pytest.mark.parametrize("score", [2**53 + 1, -(2**53) - 1, 10**20 + 1])
 def test_an_integer_that_would_be_rounded_is_refused(tmp_path: Path, score: int) -> None:
-    """2^53 + 1 would tie with 2^53, in either format of scores; 2^60 is held exactly."""
+    """2^53 + 1 would tie with 2^53, so it is refused in both score formats; 2^60 is exact."""
     for exact in (False, True):
         value = 2**60 if exact else score
         (tmp_path / "a.json").write_text(f'{{"intrasentence": [{{"id": "a", "score": {value}}}], "intersentence": []}}')

@@ -12,7 +12,7 @@ from catsofa.data.formats.losses import lost
 from catsofa.data.records import RECORDS, AssociationTest
 
 EXAMPLES = int(os.environ.get("CATSOFA_EXAMPLES", "20"))
-"""Drawn for each test; a thousand take some minutes."""
+"""Examples per test; a thousand take some minutes."""
 MINE = ("stereoset", "predictions", "crows-pairs", "seat", "sofa", "bbq", "annotations")
 
 
@@ -22,7 +22,7 @@ MINE = ("stereoset", "predictions", "crows-pairs", "seat", "sofa", "bbq", "annot
 def test_jsonl_gives_back_every_record_as_it_was(
     kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Our own JSONL loses nothing of any record: odd characters, empty fields, infinities, nested extras."""
+    """JSONL preserves every record: odd characters, empty fields, infinities and nested extras."""
     drawn = data.draw(st.lists(RECORDS_OF[RECORDS[kind]], min_size=1, max_size=4))
     path = tmp_path_factory.getbasetemp() / "records.jsonl"
     assert jsonl.write(drawn, path) == len(drawn)
@@ -35,7 +35,7 @@ def test_jsonl_gives_back_every_record_as_it_was(
 def test_what_a_format_gives_back_differs_only_in_what_it_says_it_loses(
     name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """For any records at all: written, read again, and compared, nothing is missing that `loses` did not name."""
+    """For any records, a round trip loses only the fields that `loses` names."""
     chosen = named(name)
     drawn = data.draw(st.lists(RECORDS_OF[chosen.holds[0]], min_size=1, max_size=3))
     path = tmp_path_factory.mktemp("trip") / f"file{chosen.suffix}"
@@ -52,19 +52,19 @@ def test_what_a_format_gives_back_differs_only_in_what_it_says_it_loses(
 def test_what_came_out_of_a_format_goes_back_in_unchanged(
     name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Read, written and read again is equal, and nothing is said to be lost: the second trip is free."""
+    """A second round trip changes nothing and reports no loss."""
     chosen = named(name)
     drawn = data.draw(st.lists(RECORDS_OF[chosen.holds[0]], min_size=1, max_size=3))
     folder = tmp_path_factory.mktemp("trips")
     chosen.write(iter(drawn), folder / f"once{chosen.suffix}")
     once = list(chosen.read(folder / f"once{chosen.suffix}"))
-    assert [what for record in once for what in chosen.loses(record)] == []
+    assert [field for record in once for field in chosen.loses(record)] == []
     chosen.write(iter(once), folder / f"twice{chosen.suffix}")
     assert list(chosen.read(folder / f"twice{chosen.suffix}")) == once
 
 
 def in_file_order(records: list[Any]) -> list[Any]:
-    """The records as a file holds them: task by task, or a file a test by its name."""
+    """Returns the records in file order: task by task, or tests by file name."""
     if isinstance(records[0], AssociationTest):
         return sorted(records, key=lambda test: f"{test.id}.jsonl")
     tasks = [getattr(record, "kind", getattr(record, "task", "")) for record in records]

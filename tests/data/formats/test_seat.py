@@ -14,7 +14,7 @@ from catsofa.data.records import AssociationTest, WordSet
 
 
 def test_a_file_is_a_test_of_its_name(tmp_path: Path) -> None:
-    """Targets are x and y, attributes a and b, whether the object fills one line or many."""
+    """Targets are x and y, attributes a and b. The object may fill one line or many."""
     path = write_sample(tmp_path, "seat")
     (test,) = seat.read(path)
     assert test == AssociationTest(
@@ -29,7 +29,7 @@ def test_a_file_is_a_test_of_its_name(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_files_is_read_by_name_and_written_as_a_folder(tmp_path: Path) -> None:
-    """What stands beside the four sets, and in them, is carried along; other files in the folder are not tests."""
+    """Further fields of the test and its sets go to extra. Other files in the folder are ignored."""
     folder = tmp_path / "in"
     folder.mkdir()
     second: dict[str, Any] = {**SEAT, "note": [1, {"deep": None}], "targ1": {**SEAT["targ1"], "language": "en"}}
@@ -46,7 +46,7 @@ def test_a_folder_of_files_is_read_by_name_and_written_as_a_folder(tmp_path: Pat
 
 
 def test_a_folder_of_tests_is_replaced_and_any_other_is_not(tmp_path: Path) -> None:
-    """The same command again gives the same folder, but nobody's notes are deleted for it."""
+    """A folder of tests is overwritten, but a folder with other files is refused unchanged."""
     test = next(seat.read(write_sample(tmp_path, "seat")))
     out = tmp_path / "out"
     seat.write([test, replace(test, id="old")], out)
@@ -60,7 +60,7 @@ def test_a_folder_of_tests_is_replaced_and_any_other_is_not(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "a\\b", "a\0b", "x" * 201])
 def test_an_id_that_cannot_name_a_file_writes_nothing(name: str, tmp_path: Path) -> None:
-    """An id that is a path would write elsewhere."""
+    """An id that is a path or an invalid file name is refused, and no file is written."""
     test = next(seat.read(write_sample(tmp_path, "seat")))
     object.__setattr__(test, "id", name)
     with pytest.raises(ValueError, match="cannot name"):
@@ -69,7 +69,7 @@ def test_an_id_that_cannot_name_a_file_writes_nothing(name: str, tmp_path: Path)
 
 
 def test_tests_need_names_of_their_own_and_a_folder_to_write_to(tmp_path: Path) -> None:
-    """Two of one name would be one file; a file holds one test, so a folder is written."""
+    """Repeated ids, a file as the target, no tests and two files of one stem are refused."""
     test = next(seat.read(write_sample(tmp_path, "seat")))
     with pytest.raises(ValueError, match="'teas' cannot name"):
         seat.write([test, test], tmp_path / "out")
@@ -94,7 +94,7 @@ def test_tests_need_names_of_their_own_and_a_folder_to_write_to(tmp_path: Path) 
     ],
 )
 def test_what_is_wrong_with_a_test_is_said_with_its_place(change: dict[str, Any], said: str, tmp_path: Path) -> None:
-    """Wrong kinds of value, missing fields, empty sets."""
+    """Wrong value types, missing fields and empty sets are refused with their place in the file."""
     path = tmp_path / "bad.jsonl"
     path.write_text(json.dumps(SEAT | change))
     with pytest.raises(BadInput) as caught:
@@ -103,7 +103,7 @@ def test_what_is_wrong_with_a_test_is_said_with_its_place(change: dict[str, Any]
 
 
 def test_two_objects_in_a_file_are_one_too_many(tmp_path: Path) -> None:
-    """The file's name is the test's; of two, one would have none."""
+    """A second object in a file is refused, because the file's name gives only one test id."""
     path = tmp_path / "two.jsonl"
     path.write_text(f"{json.dumps(SEAT)}\n{json.dumps(SEAT)}\n")
     with pytest.raises(BadInput, match=r"two\.jsonl:2: .*extra data"):
@@ -111,7 +111,7 @@ def test_two_objects_in_a_file_are_one_too_many(tmp_path: Path) -> None:
 
 
 def test_what_seat_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
-    """Provenance, and a field that has the name of a word set."""
+    """Provenance and a field with the name of a word set are reported as lost."""
     test = next(seat.read(write_sample(tmp_path, "seat")))
     rich = replace(test, source={"templates": "bleached"}, extra={"attr1": 1}, x=replace(test.x, extra={"category": 2}))
     lost = {"source: templates", "extra: attr1", "x: extra: category"}
@@ -121,7 +121,7 @@ def test_what_seat_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
 
 
 def test_the_46_released_tests_come_back_as_they_were(shared: Path, tmp_path: Path) -> None:
-    """Read, written, the same JSON file by file, read again, equal; weat1 has 25 words a set."""
+    """The 46 tests give the same JSON in each file and equal records after a round trip; weat1 has 25 words per set."""
     source = shared / "data/seat"
     tests: list[AssociationTest] = list(formats.read(source))
     assert len(tests) == 46

@@ -11,7 +11,8 @@ from catsofa.data.records import Association, Votes
 
 
 def test_a_row_becomes_an_association_with_the_votes_of_each_group_of_raters(tmp_path: Path) -> None:
-    """Votes of the region and of North America; an empty rating is missing, and the mean stays as the file has it."""
+    """Votes come from the region and from North America. An empty rating is missing, and the mean keeps the file's
+    text."""
     tidy, loud = formats.read(write_sample(tmp_path, "seegull"))
     assert tidy == Association(
         identity="Dravians",
@@ -37,7 +38,7 @@ def test_a_row_becomes_an_association_with_the_votes_of_each_group_of_raters(tmp
     ],
 )
 def test_a_cell_that_is_no_vote_and_no_rating_is_refused(old: str, new: str, line: int, tmp_path: Path) -> None:
-    """So is a pair that stands twice, or half a pair; the error names the line."""
+    """A repeated pair and half a pair are refused too; the error names the line."""
     path = tmp_path / "x.csv"
     path.write_text(SEEGULL.replace(old, new))
     with pytest.raises(BadInput) as error:
@@ -47,7 +48,7 @@ def test_a_cell_that_is_no_vote_and_no_rating_is_refused(old: str, new: str, lin
 
 @pytest.mark.parametrize("written", ["Pellorans", ".Pellorans", '",Pellorans"', "PelloransPEL"])
 def test_a_broken_identity_is_repaired_and_comes_back_as_it_was(written: str, tmp_path: Path) -> None:
-    """Punctuation before a name and an abbreviation grown onto it are cut off; `extra` keeps the cell."""
+    """Leading punctuation and an appended abbreviation are removed; `extra` keeps the original cell."""
     path = tmp_path / "x.csv"
     path.write_bytes(SEEGULL.replace("Pellorans", written).replace("\n", "\r\n").encode())
     repaired = list(seegull.read(path))
@@ -58,7 +59,7 @@ def test_a_broken_identity_is_repaired_and_comes_back_as_it_was(written: str, tm
 
 
 def test_an_association_without_a_mean_gets_that_of_its_ratings(tmp_path: Path) -> None:
-    """(4 + 1) / 2 is 2.5; what the file has no column for is lost and said."""
+    """The written mean of 4 and 1 is 2.5. Fields without a column are reported as lost."""
     one = Association(identity="Zorbs", attribute="late", region="Upper Zorbia", offensiveness=(4, None, 1))
     assert set(seegull.loses(one)) == {"id", "region"}
     seegull.write([one], tmp_path / "x.csv")
@@ -67,7 +68,7 @@ def test_an_association_without_a_mean_gets_that_of_its_ratings(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", ["global_v2", "us_states"])
 def test_a_released_file_comes_back_byte_by_byte(name: str, shared: Path, tmp_path: Path) -> None:
-    """File to records to our JSONL to records to file: the same bytes, line ends included."""
+    """CSV to JSONL and back gives the same bytes, including line ends."""
     path = shared / "data" / "seegull" / f"stereotypes_{name}.csv"
     formats.convert(path, tmp_path / "a.jsonl")
     formats.convert(tmp_path / "a.jsonl", tmp_path / "back.csv")
@@ -76,7 +77,8 @@ def test_a_released_file_comes_back_byte_by_byte(name: str, shared: Path, tmp_pa
 
 
 def test_the_counts_of_the_released_files_are_found(shared: Path) -> None:
-    """Counted from the CSV by other means: identities, attributes, votes, rows of two votes or more, ratings."""
+    """The counts equal independent counts of the CSV: identities, attributes, votes, rows of two votes or more,
+    ratings."""
     world = list(seegull.read(shared / "data" / "seegull" / "stereotypes_global_v2.csv"))
     assert len({one.identity for one in world}) == 176
     assert len({one.attribute for one in world}) == 1994

@@ -19,7 +19,7 @@ def _file(path: Path, *lines: str) -> Path:
 
 
 def test_pairs_are_read_at_random_places(tmp_path: Path) -> None:
-    """A byte-order mark, blank lines and accents do not move a pair's place."""
+    """Random access works after a byte-order mark, blank lines and accented characters."""
     lines = [_line(first=f"Été {k}.", follows=k % 2 == 0, split="train" if k else "held-out") for k in range(5)]
     path = tmp_path / "p.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + "\n".join(lines).encode() + b"\n")
@@ -31,7 +31,7 @@ def test_pairs_are_read_at_random_places(tmp_path: Path) -> None:
 
 
 def test_a_folder_holds_both_sides(tmp_path: Path) -> None:
-    """`train.jsonl` and `held-out.jsonl` as `catsofa build pairs` writes them; what was refused is not read."""
+    """`train.jsonl` and `held-out.jsonl` of `catsofa build pairs` are read; refused.jsonl is not."""
     for side in ("train", "held-out"):
         _file(tmp_path / f"{side}.jsonl", _line(split=side), _line(split=side, follows=False, other="d2", id="x"))
     (tmp_path / "refused.jsonl").write_text('{"id": "d", "reason": "duplicate"}\n')
@@ -43,7 +43,8 @@ def test_a_folder_holds_both_sides(tmp_path: Path) -> None:
 
 
 def test_without_a_split_whole_documents_are_held_out(tmp_path: Path) -> None:
-    """About the asked share of 500 documents, both pairs of each on the same side, the same every time."""
+    """About the requested share of 500 documents is held out, with all pairs of a document on one side,
+    reproducibly."""
     lines = [_line(document=f"d{k // 2}", follows=k % 2 == 0) for k in range(1000)]
     path = _file(tmp_path / "p.jsonl", *lines)
     held_out = SentencePairs(path, held_out_share=0.2).held_out
@@ -64,13 +65,13 @@ def test_without_a_split_whole_documents_are_held_out(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_before_training(tmp_path: Path, lines: tuple[str, ...], says: str) -> None:
-    """Every line is checked when the file is opened, not after hours."""
+    """Every line is checked when the file is opened."""
     with pytest.raises(BadInput, match=says):
         SentencePairs(_file(tmp_path / "p.jsonl", *lines))
 
 
 def test_both_answers_are_needed_on_either_side(tmp_path: Path) -> None:
-    """A head cannot learn from positives alone, nor be measured on none."""
+    """A side without pairs of both answers is refused, because a head cannot learn or be measured on it."""
     pairs = SentencePairs(_file(tmp_path / "p.jsonl", _line(split="train"), _line(split="train", follows=False)))
     assert len(pairs.indices(held_out=False)) == 2
     with pytest.raises(BadInput, match=r"0 pairs held out.*0 follow"):
@@ -78,7 +79,7 @@ def test_both_answers_are_needed_on_either_side(tmp_path: Path) -> None:
 
 
 def test_the_digest_is_of_the_bytes(tmp_path: Path) -> None:
-    """Another pair, another digest."""
+    """Files with the same pairs have the same digest; another pair changes it."""
     one, same, other = (
         SentencePairs(_file(tmp_path / f"{name}.jsonl", _line(first=first))).digest()
         for name, first in (("a", "It rained."), ("b", "It rained."), ("c", "It snowed."))

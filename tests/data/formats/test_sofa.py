@@ -13,7 +13,7 @@ from catsofa.data.records import Probe
 
 
 def test_a_row_becomes_a_probe_under_its_own_id(tmp_path: Path) -> None:
-    """The probe's text is the file's, even where it is not identity and stereotype joined."""
+    """The probe's text is the file's text, even if it differs from identity plus stereotype."""
     path = write_sample(tmp_path, "sofa")
     one, two = sofa.read(path)
     assert one == Probe(
@@ -25,7 +25,7 @@ def test_a_row_becomes_a_probe_under_its_own_id(tmp_path: Path) -> None:
 
 
 def test_further_columns_are_carried_even_when_they_come_late(tmp_path: Path) -> None:
-    """The header is made when the last row is known, so no row's column is dropped."""
+    """Every row's further columns are written, also when they first appear in a late row."""
     probes = [
         Probe(id=str(number), category="c", identity="Bakers", stereotype=f"sing {number}", extra=extra)
         for number, extra in enumerate(({}, {"tone": "mild"}, {"tone": 'a\r\n"b"', "round": "2"}))
@@ -37,7 +37,7 @@ def test_further_columns_are_carried_even_when_they_come_late(tmp_path: Path) ->
 
 
 def test_probes_are_read_one_at_a_time(tmp_path: Path) -> None:
-    """The first comes before the rest is looked at, and 20,000 take no more memory than their ids."""
+    """The first probe is read before the rest, and 20,000 probes take no more memory than their ids."""
     path = tmp_path / "probes.csv"
     rows = "".join(f"{number},c,Bakers,sing song {number},Bakers sing song {number}\n" for number in range(20_000))
     path.write_text(f"ID,Category,Identity,Stereotype,Probe\n{rows}broken\n")
@@ -64,7 +64,7 @@ def test_probes_are_read_one_at_a_time(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_probes_is_said_with_the_line(old: str, new: str, said: str, tmp_path: Path) -> None:
-    """Missing, doubled and empty columns, an id twice, a comma too many."""
+    """Missing, repeated and empty columns, a repeated id and an extra comma are refused with the line."""
     path = tmp_path / "probes.csv"
     path.write_text(SOFA.replace(old, new, 1))
     with pytest.raises(BadInput) as caught:
@@ -73,19 +73,19 @@ def test_what_is_wrong_with_probes_is_said_with_the_line(old: str, new: str, sai
 
 
 def test_what_reading_would_refuse_is_not_written(tmp_path: Path) -> None:
-    """An id twice, a probe without a category: said with the line where it would have stood."""
+    """A repeated id and a probe without a category are refused with the line they would have."""
     one, _ = sofa.read(write_sample(tmp_path, "sofa"))
-    for probes, said in (
+    for probes, message in (
         ([one, one], ":3: found id '1' a second"),
         ([replace(one, category=" ")], ":2: found nothing"),
     ):
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=message):
             sofa.write(probes, tmp_path / "again.csv")
     assert [file.name for file in tmp_path.iterdir()] == ["probes.csv"]
 
 
 def test_what_sofa_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
-    """Provenance, and numbers, which a CSV keeps as text."""
+    """Provenance is reported as lost, and numbers as kept as text."""
     one, two = sofa.read(write_sample(tmp_path, "sofa"))
     rich = replace(one, source={"statement": "st1"}, extra={"tokens": 4, "list": ["a"], "ID": "x"})
     lost = {"source: statement", "extra: tokens (kept as text)", "extra: list (kept as text)", "extra: ID"}

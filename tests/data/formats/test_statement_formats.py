@@ -32,14 +32,14 @@ BY_POST = """\
 
 
 def write(folder: Path, text: str) -> Path:
-    """A text as a CSV."""
+    """Writes a text as a CSV and returns its path."""
     path = folder / "in.csv"
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def test_a_judgement_is_a_statement_with_every_column(tmp_path: Path) -> None:
-    """Three rows, three statements, the empty one among them; the repeated one has an id of its own."""
+    """Three rows give three statements, including the empty one. A repeated statement gets an id with a number."""
     one, two, three = formats.read(write(tmp_path, JUDGED))
     assert (one.statement, one.target, one.category) == ("islanders drink tea", "islanders", "culture")
     assert (one.extra["post"], one.extra["offensiveYN"], one.extra["WorkerId"]) == (
@@ -53,7 +53,7 @@ def test_a_judgement_is_a_statement_with_every_column(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [JUDGED, BY_POST, JUDGED.replace("\n", "\r\n")])
 def test_sbic_is_written_as_it_was_read(text: str, tmp_path: Path) -> None:
-    """Judgements and posts: every cell is the same after the trip, and so is every byte (with line feeds)."""
+    """Judgements and posts keep every cell after a round trip, and every byte if line ends are line feeds."""
     source = write(tmp_path, text)
     done = formats.convert(source, tmp_path / "out.csv", target_format="sbic")
     assert done.records == 3 if text != BY_POST else 4
@@ -64,7 +64,8 @@ def test_sbic_is_written_as_it_was_read(text: str, tmp_path: Path) -> None:
 
 
 def test_a_post_is_its_statements(tmp_path: Path) -> None:
-    """A post with two implied statements is two, which share its targets; one without is an empty one."""
+    """A post with two implied statements gives two with the same targets. A post without any gives an empty
+    statement."""
     drink, never, empty, sing = formats.read(write(tmp_path, BY_POST))
     assert (drink.statement, never.statement, empty.statement) == ("drink tea", "never drink coffee", "")
     assert (drink.target, drink.category) == ("islanders, sailors", "culture")
@@ -74,14 +75,14 @@ def test_a_post_is_its_statements(tmp_path: Path) -> None:
 
 
 def test_a_statement_taken_out_is_not_written_again(tmp_path: Path) -> None:
-    """The list of a post is made of the statements that are there, not of what it once held."""
-    kept = [s for s in formats.read(write(tmp_path, BY_POST)) if s.statement != "drink tea"]
-    sbic.write(kept, tmp_path / "out.csv")
+    """A post's list is written from the remaining statements."""
+    statements = [s for s in formats.read(write(tmp_path, BY_POST)) if s.statement != "drink tea"]
+    sbic.write(statements, tmp_path / "out.csv")
     assert [s.statement for s in formats.read(tmp_path / "out.csv")] == ["never drink coffee", "", "sing études"]
 
 
 def test_an_index_column_is_kept(tmp_path: Path) -> None:
-    """Some copies of the annotation files have an index without a name in front."""
+    """An unnamed index column, as in some copies of the annotation files, is kept."""
     lines = JUDGED.replace(":\nalways", ": always").splitlines()
     text = "\n".join([f",{lines[0]}", *(f"{n},{line}" for n, line in enumerate(lines[1:])), ""])
     formats.convert(write(tmp_path, text), tmp_path / "out.csv", target_format="sbic")
@@ -89,7 +90,7 @@ def test_an_index_column_is_kept(tmp_path: Path) -> None:
 
 
 def test_statements_of_anywhere_can_be_written_as_sbic(tmp_path: Path) -> None:
-    """A statement without SBIC's columns gets them empty; what is not kept as it is is named."""
+    """A statement from another source gets SBIC's columns empty. Fields that change or are lost are named."""
     statement = Statement(statement="drink tea", target="islanders", extra={"Labels": "habit", "n": [1]}, language="fr")
     assert set(sbic.FORMAT.loses(statement)) == {"language", "extra: n (kept as text)", "id"}
     sbic.write([statement], tmp_path / "out.csv")
@@ -99,15 +100,17 @@ def test_statements_of_anywhere_can_be_written_as_sbic(tmp_path: Path) -> None:
 
 @st.composite
 def posts(draw: st.DrawFn) -> list[Statement]:
-    """The statements of posts, as the reader makes them."""
-    made = []
+    """Draws the statements of posts, as the reader returns them."""
+    statements = []
     for _ in range(draw(st.integers(1, 3))):
         targets = draw(st.lists(words, max_size=2))
         extra: dict[str, Any] = {"post": draw(words), "hasBiasedImplication": draw(st.sampled_from("01"))}
         extra |= {"targetMinority": targets} if len(targets) > 1 else {}
         for statement in draw(st.lists(words, max_size=3)) or [""]:
-            made.append(Statement(statement=statement, target=", ".join(targets), category=draw(texts), extra=extra))
-    return made
+            statements.append(
+                Statement(statement=statement, target=", ".join(targets), category=draw(texts), extra=extra)
+            )
+    return statements
 
 
 judgements = st.builds(
@@ -120,14 +123,14 @@ judgements = st.builds(
 def test_what_came_out_of_sbic_goes_back_in_unchanged(
     drawn: list[Statement], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Judgements and posts with odd characters, repeats and empty statements: equal after the trip."""
+    """Judgements and posts with odd characters, repeats and empty statements are equal after a round trip."""
     folder = tmp_path_factory.mktemp("trips")
     assert sbic.write(iter(drawn), folder / "once.csv") == len(drawn)
     once = list(sbic.read(folder / "once.csv"))
     assert [(s.statement, s.target, s.category, s.extra["post"]) for s in once] == [
         (s.statement, s.target, s.category, s.extra["post"]) for s in drawn
     ]
-    assert [what for statement in once for what in sbic.loses(statement)] == []
+    assert [loss for statement in once for loss in sbic.loses(statement)] == []
     sbic.write(iter(once), folder / "twice.csv")
     assert list(sbic.read(folder / "twice.csv")) == once
 
@@ -141,7 +144,7 @@ groups = st.builds(Term, category=texts, term=words, pos=texts, group=texts, sou
 def test_what_comes_back_differs_only_in_what_is_said_to_be_lost(
     drawn: Statement | Term, name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Any statement or group at all: no field is missing that `loses` did not name."""
+    """For any statement or group, a round trip loses only the fields that `loses` names."""
     chosen = named(name if isinstance(drawn, Statement) else "biasasker")
     path = tmp_path_factory.mktemp("trip") / "file.csv"
     chosen.write([drawn], path)
@@ -157,22 +160,22 @@ def test_what_comes_back_differs_only_in_what_is_said_to_be_lost(
 def test_released_biasasker_is_read_and_written_whole(
     file: str, rows: int, kind: type[Any], shared: Path, tmp_path: Path
 ) -> None:
-    """Every row of the three files: equal after the trip, and byte for byte but for the line ends."""
+    """Every row of the three files is equal after a round trip, and every byte but for line ends."""
     released = shared / f"data/sbic/biasasker/{file}.csv"
-    found = list(formats.read(released))
-    assert len(found) == rows
-    assert {type(record) for record in found} == {kind}
-    assert len({record.id for record in found}) == rows
-    assert biasasker.write(found, tmp_path / "out.csv") == rows
-    assert list(formats.read(tmp_path / "out.csv")) == found
+    records = list(formats.read(released))
+    assert len(records) == rows
+    assert {type(record) for record in records} == {kind}
+    assert len({record.id for record in records}) == rows
+    assert biasasker.write(records, tmp_path / "out.csv") == rows
+    assert list(formats.read(tmp_path / "out.csv")) == records
     assert (tmp_path / "out.csv").read_bytes() == released.read_bytes().replace(b"\r\n", b"\n")
 
 
 def test_labels_are_no_category(shared: Path) -> None:
-    """What a statement is about (its labels) is not whom it is about."""
-    found = list(formats.read(shared / "data/sbic/biasasker/bias_annotation.csv"))
-    assert {(s.target, s.category) for s in found} == {("", "")}
-    assert sum(s.extra["Labels"] == "Personality" for s in found) == 921
+    """A statement's labels are its topic; they set neither target nor category."""
+    statements = list(formats.read(shared / "data/sbic/biasasker/bias_annotation.csv"))
+    assert {(s.target, s.category) for s in statements} == {("", "")}
+    assert sum(s.extra["Labels"] == "Personality" for s in statements) == 921
 
 
 def _mixed() -> Iterator[Any]:
@@ -191,7 +194,7 @@ def _mixed() -> Iterator[Any]:
     ],
 )
 def test_what_a_file_cannot_hold_is_refused(name: str, records: list[Any], complaint: str, tmp_path: Path) -> None:
-    """Nothing, both layouts of SBIC, an empty statement, two kinds: no file is written."""
+    """No records, both layouts of SBIC, an empty statement and mixed kinds are refused without writing a file."""
     with pytest.raises(ValueError, match=complaint):
         named(name).write(iter(records), tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
@@ -211,7 +214,7 @@ def test_what_a_file_cannot_hold_is_refused(name: str, records: list[Any], compl
     ],
 )
 def test_bad_sbic_is_refused_with_its_line(text: str, complaint: str, tmp_path: Path) -> None:
-    """A cell that is no list, a column that is missing, a short row, an open quote: one sentence with the line."""
+    """A cell that is no list, a missing column, a short row and an open quote are refused with the line."""
     with pytest.raises(BadInput, match=complaint):
         list(sbic.read(write(tmp_path, text)))
 
@@ -226,6 +229,6 @@ def test_bad_sbic_is_refused_with_its_line(text: str, complaint: str, tmp_path: 
     ],
 )
 def test_bad_biasasker_is_refused_with_its_line(text: str, complaint: str, tmp_path: Path) -> None:
-    """An empty statement or group, another column, no rows."""
+    """An empty statement or group, another column and no rows are refused."""
     with pytest.raises(BadInput, match=complaint):
         list(biasasker.read(write(tmp_path, text)))

@@ -18,13 +18,14 @@ Edit = Callable[[dict[str, Any]], object]
 
 
 def write_json(value: Any, path: Path) -> Path:
-    """A value as a JSON file."""
+    """Writes a value as a JSON file and returns its path."""
     path.write_text(json.dumps(value))
     return path
 
 
 def test_a_cluster_becomes_a_cat_with_everything_the_file_says(tmp_path: Path) -> None:
-    """Order, ids, gold labels, every annotator label (also `related`), `harm`, unknown fields and the version."""
+    """A CAT keeps the file's order, ids, gold labels, all annotator labels (also `related`), `harm`, unknown fields and
+    version."""
     inter, intra = stereoset.read(write_sample(tmp_path, "stereoset"))
     assert [inter.kind, intra.kind] == ["intersentence", "intrasentence"]
     assert (intra.id, intra.target, intra.bias_type, intra.language) == ("c1", "islander", "race", "en")
@@ -46,7 +47,7 @@ def test_a_cluster_becomes_a_cat_with_everything_the_file_says(tmp_path: Path) -
 
 
 def test_the_written_file_says_what_the_read_one_said(tmp_path: Path) -> None:
-    """Read and written, a file with all documented fields is the same JSON."""
+    """A file with all documented fields gives the same JSON after a round trip."""
     source = write_sample(tmp_path, "stereoset")
     assert stereoset.write(stereoset.read(source), tmp_path / "again.json") == 2
     assert json.loads((tmp_path / "again.json").read_text()) == STEREOSET
@@ -54,7 +55,7 @@ def test_the_written_file_says_what_the_read_one_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("task", ["intrasentence", "intersentence"])
 def test_a_file_may_lack_a_task_or_its_labels(task: str, tmp_path: Path) -> None:
-    """The intrasentence part of the test set was released alone, and copies of the set drop the annotators."""
+    """A file may lack a task, like the test set, or the annotators, like some copies of the set."""
     document = copy.deepcopy(STEREOSET)
     del document["data"][task]
     for clusters in document["data"].values():
@@ -96,7 +97,7 @@ def test_a_file_may_lack_a_task_or_its_labels(task: str, tmp_path: Path) -> None
     ],
 )
 def test_a_cluster_that_is_wrong_is_named_with_its_place(edit: Edit, said: str, tmp_path: Path) -> None:
-    """JSON has no lines to give, so the error gives the place in the document and the cluster's id."""
+    """The error gives the place in the document and the cluster's id, because JSON has no useful line numbers."""
     document = copy.deepcopy(STEREOSET)
     edit(document)
     with pytest.raises(BadInput) as caught:
@@ -105,19 +106,20 @@ def test_a_cluster_that_is_wrong_is_named_with_its_place(edit: Edit, said: str, 
 
 
 def cluster(document: dict[str, Any]) -> dict[str, Any]:
-    """The intrasentence cluster of the sample."""
-    found: dict[str, Any] = document["data"]["intrasentence"][0]
-    return found
+    """Returns the intrasentence cluster of the sample."""
+    first: dict[str, Any] = document["data"]["intrasentence"][0]
+    return first
 
 
 def sentence(document: dict[str, Any]) -> dict[str, Any]:
-    """Its first sentence."""
-    found: dict[str, Any] = cluster(document)["sentences"][0]
-    return found
+    """Returns the cluster's first sentence."""
+    first: dict[str, Any] = cluster(document)["sentences"][0]
+    return first
 
 
 def test_what_stereoset_cannot_hold_is_named_and_counted(tmp_path: Path) -> None:
-    """Language, provenance, a fill that alignment cannot find, the time of a vote and a field that has our name."""
+    """Language, provenance, a fill that alignment cannot find, the time of a vote and a reserved field name are
+    reported as lost."""
     inter, intra = stereoset.read(write_sample(tmp_path, "stereoset"))
     tea = replace(intra.candidates[0], votes=(Annotation(item="s1", annotator="h1", label="stereotype", at="noon"),))
     rich = replace(
@@ -136,7 +138,7 @@ def test_what_stereoset_cannot_hold_is_named_and_counted(tmp_path: Path) -> None
 
 
 def test_files_of_two_versions_do_not_become_one(tmp_path: Path) -> None:
-    """The version stands once in a file, so one of two would be lost."""
+    """CATs of two versions are refused, because a file has only one version field."""
     one, two = stereoset.read(write_sample(tmp_path, "stereoset"))
     with pytest.raises(ValueError, match=r"'c1'.*'1\.2'.*file for each"):
         stereoset.write([one, replace(two, source={"stereoset": {"version": "1.2"}})], tmp_path / "both.json")
@@ -149,13 +151,14 @@ def test_files_of_two_versions_do_not_become_one(tmp_path: Path) -> None:
 def test_released_files_come_back_as_they_were(
     name: str, clusters: tuple[int, int], labels: int, shared: Path, tmp_path: Path
 ) -> None:
-    """4,229 clusters of dev and 6,391 of test with 45,270 labels together: written, they are the same JSON."""
+    """The 4,229 clusters of dev and 6,391 of test, with 45,270 labels together, give the same JSON after a round
+    trip."""
     source = shared / f"data/stereoset/{name}.json"
     cats: list[Cat] = list(formats.read(source))
     kinds = Counter(cat.kind for cat in cats)
     assert (kinds["intrasentence"], kinds["intersentence"]) == clusters
     assert sum(len(candidate.votes) for cat in cats for candidate in cat.candidates) == labels
-    assert not any(what for cat in cats for what in stereoset.loses(cat))
+    assert not any(loss for cat in cats for loss in stereoset.loses(cat))
     stereoset.write(iter(cats), tmp_path / "again.json")
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads(source.read_text())
     assert list(stereoset.read(tmp_path / "again.json")) == cats

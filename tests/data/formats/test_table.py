@@ -1,4 +1,4 @@
-"""A table of a person's own holds the same records as a file as it does as a data frame."""
+"""Tests that a user's table gives the same records as a file and as a data frame."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ people,Blickets,hum
 
 
 def written(folder: Path, text: str, form: str) -> Path:
-    """The table as a CSV, as a TSV, as pandas writes it with its index, as JSON lines or as Parquet."""
+    """Writes the table as a CSV, TSV, pandas CSV with index, JSONL or Parquet file and returns its path."""
     path = folder / f"mine.{form.split('-')[0]}"
     if form in ("csv", "tsv"):
         path.write_text(text.replace(",", "\t") if form == "tsv" else text)
@@ -37,7 +37,7 @@ def written(folder: Path, text: str, form: str) -> Path:
 
 
 def in_memory(text: str) -> Any:
-    """The table as pandas reads it."""
+    """Returns the table as a pandas data frame."""
     from io import StringIO
 
     return pytest.importorskip("pandas").read_csv(StringIO(text))
@@ -46,20 +46,20 @@ def in_memory(text: str) -> Any:
 @pytest.mark.parametrize("form", ["csv", "tsv", "csv-of-pandas", "jsonl", "parquet"])
 @pytest.mark.parametrize("text", [TABLE, PAIRS, PROBES])
 def test_a_file_holds_the_records_of_its_data_frame(text: str, form: str, tmp_path: Path) -> None:
-    """The same ids, texts, languages and domains, whatever the file's ending."""
-    found = list(catsofa.read(written(tmp_path, text, form)))
-    assert [{**vars_of(record), "extra": None} for record in found] == [
+    """A file and its data frame give the same ids, texts, languages and domains in every file type."""
+    records = list(catsofa.read(written(tmp_path, text, form)))
+    assert [{**vars_of(record), "extra": None} for record in records] == [
         {**vars_of(record), "extra": None} for record in catsofa.read(in_memory(text))
     ]
 
 
 def vars_of(record: Any) -> dict[str, Any]:
-    """The fields of a record."""
+    """Returns the fields of a record."""
     return {name: getattr(record, name) for name in record.__slots__}
 
 
 def test_other_columns_become_extra(tmp_path: Path) -> None:
-    """An empty cell is none."""
+    """Other columns go to extra; an empty cell is left out."""
     first, second = formats.read(written(tmp_path, TABLE, "csv"))
     assert (first.extra, second.extra) == ({"tone": "mild"}, {})
     assert (first.kind, second.kind) == ("intrasentence", "intersentence")
@@ -75,14 +75,14 @@ def test_other_columns_become_extra(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_a_row_is_said_with_its_line(old: str, new: str, said: str, tmp_path: Path) -> None:
-    """An empty cell that counts, an id twice, a cell too few."""
+    """A required empty cell, a repeated id and a missing cell are refused with the line."""
     with pytest.raises(BadInput) as caught:
         list(formats.read(written(tmp_path, TABLE.replace(old, new, 1), "csv")))
     assert said in str(caught.value)
 
 
 def test_a_file_of_unknown_columns_names_the_columns_of_tables(tmp_path: Path) -> None:
-    """The next step is in the error: which columns a table of one's own needs."""
+    """The error lists the columns that each kind of table needs."""
     path = tmp_path / "mine.csv"
     path.write_text("id,sentence,stereotype\n1,The zorb is BLANK.,tidy\n")
     with pytest.raises(BadInput, match=r"more, less, bias_type") as caught:

@@ -23,7 +23,7 @@ FORMATS = {"identities": "lexicons", "holisticbias": "descriptors.json"}
 def test_what_a_lexicon_gives_back_differs_only_in_what_it_says_it_loses(
     name: str, drawn: list[Term], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Any terms at all: written, read and compared, no field is missing that `loses` did not name."""
+    """For any terms, a round trip loses only the fields that `loses` names."""
     chosen, path = named(name), tmp_path_factory.mktemp("trip") / FORMATS[name]
     assert chosen.write(iter(drawn), path) == len(drawn)
     back = {(term.category, term.group, term.term): term for term in chosen.read(path)}
@@ -37,43 +37,44 @@ def test_what_a_lexicon_gives_back_differs_only_in_what_it_says_it_loses(
 def test_what_came_out_of_a_lexicon_goes_back_in_unchanged(
     name: str, drawn: list[Term], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Read, written and read again is equal, repeats among them, and nothing is said to be lost."""
+    """A second round trip changes nothing, including repeated terms, and reports no loss."""
     chosen, folder = named(name), tmp_path_factory.mktemp("trips")
     chosen.write(iter(drawn), folder / "once" / FORMATS[name])
     once = list(chosen.read(folder / "once" / FORMATS[name]))
     assert len({term.id for term in once}) == len(drawn)
-    assert [what for term in once for what in chosen.loses(term)] == []
+    assert [loss for term in once for loss in chosen.loses(term)] == []
     chosen.write(iter(once), folder / "twice" / FORMATS[name])
     assert list(chosen.read(folder / "twice" / FORMATS[name])) == once
 
 
 def test_the_released_identity_lexicon_is_read_and_written_whole(shared: Path, tmp_path: Path) -> None:
-    """465 rows in 7 files by name; the 14 religious persons of SoFa; cell for cell the same after the trip."""
+    """The lexicon has 465 rows in 7 files, including SoFa's 14 religious persons. Every cell is the same after a round
+    trip."""
     released = shared / "data/lexicon/czarnowska/identity_terms"
-    found = list(formats.read(released))
+    terms_read = list(formats.read(released))
     counts = {"age": 29, "countries": 195, "disability": 57, "gender": 89, "race": 11, "religion": 47, "sexuality": 37}
-    assert Counter(term.category for term in found) == counts
-    assert [term.category for term in found] == sorted(term.category for term in found)
-    assert sum(term.extra.get("SEM") == "person" for term in found) == 14
-    identity_lexicon.write(found, tmp_path / "lexicon")
-    assert list(formats.read(tmp_path / "lexicon")) == found
+    assert Counter(term.category for term in terms_read) == counts
+    assert [term.category for term in terms_read] == sorted(term.category for term in terms_read)
+    assert sum(term.extra.get("SEM") == "person" for term in terms_read) == 14
+    identity_lexicon.write(terms_read, tmp_path / "lexicon")
+    assert list(formats.read(tmp_path / "lexicon")) == terms_read
     for category in counts:
-        written = (tmp_path / "lexicon" / f"{category}.csv").read_text("utf-8")
+        content = (tmp_path / "lexicon" / f"{category}.csv").read_text("utf-8")
         assert (
-            written.replace('"', "").strip()
+            content.replace('"', "").strip()
             == (released / f"{category}.csv").read_text("utf-8").replace('"', "").strip()
         )
 
 
 def test_a_country_is_a_term_with_its_adjectives(shared: Path) -> None:
-    """Tuvalu, Tuvaluan, Polynesian: demonyms are made from what is carried along."""
+    """Tuvalu keeps its adjectives Tuvaluan and Polynesian in extra, because demonyms are built from them."""
     tuvalu = next(formats.read(shared / "data/lexicon/czarnowska/identity_terms/countries.csv"))
     assert (tuvalu.category, tuvalu.term, tuvalu.pos, tuvalu.group) == ("countries", "Tuvalu", "", "")
     assert (tuvalu.extra["COUNTRY_ADJ"], tuvalu.extra["REGION_ADJ"]) == ("Tuvaluan", "Polynesian")
 
 
 def test_a_term_listed_twice_has_two_ids(tmp_path: Path) -> None:
-    """The second `gardener` is `…-2`, wherever the file is read; the JSONL of the lexicon can be read."""
+    """The second `gardener` has the id `…-2`, and the lexicon's JSONL can be read."""
     path = tmp_path / "hobbies.csv"
     path.write_text("TERM,POS\ngardener,n\npotter,n\ngardener,n\n")
     first, _, second = formats.read(path)
@@ -83,7 +84,7 @@ def test_a_term_listed_twice_has_two_ids(tmp_path: Path) -> None:
 
 
 def test_one_category_may_be_a_file_of_its_name(tmp_path: Path) -> None:
-    """The name of a CSV is its category, so another name or a second category is refused."""
+    """A CSV's file name is its category, so another name or a second category is refused."""
     potter = Term(category="hobbies", term="potter", pos="n")
     assert identity_lexicon.write([potter], tmp_path / "hobbies.csv") == 1
     assert list(formats.read(tmp_path / "hobbies.csv")) == [potter]
@@ -96,7 +97,7 @@ def test_one_category_may_be_a_file_of_its_name(tmp_path: Path) -> None:
 
 
 def test_a_lexicon_replaces_a_lexicon_and_nothing_else(tmp_path: Path) -> None:
-    """An older lexicon is replaced, all of it; a folder with anybody else's CSV is refused and stays."""
+    """An older lexicon is replaced completely. A folder with another CSV is refused unchanged."""
     folder = tmp_path / "lexicon"
     identity_lexicon.write([Term(category="hobbies", term="potter")], folder)
     identity_lexicon.write([Term(category="crafts", term="weaver")], folder)
@@ -109,7 +110,7 @@ def test_a_lexicon_replaces_a_lexicon_and_nothing_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_no_terms_are_no_lexicon(name: str, tmp_path: Path) -> None:
-    """Nothing to write leaves nothing behind, and an empty term is refused."""
+    """An empty lexicon and an empty term are refused, and no file is left."""
     for drawn, complaint in (([], "nothing to write"), ([Term(category="a", term=" ")], "is empty")):
         with pytest.raises(ValueError, match=complaint):
             named(name).write(iter(drawn), tmp_path / FORMATS[name])
@@ -120,14 +121,15 @@ def test_no_terms_are_no_lexicon(name: str, tmp_path: Path) -> None:
 def test_released_descriptors_are_read_and_written_whole(
     version: str, descriptors: int, shared: Path, tmp_path: Path
 ) -> None:
-    """Every descriptor with its axis, bucket, preference, article and gender: the same JSON after the trip."""
+    """Every descriptor keeps its axis, bucket, preference, article and gender: the JSON is the same after a round
+    trip."""
     released = shared / f"data/lexicon/holisticbias/{version}/descriptors.json"
-    found = list(formats.read(released))
-    assert len(found) == descriptors
-    assert len({term.category for term in found}) == 13
-    assert holisticbias.write(found, tmp_path / "descriptors.json") == descriptors
+    descriptor_terms = list(formats.read(released))
+    assert len(descriptor_terms) == descriptors
+    assert len({term.category for term in descriptor_terms}) == 13
+    assert holisticbias.write(descriptor_terms, tmp_path / "descriptors.json") == descriptors
     assert json.loads((tmp_path / "descriptors.json").read_text()) == json.loads(released.read_text())
-    assert list(formats.read(tmp_path / "descriptors.json")) == found
+    assert list(formats.read(tmp_path / "descriptors.json")) == descriptor_terms
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_released_descriptors_are_read_and_written_whole(
     ],
 )
 def test_bad_descriptors_are_refused_with_their_place(text: str, complaint: str, tmp_path: Path) -> None:
-    """What is no descriptor, an empty list, half a file: where it stands and what was expected."""
+    """An invalid descriptor, an empty list and a truncated file are refused with the place and the expectation."""
     path = tmp_path / "descriptors.json"
     path.write_text(text)
     with pytest.raises(BadInput, match=complaint):
@@ -165,7 +167,7 @@ def test_bad_descriptors_are_refused_with_their_place(text: str, complaint: str,
     ],
 )
 def test_bad_lexicons_are_refused_with_their_line(text: str, complaint: str, tmp_path: Path) -> None:
-    """Another separator, no TERM, a short row, an empty term, no rows, no bytes."""
+    """Another separator, no TERM column, a short row, an empty term, no rows and an empty file are refused."""
     path = tmp_path / "hobbies.csv"
     path.write_text(text)
     for place in (path, tmp_path):
@@ -174,7 +176,7 @@ def test_bad_lexicons_are_refused_with_their_line(text: str, complaint: str, tmp
 
 
 def test_a_folder_without_lexicons_is_refused(tmp_path: Path) -> None:
-    """An empty folder is no lexicon, and no format of ours."""
+    """An empty folder is not a lexicon and has no known format."""
     with pytest.raises(BadInput, match="without a CSV"):
         list(identity_lexicon.read(tmp_path))
     with pytest.raises(BadInput, match="no known format"):

@@ -1,4 +1,4 @@
-"""GLAD against crowd-kit, and against abilities and difficulties that are known."""
+"""Tests GLAD against crowd-kit and against known abilities and difficulties."""
 
 import time
 from itertools import combinations
@@ -16,7 +16,7 @@ from catsofa.data.records import Annotation
 def planted(
     seed: int, items: int = 300, people: int = 40, judges: int = 7
 ) -> tuple[list[str], Floats, Floats, list[Annotation]]:
-    """True labels, abilities, logarithms of easiness and answers; a person is right with σ(ability · easiness)."""
+    """Returns true labels, abilities, log easiness and answers; a person is right with σ(ability · easiness)."""
     rng = np.random.default_rng(seed)
     ability, easy, truth = rng.normal(1, 1, people), rng.normal(1, 1, items), rng.integers(3, size=items)
     answers = []
@@ -32,7 +32,8 @@ def planted(
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_glad_of_crowd_kit(seed: int) -> None:
-    """Of 2,100 answers: the same labels, posteriors to 0.01, abilities and difficulties in the same order."""
+    """For 2,100 answers, labels agree, posteriors agree to 0.01, and the order of abilities and difficulties is the
+    same."""
     import pandas as pd
     from crowdkit.aggregation import GLAD as CrowdKit
 
@@ -49,24 +50,25 @@ def test_it_is_the_glad_of_crowd_kit(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_abilities_and_difficulties_are_recovered(seed: int) -> None:
-    """With 50 answers a person and 7 an item: the order of people to .85, of items to .6, labels to 95 %."""
+    """With 50 answers a person and 7 an item, people's order is recovered to .85, items' to .6, and 95 % of labels."""
     truth, ability, easy, answers = planted(seed)
-    found = glad(answers)
-    assert found.converged
-    known = [ability[int(name)] for name in found.ratings.annotators]
-    assert spearmanr(found.ability, known).statistic > 0.85
-    hard = [-easy[int(name)] for name in found.ratings.items]
-    assert spearmanr(found.difficulty, hard).statistic > 0.6
-    labels = found.labels()
-    assert np.mean([labels[item] == truth[int(item)] for item in found.ratings.items]) >= 0.95
+    estimate = glad(answers)
+    assert estimate.converged
+    known = [ability[int(name)] for name in estimate.ratings.annotators]
+    assert spearmanr(estimate.ability, known).statistic > 0.85
+    hard = [-easy[int(name)] for name in estimate.ratings.items]
+    assert spearmanr(estimate.difficulty, hard).statistic > 0.6
+    labels = estimate.labels()
+    assert np.mean([labels[item] == truth[int(item)] for item in estimate.ratings.items]) >= 0.95
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("lean", "better"), [(False, "glad"), (True, "dawid-skene")])
 def test_dawid_skene_is_better_where_people_share_a_mistake_and_glad_where_they_do_not(lean: bool, better: str) -> None:
-    """300 items by five of 60 people, ten sets: over a point more items right.
+    """In ten sets of 300 items with five of 60 people, the better model has over one point more items right.
 
-    With a lean, people call label 1 label 0 in a third of cases; without, whoever errs gives each wrong label as often.
+    With a lean, people call label 1 label 0 in a third of cases. Without, errors are spread evenly over the wrong
+    labels.
     """
     rights = []
     for seed in range(10):
@@ -89,41 +91,41 @@ def test_dawid_skene_is_better_where_people_share_a_mistake_and_glad_where_they_
 
 
 def test_one_answer_by_hand() -> None:
-    """One person answers x once and y once: ability 1 and easiness e, the means of the priors, stay as they are.
+    """One person answers x once and y once, so ability 1 and easiness e (the prior means) do not change.
 
     The posterior is σ(e) = 0.938. The slope of an answer is its posterior less σ(e), which is 0.
     """
     pair = [Annotation(item="i", annotator="p", label="x"), Annotation(item="j", annotator="p", label="y")]
-    found = glad(pair)
-    assert found.posterior == pytest.approx(np.array([[0.938, 0.062], [0.062, 0.938]]), abs=5e-4)
-    assert (found.ability, found.difficulty) == (pytest.approx([1]), pytest.approx([np.exp(-1)] * 2))
+    estimate = glad(pair)
+    assert estimate.posterior == pytest.approx(np.array([[0.938, 0.062], [0.062, 0.938]]), abs=5e-4)
+    assert (estimate.ability, estimate.difficulty) == (pytest.approx([1]), pytest.approx([np.exp(-1)] * 2))
 
 
 def test_items_on_which_people_disagree_are_harder() -> None:
-    """Five people agree on nine items and divide on the tenth: it is the hardest, and nobody is sure of it."""
+    """If five people agree on nine items and divide on the tenth, it is the hardest, and its label is uncertain."""
     answers = [Annotation(item=str(n), annotator=p, label="x" if n % 2 else "y") for n in range(9) for p in "abcde"]
     answers += [Annotation(item="9", annotator=p, label="xxyyz"[n]) for n, p in enumerate("abcde")]
-    found = glad(answers)
-    assert found.difficulty.argmax() == 9
-    assert found.labels(0.9)["9"] is None
-    assert found.difficulties()["9"] == pytest.approx(found.difficulty[9], abs=6e-5)
+    estimate = glad(answers)
+    assert estimate.difficulty.argmax() == 9
+    assert estimate.labels(0.9)["9"] is None
+    assert estimate.difficulties()["9"] == pytest.approx(estimate.difficulty[9], abs=6e-5)
 
 
 def test_one_label_is_certain_and_tells_nothing_apart() -> None:
-    """Where all say x, x is certain, and people and items are alike."""
-    found = glad([Annotation(item=str(n), annotator=p, label="x") for n in range(5) for p in "abc"])
-    assert found.labels(0.99) == {str(n): "x" for n in range(5)}
-    assert all(a == pytest.approx(b) for a, b in combinations(found.ability, 2))
+    """If all answers are x, x is certain, and all abilities are equal."""
+    estimate = glad([Annotation(item=str(n), annotator=p, label="x") for n in range(5) for p in "abc"])
+    assert estimate.labels(0.99) == {str(n): "x" for n in range(5)}
+    assert all(a == pytest.approx(b) for a, b in combinations(estimate.ability, 2))
 
 
 def test_nothing_to_estimate_from_is_an_error() -> None:
-    """No annotation, no estimate."""
+    """An empty list of annotations is an error."""
     with pytest.raises(ValueError, match="no annotations"):
         glad([])
 
 
 def test_25000_judgements_take_less_than_two_seconds() -> None:
-    """5,000 items by five people each."""
+    """GLAD needs less than two seconds for 5,000 items with five answers each."""
     answers = planted(5, items=5000, people=200, judges=5)[3]
     start = time.process_time()
     assert glad(answers).converged

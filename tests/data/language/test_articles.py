@@ -1,4 +1,4 @@
-"""a or an: a table by hand, the words of a released set against another library, and the two rooms that ask."""
+"""Tests a and an: a table by hand, a comparison with inflect on a released set, and two functions that use articles."""
 
 import json
 import re
@@ -42,7 +42,7 @@ BOTH = ("herb", "homage", "historic", "hotel", "SQL", "Uber", "uber", "us", "Ngu
 
 
 def test_the_article_follows_the_sound() -> None:
-    """A table by hand of over 350 words with one right article: it is given, and the other is not."""
+    """A hand-made table of over 350 words gives the first choice of article for each."""
     an, a = AN.split(), A.split()
     assert len(an) + len(a) > 350
     assert min(len(an), len(a)) > 150
@@ -51,7 +51,7 @@ def test_the_article_follows_the_sound() -> None:
 
 
 def test_both_are_right_where_people_say_both() -> None:
-    """Words that English speakers say in two ways, and words that are not written in Latin letters."""
+    """Words with two pronunciations and words in other scripts allow both articles."""
     assert [word for word in BOTH if set(articles(word)) != {"a", "an"}] == []
 
 
@@ -59,18 +59,18 @@ def test_both_are_right_where_people_say_both() -> None:
     "words", ["hour-long film", "“hour” of need", "(honest) baker", "élite", "$8 ticket", "*F* grade"]
 )
 def test_quotes_signs_and_accents_are_not_said(words: str) -> None:
-    """The first word decides, whatever stands before it."""
+    """Quotes and signs before the first word do not change the article."""
     assert article(words) == "an"
 
 
 def test_the_builders_put_the_same_article_into_a_blank() -> None:
-    """The context's article is fitted to the filler."""
+    """The context's article is adapted to the fill."""
     assert fill("She took a BLANK.", "hour") == "She took an hour."
     assert fill("It was an BLANK vote.", "unanimous") == "It was a unanimous vote."
 
 
 def test_it_agrees_with_inflect_on_a_released_set(shared: Path) -> None:
-    """Of the words of StereoSet dev inflect errs on ten: bare numbers, and initials that are said letter by letter."""
+    """inflect errs on ten words of StereoSet dev: bare numbers, and initials that are spelled out."""
     data = json.loads((shared / "data/stereoset/dev.json").read_text())["data"]
     texts = [text for task in data.values() for cat in task for text in
              (cat["context"], *(sentence["sentence"] for sentence in cat["sentences"]))]  # fmt: skip

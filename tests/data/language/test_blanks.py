@@ -23,7 +23,7 @@ from catsofa.data.language.blanks import check, fill, fill_of, slots
     ],
 )
 def test_the_fill_is_what_stands_in_place_of_the_blank(context: str, sentence: str, words: str) -> None:
-    """Case, spacing and closing punctuation may differ, as they do in the released files; the fill is whole."""
+    """Case, spacing and closing punctuation may differ, as in the released files. The fill is complete."""
     assert fill_of(context, sentence) == words
 
 
@@ -43,14 +43,14 @@ def test_the_fill_is_what_stands_in_place_of_the_blank(context: str, sentence: s
     ],
 )
 def test_a_fill_that_would_be_a_guess_is_none(context: str, sentence: str) -> None:
-    """Letters glued to the BLANK, two BLANKs, another sentence, nothing there, or words that cannot be pointed at."""
+    """Letters joined to the BLANK, two BLANKs, another sentence, an empty fill or an ambiguous one give no fill."""
     assert fill_of(context, sentence) is None
 
 
 def test_every_released_sentence_that_can_have_a_fill_has_the_word_at_the_blank(shared: Path) -> None:
-    """The released code takes the word at BLANK's place among the words: where it is one word, both agree.
+    """The released code takes the word at BLANK's position; where the fill is one word, both agree.
 
-    In dev 3 of 2,106 clusters have none (2 with two BLANKs, one with letters behind), in test 9 of 6,391.
+    Without a fill are 3 of 2,106 clusters in dev (2 with two BLANKs, one with letters after it) and 9 of 6,391 in test.
     """
     for name, without in (("dev", 3), ("test_intrasentence", 9)):
         clusters = json.loads((shared / f"data/stereoset/{name}.json").read_text())["data"]["intrasentence"]
@@ -66,7 +66,7 @@ def test_every_released_sentence_that_can_have_a_fill_has_the_word_at_the_blank(
 
 
 def test_the_article_before_the_blank_may_follow_the_fill() -> None:
-    """A builder writes "an honest answer" and "a kind answer" from one context."""
+    """The article before the BLANK may change with the fill, as in "an honest answer" and "a kind answer"."""
     assert fill_of("She gave a BLANK answer.", "She gave an honest answer.") == "honest"
     assert fill_of("She gave an BLANK answer.", "She gave a kind answer.") == "kind"
     assert fill_of("A BLANK baker sang.", "An old baker sang.") == "old"
@@ -88,7 +88,7 @@ FILLS = [
     ('He said: "BLANK people lie."', "old", 'He said: "Old people lie."'),
     ("It ended. BLANK people left.", "old", "It ended. Old people left."),
     ("the BLANK-minded boss", "open", "the open-minded boss"),
-    # beyond the design's list
+    # not in the design's list
     ('He is the so-called "BLANK" one.', "odd", 'He is the so-called "odd" one.'),
     ('They call him, "BLANK", a fool.', "odd", 'They call him, "odd", a fool.'),
     ("Mr. BLANK is here.", "Brown", "Mr. Brown is here."),
@@ -104,7 +104,7 @@ FILLS = [
 
 @pytest.mark.parametrize(("context", "words", "filled"), FILLS)
 def test_a_fill_changes_the_article_and_the_capital_and_nothing_else(context: str, words: str, filled: str) -> None:
-    """The fills of design/linguistics 5.2, and the cases beside them that the rules invite."""
+    """The fills of design/linguistics 5.2 and further cases of its rules are correct."""
     assert fill(context, words) == filled
 
 
@@ -126,20 +126,20 @@ FAULTS = [
 
 @pytest.mark.parametrize(("context", "fault"), FAULTS)
 def test_a_context_has_exactly_one_free_standing_blank(context: str, fault: str) -> None:
-    """Every other shape is a named fault, and filling it is refused."""
+    """Every other form has a named fault and cannot be filled."""
     assert check(context) == fault
     with pytest.raises(ValueError, match="BLANK"):
         fill(context, "late")
 
 
 def test_empty_words_are_refused() -> None:
-    """A BLANK filled with nothing is another sentence."""
+    """A BLANK cannot be filled with empty words."""
     with pytest.raises(ValueError, match="no words"):
         fill("He is BLANK.", "  ")
 
 
 def test_slots_are_spans_of_the_context() -> None:
-    """The span covers the brackets, so that cutting it out leaves clean text."""
+    """A slot's span includes the brackets."""
     context = "a [BLANK] and BLANK"
     assert [context[start:end] for start, end in slots(context)] == ["[BLANK]", "BLANK"]
 
@@ -153,6 +153,6 @@ U-turn ouija Uighur Eurasian utilitarian UNESCO Eucharistic unit yearly youthful
 
 
 def test_the_article_follows_the_sound() -> None:
-    """Silent h, said letters, eights and elevens take an; a said y or w takes a."""
+    """Silent h, letters read aloud, eights and elevens take "an"; a spoken y or w takes "a"."""
     assert [w for w in AN.split() if article(w) != "an"] == []
     assert [w for w in A.split() if article(w) != "a"] == []

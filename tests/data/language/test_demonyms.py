@@ -2,7 +2,7 @@ from catsofa.data.language.demonyms import nation, nations, same_group, sibling_
 
 
 def test_a_nation_is_found_by_its_country_and_else_by_an_adjective() -> None:
-    """Afghani is another adjective for Afghanistan; an article before a country is no part of its name."""
+    """Afghani is another adjective for Afghanistan. An article before a country is ignored."""
     afghans = nation("Afghani")
     assert afghans
     assert (afghans.place, afghans.plural) == ("Afghanistan", "Afghans")
@@ -12,7 +12,7 @@ def test_a_nation_is_found_by_its_country_and_else_by_an_adjective() -> None:
 
 
 def test_a_group_has_every_name_of_a_country_and_its_people() -> None:
-    """A misspelt target is followed by its usual spelling and by that one's family."""
+    """A misspelt target's group has the usual spelling and its family."""
     assert same_group("Norweigan") == ("norweigan", "norwegian", "norway", "norwegians")
     assert same_group("zorb") == ("zorb",)
     assert sibling_groups()["eritrean"] == sibling_groups()["eriteria"] != sibling_groups()["italian"]

@@ -20,19 +20,20 @@ GOLD = Path(__file__).parents[2] / "builders" / "data" / "verbs_gold_500.json"
 
 
 def test_the_500_most_frequent_verbs_lose_their_s() -> None:
-    """Third person to plural, against a list written by hand; only be is not its own plural."""
+    """Third person becomes plural as in a hand-made list; only "is" has a different plural, "are"."""
     wrong = {one: plural_verb(one) for one, many in json.loads(GOLD.read_text()) if plural_verb(one) != many}
     assert wrong == {"is": "are"}
 
 
 def test_thousands_of_verbs_agree_with_another_dictionary() -> None:
-    """lemminflect lists 6,748 verbs; where its own -s form is the verb's (no other spelling), we take it back."""
+    """For lemminflect's 6,748 verbs, the plural of its -s form is the verb again, where the form has the same
+    spelling."""
     from lemminflect import config, getInflection
 
     with gzip.open(config.inflection_lu_fn, "rt") as file:
         verbs = [line.split(",")[0] for line in file if line.split(",")[1] == "verb"]
     forms = {verb: (getInflection(verb, "VBZ") or ("",))[0] for verb in verbs}
-    # "distil -> distills", "re-do -> redoes": its form is that of another spelling of the verb
+    # "distil -> distills", "re-do -> redoes" are excluded: their forms belong to another spelling of the verb
     own = {verb: form for verb, form in forms.items() if form[: len(verb) - 1] == verb[:-1] and " " not in form}
     wrong = {verb: plural_verb(form) for verb, form in own.items() if plural_verb(form) != verb}
     assert len(own) > 6600
@@ -60,7 +61,7 @@ NOUNS = [
 
 @pytest.mark.parametrize(("one", "many"), NOUNS)
 def test_nouns_and_phrases_have_their_plural(one: str, many: str) -> None:
-    """The head of a phrase changes; a name in -y and an acronym keep their case."""
+    """The head of a phrase changes. A name in -y and an acronym keep their case."""
     assert plural_noun(one) == many
 
 
@@ -73,7 +74,7 @@ def test_a_singular_that_ends_in_s_is_not_plural() -> None:
 
 
 def test_bare_verbs_take_an_s() -> None:
-    """The other way round, for a verb after a singular target."""
+    """A bare verb gets the third-person form for a singular target."""
     assert [third_person(verb) for verb in ("gossip", "try", "pass", "be", "have")] == [
         *("gossips", "tries", "passes"),
         *("is", "has"),
@@ -81,21 +82,21 @@ def test_bare_verbs_take_an_s() -> None:
 
 
 def test_the_regular_plural_and_singular_undo_each_other() -> None:
-    """The ending decides, whether or not a dictionary has the word."""
+    """The ending decides, with or without an entry in a dictionary."""
     many = [regular_plural(term) for term in ("zorb", "blicky", "tall dax", "church", "fox", "grey day")]
     assert many == ["zorbs", "blickies", "tall daxes", "churches", "foxes", "grey days"]
     assert [regular_singular(term) for term in many] == ["zorb", "blicky", "tall dax", "church", "fox", "grey day"]
 
 
 def test_a_word_in_ss_is_no_plural() -> None:
-    """`Witness` is itself alone; `witnesses` may be its plural."""
+    """`Witness` has no other singular; `witnesses` may be its plural."""
     assert singulars("witness") == singulars("witness's") == {"witness"}
     assert "witness" in singulars("witnesses")
     assert not mentions("The princess left.", "prince")
 
 
 def test_a_text_mentions_a_term_in_singular_plural_and_possessive() -> None:
-    """All words of the term, in order; with `compounds` a part of a compound is no mention."""
+    """All words of the term must occur in order. With `compounds`, a part of a compound is no mention."""
     assert mentions("The zorbs’ wives left.", "wife")
     assert mentions("A white person came.", "White people")
     assert mentions("My mother-in-law left.", "mother")

@@ -1,4 +1,4 @@
-"""Near-duplicates: every pair that is similar and no other, one definition for the filter and for lint."""
+"""Tests near-duplicates: exactly the similar pairs are found, with one definition for the filter and for lint."""
 
 import json
 import random
@@ -33,51 +33,51 @@ from catsofa.validation.lint import lint
 
 @cache
 def pieces(text: str) -> frozenset[str]:
-    """Every run of four letters of a text's words, in lower case; a word's ends count as letters."""
+    """Returns every run of four letters of a text's lower-case words; word ends count as letters."""
     words = [word.replace("’", "'").lower() for word in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text)]
     line = f" {' '.join(words or text.split())} "
     return frozenset(line[n : n + 4] for n in range(max(1, len(line) - 3)))
 
 
 def similarity(one: str, other: str) -> float:
-    """The Jaccard index of the pieces, straight from its definition."""
+    """Returns the Jaccard index of the pieces by its definition."""
     a, b = pieces(one), pieces(other)
     return len(a & b) / len(a | b)
 
 
 def brute_force(texts: list[str], near: float) -> list[NearDuplicate]:
-    """Every text against every earlier one that stays; a negation or a number makes two of them."""
-    kept: list[int] = []
-    found = []
-    for at, text in enumerate(texts):
-        alike = [(similarity(text, texts[other]), -other) for other in kept]
+    """Compares every text with each earlier text that stays; a negation or a number keeps two texts apart."""
+    remaining: list[int] = []
+    duplicates = []
+    for place, text in enumerate(texts):
+        alike = [(similarity(text, texts[other]), -other) for other in remaining]
         near_ones = [pair for pair in alike if pair[0] >= near and same_quantity(text, texts[-pair[1]])]
         if near_ones:
             best = max(near_ones)
-            found.append(NearDuplicate(first=-best[1], second=at, similarity=best[0]))
+            duplicates.append(NearDuplicate(first=-best[1], second=place, similarity=best[0]))
         else:
-            kept.append(at)
-    return found
+            remaining.append(place)
+    return duplicates
 
 
 def sentences(count: int, seed: int) -> list[str]:
-    """Sentences of invented words, every fourth of them an earlier one with a word made longer."""
+    """Returns sentences of invented words; every fourth is an earlier one with a longer word."""
     rng = random.Random(seed)
     words = [
         "".join(rng.choice("bdgklmnprstv") + rng.choice("aeiou") for _ in range(rng.randint(1, 4))) for _ in range(900)
     ]
-    made: list[str] = []
+    texts: list[str] = []
     for number in range(count):
         new = [rng.choice(words) for _ in range(rng.randint(6, 12))]
         if number % 4 == 3:
-            new = rng.choice(made).split()
+            new = rng.choice(texts).split()
             new[rng.choice([0, -1])] += rng.choice(["x", "", words[0]])
-        made.append(" ".join(new))
-    return made
+        texts.append(" ".join(new))
+    return texts
 
 
 def one_template(count: int) -> list[str]:
-    """A sentence in which only the name changes; every fourth name is an earlier one, extended."""
+    """Returns sentences of one template that differ in the name; every fourth name extends an earlier one."""
     rng = random.Random(5)
     names: list[str] = []
     for number in range(count):
@@ -92,15 +92,15 @@ LONG = st.lists(st.sampled_from(["ab", "ba", "aab", "bba"]), min_size=SHORT + 1,
 @given(st.lists(LONG, max_size=12), st.sampled_from([0.3, 0.5, 0.7, 0.8, 1.0]))
 @settings(deadline=None, max_examples=200)
 def test_long_texts_are_found_in_all_pairs(texts: list[str], near: float) -> None:
-    """The short cuts find exactly what comparing every pair finds."""
-    found = {(pair.first, pair.second): pair.similarity for pair in near_duplicates(texts, near)}
+    """The optimised search finds exactly the pairs that comparing all pairs finds."""
+    by_search = {(pair.first, pair.second): pair.similarity for pair in near_duplicates(texts, near)}
     by_hand = {(i, j): similarity(texts[i], texts[j]) for i, j in combinations(range(len(texts)), 2)}
-    assert found == {places: s for places, s in by_hand.items() if s >= near}
+    assert by_search == {places: s for places, s in by_hand.items() if s >= near}
 
 
 @pytest.mark.parametrize("near", [0.7, 0.8, 0.9])
 def test_sketches_of_many_texts_miss_less_than_they_say(near: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sketched, the same pairs are found but for one in a thousand."""
+    """The sketched search misses at most one pair in a thousand."""
     texts = [text for text in [*sentences(6000, seed=3), *one_template(150)] if len(text.split()) > SHORT]
     exact = list(near_duplicates(texts, near))
     monkeypatch.setattr("catsofa.data.language.near_duplicates.MANY", 1000)
@@ -112,15 +112,15 @@ def test_sketches_of_many_texts_miss_less_than_they_say(near: float, monkeypatch
 
 @pytest.mark.parametrize("near", [0.5, 0.8, 0.9])
 def test_copies_are_those_of_comparing_all_pairs(near: float) -> None:
-    """Long sentences, many of them changed copies, and 150 of one template: each copy with its original."""
+    """Long sentences with changed copies, and 150 of one template: each copy is found with its original."""
     texts = [text for text in [*sentences(600, seed=1), *one_template(150)] if len(text.split()) > SHORT]
-    found = list(copies(texts, near))
-    assert found == brute_force(texts, near)
-    assert len(found) > 50
+    duplicates = list(copies(texts, near))
+    assert duplicates == brute_force(texts, near)
+    assert len(duplicates) > 50
 
 
 def test_nothing_near_is_left_among_what_stays() -> None:
-    """Without its copies a set has no near-duplicate, whatever the threshold."""
+    """After its copies are removed, a set has no near-duplicate at any threshold."""
     for near in (0.4, 0.6, 0.8):
         texts = sentences(300, seed=2)
         twice = {pair.second for pair in copies(texts, near)}
@@ -128,20 +128,20 @@ def test_nothing_near_is_left_among_what_stays() -> None:
 
 
 def test_the_first_of_its_kind_stays() -> None:
-    """Capitals, spaces and marks make no difference; what is dropped is no original for what comes later."""
+    """Capitals, spaces and punctuation are ignored. A dropped text is no original for later ones."""
     texts = ["They like tea.", "A cat sat.", "they  LIKE tea.", "They like tea!", "They like tea."]
     assert [(c.first, c.second, c.similarity) for c in copies(texts, 0.5)] == [(0, 2, 1), (0, 3, 1), (0, 4, 1)]
 
 
 def test_near_duplicates_between_two_sets() -> None:
-    """Only pairs with one text on each side, by their places there."""
+    """Only pairs with one text in each set are found, by their positions."""
     (pair,) = near_duplicates_between(["roses grow", "zorbs sing"], ["Zorbs sing!", "florins sleep"])
     assert (pair.first, pair.second, pair.similarity) == (1, 0, 1.0)
 
 
 @pytest.mark.parametrize("near", [0, -1, 1.1])
 def test_a_threshold_is_a_share(near: float) -> None:
-    """Nothing and more than all are none."""
+    """A threshold of zero or less, or above one, is refused."""
     with pytest.raises(ValueError, match=r"near.*share"):
         list(near_duplicates(["a"], near))
 
@@ -150,13 +150,14 @@ def test_a_threshold_is_a_share(near: float) -> None:
     "texts", [[], ["a"], ["", ""], ["日本語の文です。", "日本語の文です！", "ok"], ["\ud800", "x"], ["👍", "👎", "?!"]]
 )
 def test_short_foreign_and_broken_texts_are_texts(texts: list[str]) -> None:
-    """Nothing, one letter, another script, half a surrogate pair; signs without a word are told apart."""
+    """Empty texts, single letters, other scripts and half a surrogate pair are compared; different signs without a word
+    are different."""
     assert [c.second for c in copies(texts)] == [c.second for c in brute_force(texts, 0.8)]
     assert len(list(copies(texts))) <= 1
 
 
 def test_cats_that_differ_in_one_option_are_different() -> None:
-    """Context and both options of a CAT, both sentences of a pair; the unrelated option says nothing of it."""
+    """A CAT is compared by its context and two options without the unrelated one, a pair by both sentences."""
     assert content(a_cat()) == content(a_cat(unrelated="green"))
     assert content(a_pair("one", "two")) == "one two"
     assert content(Statement(statement="they sing")) == "they sing"
@@ -164,14 +165,14 @@ def test_cats_that_differ_in_one_option_are_different() -> None:
         a_cat("The physicist is BLANK.", id=name, stereotype="smart", anti=anti)
         for name, anti in (("one", "bad"), ("two", "boring"), ("three", "bad"))
     ]
-    kept = [record for record in without_near_duplicates(cats) if isinstance(record, Cat)]
-    assert [cat.id for cat in kept] == ["one", "two"]
+    cats_kept = [record for record in without_near_duplicates(cats) if isinstance(record, Cat)]
+    assert [cat.id for cat in cats_kept] == ["one", "two"]
     pairs = [a_pair("The zorb sings.", "The florin sings.", id="p"), a_pair("The zorb sings.", "Roses grow.", id="q")]
     assert list(without_near_duplicates(pairs)) == pairs
 
 
 def test_records_that_are_alike_by_design_are_refused() -> None:
-    """Probes differ in the identity alone, which a filter would throw away; scores have no text."""
+    """Probes are refused, because they differ only in the identity; scores are refused, because they have no text."""
     with pytest.raises(ValueError, match=r"compare.*stereotypes.*identities"):
         content(Probe(category="c", identity="zorbs", stereotype="sing"))
     with pytest.raises(ValueError, match=r"Score.*not compared"):
@@ -179,7 +180,7 @@ def test_records_that_are_alike_by_design_are_refused() -> None:
 
 
 def test_the_command_keeps_the_first_and_names_it(tmp_path: Path) -> None:
-    """Two stereotypes that differ in a letter: one stays, the refusal says of which it is a copy."""
+    """Of two stereotypes that differ in a letter, one stays, and the refusal names the original."""
     texts = ("are fond of very strong black tea", "are fond of very strong black teas", "sing")
     records = [Stereotype(text=text) for text in texts]
     jsonl.write(records, tmp_path / "in.jsonl")
@@ -196,11 +197,11 @@ def test_the_command_keeps_the_first_and_names_it(tmp_path: Path) -> None:
 
 
 def test_the_filter_and_lint_agree_on_a_released_set(shared: Path) -> None:
-    """StereoSet dev: lint L20 finds 8 pairs, the filter refuses one of each, and then lint finds none."""
+    """In StereoSet dev, lint L20 finds 8 pairs, the filter refuses one of each, and lint then finds none."""
     cats = list(formats.read(shared / "data/stereoset/dev.json"))
     before = [finding for finding in lint(cats, select=["L20"]).findings if finding.rule == "L20"]
-    made = list(without_near_duplicates(cats))
-    refused = {record.id for record in made if isinstance(record, Refused)}
+    records = list(without_near_duplicates(cats))
+    refused = {record.id for record in records if isinstance(record, Refused)}
     assert (len(before), len(refused)) == (8, 8)
     assert refused == {finding.item for finding in before}
-    assert not lint([record for record in made if isinstance(record, Cat)], select=["L20"]).findings
+    assert not lint([record for record in records if isinstance(record, Cat)], select=["L20"]).findings

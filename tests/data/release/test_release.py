@@ -26,7 +26,7 @@ FACTS = CardFacts(pretty_name='Teas: and "soups"', licence="cc-by-sa-4.0", langu
 
 
 def probes(count: int, category: str = "hobby") -> Iterator[Probe]:
-    """Mild probes, made as they are asked for."""
+    """Yields mild probes."""
     for number in range(count):
         yield Probe(category=category, identity=f"Gardeners {number}", stereotype="like rain", extra={"ID": number})
 
@@ -37,7 +37,8 @@ def probes(count: int, category: str = "hobby") -> Iterator[Probe]:
 def test_a_release_gives_back_every_record_as_it_was(
     kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Any record of any kind, with odd characters, nested extras, infinities and no score: equal after the trip."""
+    """Any record of any kind, with odd characters, nested extras, infinities or no score, is equal after a round
+    trip."""
     drawn = data.draw(st.lists(RECORDS_OF[RECORDS[kind]], min_size=1, max_size=4))
     folder = tmp_path_factory.getbasetemp() / "release" / "set"
     assert write_release({"test": iter(drawn)}, folder, FACTS).records == len(drawn)
@@ -45,7 +46,7 @@ def test_a_release_gives_back_every_record_as_it_was(
 
 
 def test_load_dataset_reads_a_release_offline(tmp_path: Path) -> None:
-    """`datasets.load_dataset(folder)` in a fresh process without network: the same splits, rows, texts and votes."""
+    """`datasets.load_dataset(folder)` in a fresh offline process gives the same splits, rows, texts and votes."""
     cats = list(formats.read(write_sample(tmp_path, "stereoset")))
     write_release({"dev": cats[:1], "test": cats[1:]}, tmp_path / "set", FACTS)
     code = (
@@ -75,7 +76,7 @@ def test_load_dataset_reads_a_release_offline(tmp_path: Path) -> None:
 
 
 def test_each_split_is_read_by_itself(tmp_path: Path) -> None:
-    """Splits keep their names and their order within; one of them can be read alone, as a file too."""
+    """Splits keep their names and order. One split can be read alone, also as a file."""
     dev, test = list(probes(3)), list(probes(5, "craft"))
     write_release({"dev": dev, "test": test}, tmp_path / "set", FACTS)
     splits = read_release(tmp_path / "set")
@@ -85,7 +86,7 @@ def test_each_split_is_read_by_itself(tmp_path: Path) -> None:
 
 
 def test_shards_as_the_hub_names_them_are_one_split(tmp_path: Path) -> None:
-    """`train-00000-of-00002` and `train-00001-of-00002`, as `push_to_hub` writes them, are the split `train`."""
+    """`train-00000-of-00002` and `train-00001-of-00002`, as `push_to_hub` writes them, form the split `train`."""
     write_release({"a": probes(2), "b": probes(2, "craft")}, tmp_path / "set", FACTS)
     (tmp_path / "set" / "SHA256SUMS").unlink()
     data = tmp_path / "set" / "data"
@@ -96,7 +97,7 @@ def test_shards_as_the_hub_names_them_are_one_split(tmp_path: Path) -> None:
 
 
 def test_the_card_says_what_the_hub_reads(tmp_path: Path) -> None:
-    """The YAML parses; 1,001 records are 1K<n<10K; the licence, the languages and each split's file are there."""
+    """The card's YAML parses and names the licence, the languages and each split's file. 1,001 records are 1K<n<10K."""
     release = write_release({"dev": probes(1), "test": probes(1_000, "craft")}, tmp_path / "set", FACTS)
     text = (tmp_path / "set" / "README.md").read_text("utf-8")
     head = yaml.safe_load(text.split("---\n")[1])
@@ -121,12 +122,12 @@ def test_the_card_says_what_the_hub_reads(tmp_path: Path) -> None:
     ("records", "name"), [(1, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (1_490_120, "1M<n<10M"), (10**9, "n>100M")]
 )
 def test_sizes_are_named_as_the_hub_names_them(records: int, name: str) -> None:
-    """SoFa's 1,490,120 probes are 1M<n<10M."""
+    """Size categories have the hub's names; SoFa's 1,490,120 probes are 1M<n<10M."""
     assert size_category(records) == name
 
 
 def test_the_same_records_make_the_same_bytes(tmp_path: Path) -> None:
-    """Two releases of the same records differ in nothing, so that a checksum names them."""
+    """Two releases of the same records are identical, so a checksum identifies them."""
     one = write_release({"test": probes(50)}, tmp_path / "one", FACTS)
     two = write_release({"test": probes(50)}, tmp_path / "two", FACTS)
     assert one.splits == two.splits
@@ -134,7 +135,7 @@ def test_the_same_records_make_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_the_old_release_as_it_was(tmp_path: Path) -> None:
-    """Records that break off in the middle: the folder still holds the first release, and nothing lies beside it."""
+    """If the records fail in the middle, the folder keeps the first release, and no partial folder is left."""
     write_release({"test": probes(3)}, tmp_path / "set", FACTS)
 
     def broken() -> Iterator[Probe]:
@@ -148,7 +149,7 @@ def test_a_failure_leaves_the_old_release_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_release_replaces_a_release_and_nothing_else(tmp_path: Path) -> None:
-    """An older release is replaced, splits and all; a folder with anybody else's file is refused."""
+    """An older release is replaced with all its splits. A folder with another file is refused."""
     write_release({"dev": probes(3)}, tmp_path / "set", FACTS)
     write_release({"test": probes(4)}, tmp_path / "set", FACTS)
     assert {name: len(list(records)) for name, records in read_release(tmp_path / "set").items()} == {"test": 4}
@@ -176,21 +177,22 @@ def test_a_release_replaces_a_release_and_nothing_else(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_released_is_refused(splits: dict[str, Any], complaint: str, tmp_path: Path) -> None:
-    """No split, an empty one, a name `datasets` does not take, two kinds, an id in two splits, no JSON."""
+    """No split, an empty split, an invalid split name, two kinds, an id in two splits and values outside JSON are
+    refused."""
     with pytest.raises(ValueError, match=complaint):
         write_release(splits, tmp_path / "set", FACTS)
     assert list(tmp_path.iterdir()) == []
 
 
 def _columns(folder: Path, **columns: Any) -> Path:
-    """A release whose one file holds these columns."""
+    """Writes a release whose one file has these columns, and returns its folder."""
     (folder / "data").mkdir()
     pq.write_table(pa.table(columns), folder / "data" / "test.parquet")
     return folder
 
 
 def test_a_file_that_is_no_release_is_refused(tmp_path: Path) -> None:
-    """Other columns, rows that are no records, half a file, no file: each says what was found and where."""
+    """Other columns, invalid rows, a truncated file and a missing file are refused with the finding and the place."""
     with pytest.raises(BadInput, match=r"test\.parquet: .*'x, y'"):
         list(read(_columns(tmp_path, x=["a"], y=["b"])))
     score = {"item": ["a", None], "score": [1.0, 2.0], "tokens": [1, 1], "task": ["", ""], "reason": ["", ""]}
@@ -210,7 +212,7 @@ def test_a_file_that_is_no_release_is_refused(tmp_path: Path) -> None:
 
 
 def test_damage_inside_a_file_is_said(tmp_path: Path) -> None:
-    """Bytes that were turned over within the data are a BadInput, not a crash and not a silent loss."""
+    """Damaged bytes in the data give BadInput, not a crash and not a silent loss."""
     write_release({"test": (Score(item=f"i{n}", score=n / 7) for n in range(5_000))}, tmp_path / "set", FACTS)
     path = tmp_path / "set/data/test.parquet"
     raw = bytearray(path.read_bytes())
@@ -224,15 +226,15 @@ def test_damage_inside_a_file_is_said(tmp_path: Path) -> None:
 
 
 def test_spoilt_bytes_are_never_more_than_bad_input(tmp_path: Path) -> None:
-    """300 files with bytes changed, added, doubled or cut off: read as they are, or refused in one sentence."""
+    """Each of 300 files with bytes changed, added, doubled or cut is read, or refused in one sentence."""
     cats = formats.read(write_sample(tmp_path, "stereoset"))
     write_release({"test": cats}, tmp_path / "set", FACTS)
     whole, path, rng = (tmp_path / "set/data/test.parquet").read_bytes(), tmp_path / "spoilt.parquet", Random(7)
     refused = []
     for _ in range(300):
-        at, length = rng.randrange(len(whole)), rng.randint(1, 20)
-        changed = rng.choice([rng.randbytes(length), whole[at : at + length] * 2, b"", whole[:at]])
-        path.write_bytes(whole[:at] + changed + (b"" if rng.random() < 0.1 else whole[at + length :]))
+        start, length = rng.randrange(len(whole)), rng.randint(1, 20)
+        changed = rng.choice([rng.randbytes(length), whole[start : start + length] * 2, b"", whole[:start]])
+        path.write_bytes(whole[:start] + changed + (b"" if rng.random() < 0.1 else whole[start + length :]))
         try:
             list(read(path))
         except BadInput as error:
@@ -242,18 +244,18 @@ def test_spoilt_bytes_are_never_more_than_bad_input(tmp_path: Path) -> None:
 
 
 def test_convert_writes_and_reads_releases(tmp_path: Path) -> None:
-    """`convert` takes a release as any other format, and nothing is lost on the way there or back."""
+    """`convert` reads and writes releases like other formats, without loss in either direction."""
     source = write_sample(tmp_path, "stereoset")
-    there = formats.convert(source, tmp_path / "set", target_format="release")
+    conversion = formats.convert(source, tmp_path / "set", target_format="release")
     back = formats.convert(tmp_path / "set", tmp_path / "back.jsonl")
-    assert (there.records, back.records) == (2, 2)
-    assert not there.lost
+    assert (conversion.records, back.records) == (2, 2)
+    assert not conversion.lost
     assert list(formats.read(tmp_path / "back.jsonl")) == list(formats.read(source))
 
 
 @pytest.mark.slow
 def test_a_million_and_a_half_probes_need_less_than_a_gigabyte(tmp_path: Path) -> None:
-    """SoFa's size: written and read in a process of its own whose peak memory stays below 1 GB."""
+    """SoFa's number of probes is written and read by a subprocess with a peak memory below 1 GB."""
     code = """
 import sys
 from pathlib import Path

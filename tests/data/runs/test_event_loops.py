@@ -1,4 +1,4 @@
-"""Asynchronous work that a signal stops."""
+"""Tests asynchronous work that a signal stops."""
 
 import asyncio
 import gc
@@ -53,7 +53,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_within_the_loop_ends_all_work_without_a_word(sent: signal.Signals, code: int, tmp_path: Path) -> None:
-    """The handler's own exit code, nothing on stderr, and every piece of work under way got to its end."""
+    """The process exits with the handler's code and an empty stderr, and every running task is cleaned up."""
     script = STOPPED.replace("SENT", str(int(sent))).replace("SECONDS", "60")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=30)
     assert (done.returncode, done.stderr) == (code, "")
@@ -63,7 +63,7 @@ def test_a_signal_within_the_loop_ends_all_work_without_a_word(sent: signal.Sign
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_work_that_ends_soon_after_a_signal_is_whole_and_none_is_begun(sent: signal.Signals, tmp_path: Path) -> None:
-    """Replies that are under way when a run is stopped are paid for, so they are waited for."""
+    """Replies in progress at the signal are awaited, because they are paid for; no new work begins."""
     script = STOPPED.replace("SENT", str(int(sent))).replace("SECONDS", "0.2")
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, timeout=30, check=False)
     whole = {int(number) for number in (tmp_path / "whole").read_text().split()}
@@ -72,7 +72,7 @@ def test_work_that_ends_soon_after_a_signal_is_whole_and_none_is_begun(sent: sig
 
 
 def test_a_caller_that_leaves_between_items_hears_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    """The generators are closed from the outside in; closed all at once, one of them would complain now and then."""
+    """The generators are closed from the outside in, so closing causes no warning."""
 
     async def work(number: int) -> int:
         await asyncio.sleep(0 if number < 3 else 60)
@@ -91,7 +91,7 @@ def test_a_caller_that_leaves_between_items_hears_nothing(caplog: pytest.LogCapt
 
 
 def test_of_tasks_that_fail_together_the_first_one_speaks_for_all(caplog: pytest.LogCaptureFixture) -> None:
-    """No task is reported as one whose exception nobody retrieved."""
+    """The first exception is raised, and no other is logged as never retrieved."""
 
     async def fail(number: int) -> int:
         raise OSError(number)

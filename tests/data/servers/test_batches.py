@@ -1,4 +1,4 @@
-"""Batches: matched by id, retried, priced, and paid for once through a kill at every step."""
+"""Tests batches: replies are matched by id, retried, priced, and paid for once despite a kill at every step."""
 
 import os
 import signal
@@ -22,20 +22,20 @@ from catsofa.data.servers.requests import Answer, Request
 
 
 def echo(body: dict[str, Any]) -> str:
-    """What was asked, said back, with a character at which lines of text may end."""
+    """Returns the prompt with a line separator in it."""
     return f"you said\u2028{body['messages'][0]['content']}"
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
-    """A running server."""
+    """Yields a running batch server."""
     monkeypatch.setattr(batches, "POLL", 0.01)
     with serving(BatchServer(echo)) as running:
         yield running
 
 
 def asked(count: int, model: str = "zorb-1", **more: Any) -> list[Request]:
-    """So many requests."""
+    """Returns this number of requests."""
     return [
         Request("chat", {"model": model, "messages": [{"role": "user", "content": f"number {n}"}], **more})
         for n in range(count)
@@ -43,37 +43,37 @@ def asked(count: int, model: str = "zorb-1", **more: Any) -> list[Request]:
 
 
 def store(folder: Path, limit: float | None = None) -> Ledger:
-    """The ledger of a folder, at $10 and $30 a million tokens, half of that in a batch."""
+    """Returns the ledger of a folder, at $10 and $30 a million tokens, with half price in a batch."""
     return Ledger(folder / "log.jsonl", price=lambda model: Price(10, 30), most_written=50, limit=limit)
 
 
 def run(
     server: ChatServer, folder: Path, requests: list[Request], *, limit: float | None = None, batch: bool = True
 ) -> dict[str, str]:
-    """The text of each reply, or the failure, by prompt."""
+    """Returns the text of each reply, or the failure, by prompt."""
     with store(folder, limit) as ledger:
         ended = list(complete(requests, Endpoint(base_url=server.url, attempts=1), ledger, batch=batch))
     return {answer.request.body["messages"][0]["content"]: outcome(answer) for answer in ended}
 
 
 def outcome(answer: Answer[Any, dict[str, Any]]) -> str:
-    """The text of a reply, or why there is none."""
+    """Returns the text of a reply, or its failure."""
     return str(answer.reply["choices"][0]["message"]["content"]) if answer.reply else answer.failure
 
 
 def spent(folder: Path) -> float:
-    """Dollars."""
+    """Returns the cost in dollars."""
     with store(folder) as ledger:
         return ledger.spent
 
 
 def replies(count: int) -> dict[str, str]:
-    """The right reply to each prompt."""
+    """Returns the expected reply to each prompt."""
     return {f"number {n}": f"you said\u2028number {n}" for n in range(count)}
 
 
 def test_replies_are_matched_by_id_and_asked_for_once(server: BatchServer, tmp_path: Path) -> None:
-    """They come in another order; the first request goes by itself, and shows that the server can be asked."""
+    """Replies arrive in another order and are matched by id. The first request is sent alone to test the server."""
     assert run(server, tmp_path, asked(5)) == replies(5)
     assert run(server, tmp_path, asked(5)) == replies(5)
     assert server.sizes == [4]
@@ -82,33 +82,34 @@ def test_replies_are_matched_by_id_and_asked_for_once(server: BatchServer, tmp_p
 
 
 def test_replies_of_a_batch_cost_half(server: BatchServer, tmp_path: Path) -> None:
-    """50 tokens read at $10 and 2 written at $30 a million are $0.00056: one reply by itself, four in a batch."""
+    """50 tokens read at $10 and 2 written at $30 a million cost $0.00056 for the single request, and half in the batch
+    of four."""
     run(server, tmp_path, asked(5))
     assert spent(tmp_path) == pytest.approx(0.00056 * (1 + 4 / 2))
 
 
 def lost(line: dict[str, Any]) -> list[dict[str, Any]]:
-    """No line."""
+    """Drops the line."""
     return []
 
 
 def broken(line: dict[str, Any]) -> list[dict[str, Any]]:
-    """A reply that is none."""
+    """Returns a line with an invalid reply."""
     return [{**line, "response": {"status_code": 200, "body": "oh"}}]
 
 
 def expired(line: dict[str, Any]) -> list[dict[str, Any]]:
-    """An error without a response."""
+    """Returns a line with an error and no response."""
     return [{**line, "response": None, "error": {"code": "batch_expired", "message": "too late"}}]
 
 
 def overloaded(line: dict[str, Any]) -> list[dict[str, Any]]:
-    """HTTP 503."""
+    """Returns a line with HTTP 503."""
     return [{**line, "response": {"status_code": 503, "body": {"error": {"message": "busy"}}}}]
 
 
 def renamed(line: dict[str, Any]) -> list[dict[str, Any]]:
-    """An id that nobody sent."""
+    """Returns a line with an unknown id."""
     return [{**line, "custom_id": "quell"}, {"custom_id": None, "response": 7}]
 
 
@@ -116,7 +117,7 @@ def renamed(line: dict[str, Any]) -> list[dict[str, Any]]:
 def test_a_request_that_fails_in_a_batch_is_sent_in_another_one(
     fault: Any, server: BatchServer, tmp_path: Path
 ) -> None:
-    """Of four in the first batch one has a fault that passes; the second batch has this one alone."""
+    """One of four requests in the first batch has a transient fault; the second batch has only this request."""
     last = asked(5)[-1].key
     server.change = lambda line: fault(line) if line["custom_id"] == last and len(server.batches) < 1 else [line]
     assert run(server, tmp_path, asked(5)) == replies(5)
@@ -124,7 +125,7 @@ def test_a_request_that_fails_in_a_batch_is_sent_in_another_one(
 
 
 def test_a_fault_that_stays_is_said_after_three_batches(server: BatchServer, tmp_path: Path) -> None:
-    """The next run tries again."""
+    """A persistent fault is reported after three batches; the next run retries the request."""
     last = asked(5)[-1].key
     server.change = lambda line: overloaded(line) if line["custom_id"] == last else [line]
     assert run(server, tmp_path, asked(5))["number 4"] == "http_503: HTTP 503: busy"
@@ -134,7 +135,7 @@ def test_a_fault_that_stays_is_said_after_three_batches(server: BatchServer, tmp
 
 
 def test_what_the_server_turns_down_is_not_sent_again(server: BatchServer, tmp_path: Path) -> None:
-    """HTTP 400 for one; a content filter's is an answer, as it is for a request by itself."""
+    """A request with HTTP 400 is not sent again. A content filter's 400 is a reply, as for a single request."""
 
     def choosy(body: dict[str, Any]) -> Any:
         if "number 3" in str(body):
@@ -144,26 +145,26 @@ def test_what_the_server_turns_down_is_not_sent_again(server: BatchServer, tmp_p
         return echo(body)
 
     server.answer = choosy
-    found = run(server, tmp_path, asked(5))
-    assert (found["number 3"], found["number 4"]) == ("http_400: HTTP 400: no", "None")
+    outcomes = run(server, tmp_path, asked(5))
+    assert (outcomes["number 3"], outcomes["number 4"]) == ("http_400: HTTP 400: no", "None")
     assert server.sizes == [4]
     with chat_server.serving(ChatServer(choosy)) as alone:
-        assert run(alone, tmp_path / "alone", asked(5), batch=False) == found
+        assert run(alone, tmp_path / "alone", asked(5), batch=False) == outcomes
 
 
 def test_of_several_lines_about_one_request_a_reply_counts_once(server: BatchServer, tmp_path: Path) -> None:
-    """Each line twice, and an error for each."""
+    """Each reply comes twice, with an error before it; it is counted and paid once."""
     server.change = lambda line: [*overloaded(line), line, line]
     assert run(server, tmp_path, asked(5)) == replies(5)
     assert (server.sizes, spent(tmp_path)) == ([4], pytest.approx(0.00056 * 3))
 
 
 def test_lines_that_are_cut_or_no_objects_are_passed_over(server: BatchServer, tmp_path: Path) -> None:
-    """Half a line, a list, nothing: the requests are sent again."""
-    made = server.create
+    """Truncated lines, lists and empty lines are ignored, and their requests are sent again."""
+    original_create = server.create
 
     def create(body: dict[str, Any]) -> dict[str, Any]:
-        batch = made(body)
+        batch = original_create(body)
         if len(server.batches) == 1:
             name = batch["output_file_id"]
             server.files[name] = b'[1]\n\n{"custom_id": "\n' + server.files[name].partition(b"\n")[2]
@@ -175,24 +176,24 @@ def test_lines_that_are_cut_or_no_objects_are_passed_over(server: BatchServer, t
 
 
 def test_an_expired_batch_keeps_what_was_done_and_the_rest_is_sent_again(server: BatchServer, tmp_path: Path) -> None:
-    """Two of four were done, and are not paid for again."""
+    """Two of four requests were done when the batch expired, and are not paid for again."""
     server.ends = ["expired"]
     assert run(server, tmp_path, asked(5)) == replies(5)
     assert (server.sizes, {*server.paid.values()}) == ([4, 2], {1})
 
 
 def test_a_cancelled_batch_is_not_sent_again_by_the_same_run(server: BatchServer, tmp_path: Path) -> None:
-    """Somebody did not want it: what was done is kept, and the next run asks for the rest."""
+    """The finished replies of a cancelled batch are kept; only the next run sends the rest."""
     server.ends = ["cancelled"]
-    found = run(server, tmp_path, asked(5))
-    assert [text for text in found.values() if "batch_cancelled" in text] == ["batch_cancelled: not done"] * 2
+    outcomes = run(server, tmp_path, asked(5))
+    assert [text for text in outcomes.values() if "batch_cancelled" in text] == ["batch_cancelled: not done"] * 2
     assert server.sizes == [4]
     assert run(server, tmp_path, asked(5)) == replies(5)
     assert (server.sizes, {*server.paid.values()}) == ([4, 2], {1})
 
 
 def test_a_batch_that_is_turned_down_says_why_and_costs_nothing(server: BatchServer, tmp_path: Path) -> None:
-    """The server's own words, in one sentence; then the requests can be sent again."""
+    """The error has the server's own message, the batch costs nothing, and its requests can be sent again."""
     server.ends = ["failed"]
     with pytest.raises(ServerRefuses, match=r"batch-0.*line 1 is no JSON"):
         run(server, tmp_path, asked(3))
@@ -201,7 +202,7 @@ def test_a_batch_that_is_turned_down_says_why_and_costs_nothing(server: BatchSer
 
 
 def test_parameters_are_learnt_before_a_batch_is_sent_and_from_its_lines(server: BatchServer, tmp_path: Path) -> None:
-    """One batch where the first request teaches them; another one where the lines do."""
+    """Parameters learnt from the first request need one batch; parameters learnt from a batch's lines need another."""
     server.refuse = gpt_5
     assert run(server, tmp_path, asked(3, max_tokens=50, temperature=0.0)) == replies(3)
     assert server.sizes == [2]
@@ -213,7 +214,8 @@ def test_parameters_are_learnt_before_a_batch_is_sent_and_from_its_lines(server:
 
 
 def test_a_batch_that_could_cost_more_than_the_limit_is_not_sent(server: BatchServer, tmp_path: Path) -> None:
-    """8 + 128 bytes read at $10 and 50 tokens written at $30 a million are $0.00286: one alone, nine at half of it."""
+    """8 + 128 bytes read at $10 and 50 tokens written at $30 a million cost $0.00286. One request costs this alone,
+    nine cost half in a batch."""
     with pytest.raises(ValueError, match=r"10 requests.*\$0\.0158.*--max-cost 0\.0158"):
         run(server, tmp_path, asked(10), limit=0.0157)
     assert server.asked == []
@@ -222,7 +224,7 @@ def test_a_batch_that_could_cost_more_than_the_limit_is_not_sent(server: BatchSe
 
 
 def test_replies_without_a_count_cost_their_most_in_a_batch_too(server: BatchServer, tmp_path: Path) -> None:
-    """The limit then holds for what follows."""
+    """A reply without valid counts costs its maximum, so the limit holds for later requests."""
     server.usage = {"prompt_tokens": -5, "completion_tokens": "few"}
     run(server, tmp_path, asked(5))
     assert spent(tmp_path) == pytest.approx(0.00286 * 3)
@@ -233,14 +235,16 @@ def test_replies_without_a_count_cost_their_most_in_a_batch_too(server: BatchSer
 def test_many_requests_go_in_several_batches_each_to_one_model(
     server: BatchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Eight requests to one model, of which one goes first, three to a batch; then two to the other."""
+    """Of eight requests to one model, one goes first and the others in batches of three. The other model's two form a
+    batch."""
     monkeypatch.setattr(batches, "MOST_REQUESTS", 3)
     run(server, tmp_path, [*asked(8), *asked(2, "quell-1")])
     assert server.sizes == [3, 3, 1, 2]
 
 
 def test_a_server_without_the_batch_api_is_said_so(server: BatchServer, tmp_path: Path) -> None:
-    """HTTP 404, as from most servers that are not OpenAI's, for files or for batches; the run goes on without."""
+    """HTTP 404 for files or batches, as from most servers except OpenAI's, is reported; a run without --batch then
+    works."""
     missed = ["upload", "create"]
 
     def missing(name: str) -> None:
@@ -256,7 +260,7 @@ def test_a_server_without_the_batch_api_is_said_so(server: BatchServer, tmp_path
 
 
 def broken_at(step: str) -> Callable[[str], None]:
-    """A server whose connection breaks at this step."""
+    """Returns a step function that breaks the connection at this step."""
 
     def break_off(name: str) -> None:
         if name == step:
@@ -266,7 +270,7 @@ def broken_at(step: str) -> Callable[[str], None]:
 
 
 def test_a_batch_whose_confirmation_is_lost_is_found_and_not_sent_again(server: BatchServer, tmp_path: Path) -> None:
-    """The server made the batch, and its reply never came: the next run finds it by its tag."""
+    """A created batch whose confirmation was lost is found by its tag in the next run."""
     server.step = broken_at("created")
     with pytest.raises(ServerRefuses, match="same command again"):
         run(server, tmp_path, asked(3))
@@ -276,7 +280,7 @@ def test_a_batch_whose_confirmation_is_lost_is_found_and_not_sent_again(server: 
 
 
 def test_a_response_that_cannot_be_read_may_be_charged_for(server: BatchServer, tmp_path: Path) -> None:
-    """A status that is no number: the request was worked, so its most is counted for each of three batches."""
+    """An invalid status may be charged for, so the maximum cost is counted for each of three batches."""
     server.change = lambda line: [{**line, "response": {**line["response"], "status_code": "200"}}]
     assert run(server, tmp_path, asked(2))["number 1"] == "batch_error"
     with store(tmp_path) as ledger:
@@ -284,7 +288,7 @@ def test_a_response_that_cannot_be_read_may_be_charged_for(server: BatchServer, 
 
 
 def test_equal_requests_of_two_folders_are_batches_of_their_own(server: BatchServer, tmp_path: Path) -> None:
-    """A run that was stopped before its batch was made does not take the replies of another folder for its own."""
+    """A run that stopped before it created its batch does not use the replies of another folder's batch."""
     run(server, tmp_path / "one", asked(3))
     server.step = broken_at("create")
     with pytest.raises(ServerRefuses, match="same command again"):
@@ -295,7 +299,7 @@ def test_equal_requests_of_two_folders_are_batches_of_their_own(server: BatchSer
 
 
 def test_a_wrong_key_is_known_before_a_batch_is_sent(server: BatchServer, tmp_path: Path) -> None:
-    """The first request is turned down, and no file is uploaded."""
+    """The first request is refused, and no file is uploaded."""
     server.answer = lambda body: (401, {"error": {"message": "wrong key"}}, {})
     with pytest.raises(ServerRefuses, match="wrong key"):
         run(server, tmp_path, asked(3))
@@ -303,7 +307,8 @@ def test_a_wrong_key_is_known_before_a_batch_is_sent(server: BatchServer, tmp_pa
 
 
 def test_a_batch_under_way_is_not_sent_again_elsewhere_or_by_itself(server: BatchServer, tmp_path: Path) -> None:
-    """Another address, or requests by themselves, would be paid for twice."""
+    """Sending a running batch again to another address, or as single requests, is refused, because both would be
+    paid."""
     run(server, tmp_path, asked(1))
     server.step = broken_at("look")
     with pytest.raises(ServerRefuses, match="same command again"):
@@ -319,7 +324,8 @@ def test_a_batch_under_way_is_not_sent_again_elsewhere_or_by_itself(server: Batc
 
 
 def test_a_batch_that_the_server_does_not_know_is_not_sent_again(server: BatchServer, tmp_path: Path) -> None:
-    """Another account's key, perhaps: the batch may be paid for."""
+    """A batch unknown to the server, for example with another account's key, is not sent again, because it may be paid
+    for."""
     with store(tmp_path) as ledger:
         ledger.batch("tag", state="submitted", id="batch-of-another", keys=[one.key for one in asked(3)], at=server.url)
     with pytest.raises(ServerRefuses, match="not know a batch"):
@@ -343,7 +349,7 @@ test_batches.run(ChatServer(url=sys.argv[1]), Path(sys.argv[2]), test_batches.as
 @pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_kill_at_any_step_pays_for_nothing_twice(step: str, server: BatchServer, tmp_path: Path) -> None:
-    """SIGKILL while the server is at a step: the next run finds the batch, or knows that it was never made."""
+    """After SIGKILL at a step, the next run finds the batch, or knows that it was never created."""
     places = [str(Path(__file__).parent), str(Path(chat_server.__file__).parents[2])]
     begun = [sys.executable, "-c", PROGRAM, server.url, str(tmp_path), *places]
     process = subprocess.Popen(begun, env=os.environ)

@@ -1,4 +1,4 @@
-"""What a run costs: the limit holds whatever the servers count, and in whatever script the prompts are."""
+"""Tests the cost of runs: the limit holds for all server counts and all scripts."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,25 +10,25 @@ from catsofa.data.servers.requests import Request
 
 
 def price(model: str) -> Price:
-    """$1,000 a million tokens."""
+    """Returns a price of $1,000 a million tokens."""
     return Price(1000, 1000)
 
 
 def asked(text: str) -> Request:
-    """A chat request."""
+    """Returns a chat request."""
     return Request("chat", {"model": "m", "messages": [{"role": "user", "content": text}]})
 
 
 @dataclass
 class Sent:
-    """How a limit of $1 ended: requests sent, and what they cost by one token a character."""
+    """The outcome of a limit of $1: requests sent, and their cost at one token per character."""
 
     requests: int
     cost: float
 
 
 def under_way(text: str, at_once: int) -> Sent:
-    """Requests sent, so many at once, until the limit lets no more through."""
+    """Sends requests, this number at once, until the limit stops them."""
     sent = 0
     with Ledger(None, price=price, most_written=10, limit=1) as store:
         while True:
@@ -42,15 +42,15 @@ def under_way(text: str, at_once: int) -> Sent:
 
 
 def test_a_limit_holds_for_scripts_with_a_token_a_character_at_any_number_at_once() -> None:
-    """Japanese prompts of about 60 characters."""
+    """With Japanese prompts of about 60 characters, the cost stays below the limit."""
     for at_once in (1, 32):
-        found = under_way("グロブの村の人々は決してお金を払わないと言われています。" * 2, at_once)
-        assert found.requests > 5
-        assert found.cost <= 1
+        outcome = under_way("グロブの村の人々は決してお金を払わないと言われています。" * 2, at_once)
+        assert outcome.requests > 5
+        assert outcome.cost <= 1
 
 
 def test_a_server_that_ignores_its_limit_of_tokens_is_expected_to_do_so_again() -> None:
-    """10 tokens were allowed and 400 came: no request is sent that could bring the sum over the limit so."""
+    """A server wrote 400 tokens instead of 10. No request is sent that could exceed the limit in the same way."""
     with Ledger(None, price=price, most_written=10, limit=1) as store:
         while store.reserve(request := asked(f"Zorbs {store.spent}")):
             store.answered(request.key, {"usage": {"prompt_tokens": 20, "completion_tokens": 400}})
@@ -58,7 +58,7 @@ def test_a_server_that_ignores_its_limit_of_tokens_is_expected_to_do_so_again() 
 
 
 def test_an_attempt_in_doubt_is_remembered_and_a_refused_one_costs_nothing(tmp_path: Path) -> None:
-    """A broken reply may be charged for, an HTTP error is not; the next run knows both, and has no reply of them."""
+    """A broken reply may be charged for, an HTTP error is not. The next run has the same cost and neither reply."""
     with Ledger(tmp_path / "log.jsonl", price=price, most_written=10) as store:
         for paid in (True, False):
             store.reserve(request := asked("Zorbs sing."))
@@ -70,7 +70,8 @@ def test_an_attempt_in_doubt_is_remembered_and_a_refused_one_costs_nothing(tmp_p
 
 
 def test_a_request_that_a_kill_left_without_an_end_counts_at_its_most(tmp_path: Path) -> None:
-    """Sent, and neither answered nor failed: 11 bytes of prompt, 128 of its frame and 10 tokens at $1,000 a million."""
+    """A request without outcome counts its maximum: 11 bytes of prompt, 128 of its frame and 10 tokens at $1,000 a
+    million."""
     with Ledger(tmp_path / "log.jsonl", price=price, most_written=10) as store:
         store.reserve(request := asked("Zorbs sing."))
         assert store.spent == 0
@@ -85,9 +86,9 @@ def test_a_request_that_a_kill_left_without_an_end_counts_at_its_most(tmp_path: 
 
 
 def test_each_model_has_its_price_and_a_batch_its_share(tmp_path: Path) -> None:
-    """100 tokens read and 20 written: at $10 and $30 $0.0016, half of it in a batch, and nothing of a free model."""
+    """100 tokens read and 20 written cost $0.0016 at $10 and $30, half in a batch, and nothing for a free model."""
     prices = {"dear": Price(10, 30), "free": Price(0, 0)}
-    for _ in range(2):  # the sums of one session are those of the next
+    for _ in range(2):  # a second session has the same sums
         with Ledger(tmp_path / "log.jsonl", price=prices.get) as store:
             for number, model in enumerate(("dear", "free", "dear")):
                 body = {"model": model, "messages": [{"content": f"Zorbs {number}"}]}
@@ -98,7 +99,7 @@ def test_each_model_has_its_price_and_a_batch_its_share(tmp_path: Path) -> None:
 
 
 def test_under_a_limit_the_first_request_is_alone() -> None:
-    """Nobody knows yet whether the server keeps to its limit of tokens."""
+    """The first request is sent alone, because the server may ignore its token limit."""
     with Ledger(None, price=price, limit=1) as store:
         assert store.at_once(8) == 1
         store.answered("key", {"usage": {"prompt_tokens": 5, "completion_tokens": 1}})

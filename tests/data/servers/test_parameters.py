@@ -1,4 +1,4 @@
-"""Servers that refuse parameters: the run learns which, sends the request in their terms, and remembers it."""
+"""Tests servers that refuse parameters: the run learns which, adapts the request, and remembers the change."""
 
 import threading
 from pathlib import Path
@@ -31,20 +31,20 @@ ACCEPTED: dict[str, dict[str, Any]] = {
 
 
 def requests(count: int, **settings: Any) -> list[Request]:
-    """Questions to a chat model."""
+    """Returns questions to a chat model."""
     messages = [[{"role": "user", "content": f"Is zorb {n} tidy?"}] for n in range(count)]
-    return [Request("chat", {"model": "zorb-1", "messages": said, **settings}) for said in messages]
+    return [Request("chat", {"model": "zorb-1", "messages": dialogue, **settings}) for dialogue in messages]
 
 
 def asked(server: ChatServer, wanted: list[Request], store: ReplyStore | None = None) -> list[Answer[Any, Any]]:
-    """Every request to its end."""
+    """Returns the answers to all requests."""
     endpoint = Endpoint(base_url=server.url, timeout=10, backoff=0.01)
     return list(fetch(wanted, endpoint, store or ReplyStore(), completion))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_request_is_sent_in_the_terms_that_its_server_accepts(dialect: str) -> None:
-    """Each refusal teaches one thing; what the server accepts arrives as it was wished."""
+    """Each refusal teaches one change; the accepted parameters arrive unchanged."""
     store = ReplyStore()
     with serving(ChatServer(refuse=DIALECTS[dialect])) as server:
         ended = asked(server, requests(12, **WISHES), store)
@@ -53,11 +53,11 @@ def test_a_request_is_sent_in_the_terms_that_its_server_accepts(dialect: str) ->
         assert {name: value for name, value in body.items() if name not in ("model", "messages")} == ACCEPTED[dialect]
     assert len(server.answered) == 12
     changed = WISHES.keys() ^ ACCEPTED[dialect].keys()
-    assert all(any(name in said for said in store.parameters.sentences()) for name in changed)
+    assert all(any(name in sentence for sentence in store.parameters.sentences()) for name in changed)
 
 
 def test_what_a_server_accepts_is_asked_once_and_remembered(tmp_path: Path) -> None:
-    """Eight requests at once may meet each refusal; those after them, and those of the next run, meet none."""
+    """Up to eight parallel requests may meet each refusal; later requests, also of the next run, meet none."""
     with serving(ChatServer(refuse=gpt_5)) as server:
         with ReplyStore(tmp_path / "replies.jsonl", server=server.url) as store:
             asked(server, requests(40, **WISHES), store)
@@ -71,11 +71,11 @@ def test_what_a_server_accepts_is_asked_once_and_remembered(tmp_path: Path) -> N
 
 
 def test_a_prompt_that_is_too_long_lowers_the_limit_of_no_later_request(tmp_path: Path) -> None:
-    """No limit of tokens leaves it room; the others, and those of the next run, keep theirs."""
+    """A prompt that exceeds the context is refused, and other requests keep their token limit, also in the next run."""
 
     def small(body: Any) -> Any:
-        said = "This model's maximum context length is 64 tokens. Please reduce the length of the messages."
-        return (400, {"error": {"message": said}}) if body["messages"][0]["content"] == "Is zorb 0 tidy?" else None
+        message = "This model's maximum context length is 64 tokens. Please reduce the length of the messages."
+        return (400, {"error": {"message": message}}) if body["messages"][0]["content"] == "Is zorb 0 tidy?" else None
 
     for count in (1, 9):
         with (
@@ -89,7 +89,7 @@ def test_a_prompt_that_is_too_long_lowers_the_limit_of_no_later_request(tmp_path
 
 
 def test_the_name_of_the_limit_is_changed_only_once() -> None:
-    """A server that refuses both names has refused the request."""
+    """After a server refuses both names of the limit, the request is refused."""
     parameters, body = Parameters(), {"model": "m", "messages": [], "max_tokens": 9}
     assert parameters.learn(body, 400, {"message": "max_tokens is unknown"})
     sent = parameters.accepted(body)
@@ -111,14 +111,14 @@ def test_the_name_of_the_limit_is_changed_only_once() -> None:
     ],
 )
 def test_an_error_that_names_no_parameter_teaches_nothing(status: int, error: Any) -> None:
-    """A wrong key, an unknown model or an empty request is not mended by other parameters."""
+    """A wrong key, an unknown model or an empty request changes no parameter."""
     parameters, body = Parameters(), {"model": "m", "messages": [], "temperature": 0}
     assert not parameters.learn(body, status, error)
     assert parameters.accepted(body) == body
 
 
 def test_a_validation_that_repeats_the_request_blames_only_the_places_that_it_names() -> None:
-    """pydantic shows the input of each fault, in which other parameters stand too."""
+    """pydantic's error repeats the input with other parameters; only the parameter at its `loc` is dropped."""
     body = {"model": "m", "messages": [], "temperature": 0, "seed": 1}
     error = {"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": {"temperature": 0}}]}
     parameters = Parameters()
@@ -127,7 +127,7 @@ def test_a_validation_that_repeats_the_request_blames_only_the_places_that_it_na
 
 
 def test_too_many_requests_at_once_become_fewer() -> None:
-    """A server takes two at once: all are answered, and after the first refusals few meet another."""
+    """If a server takes two requests at once, all are answered, and few are refused after the first."""
     with serving(ChatServer(slow=0.03, most=2)) as server:
         ended = asked(server, requests(60))
     assert all(answer.reply for answer in ended)
@@ -136,7 +136,7 @@ def test_too_many_requests_at_once_become_fewer() -> None:
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """HTTP 401 is one sentence: no request of this run can succeed."""
+    """HTTP 401 ends the run with one sentence, and the key is masked."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-zorb-0123456789")
     error = {"error": {"message": "Incorrect API key provided: sk-zorb-0123456789.", "code": "invalid_api_key"}}
     with (
@@ -157,7 +157,7 @@ def test_a_wrong_key_ends_the_run_at_once_and_is_not_shown(monkeypatch: pytest.M
     ],
 )
 def test_the_content_filters_of_several_providers_are_known(status: int, error: dict[str, str]) -> None:
-    """A filter is an outcome of the request, not a fault of the server."""
+    """A content filter's reply is an outcome of the request, not a fault of the server."""
     with serving(ChatServer(lambda body: (status, {"error": error}, {}))) as server:
         ended = asked(server, requests(2, temperature=0.0))
     assert {answer.reason for answer in ended} == {"content_filter"}
@@ -165,16 +165,16 @@ def test_the_content_filters_of_several_providers_are_known(status: int, error: 
 
 
 def test_completions_keep_their_parameters() -> None:
-    """Only chat requests are reworded: without `echo` or `logprobs`, a completion would be another question."""
+    """Only chat requests are adapted; a completion without `echo` or `logprobs` would be a different request."""
     lock = threading.Lock()
-    seen: list[Any] = []
+    bodies: list[Any] = []
 
     def refuse(body: Any) -> Any:
         with lock:
-            seen.append(body)
+            bodies.append(body)
         return mistral(body) if "logprobs" in body else anything(body)
 
     with serving(ChatServer(refuse=refuse)) as server:
         ended = asked(server, [Request("completions", {"model": "m", "prompt": "Zorbs", "logprobs": 1})])
     assert ended[0].reason == "http_422"
-    assert len(seen) == 1
+    assert len(bodies) == 1

@@ -1,4 +1,4 @@
-"""Stores of replies that earlier versions wrote."""
+"""Tests stores of replies that earlier versions wrote."""
 
 import json
 from pathlib import Path
@@ -29,14 +29,14 @@ SERVER = "http://zorbs.invalid/v1"
 
 
 def test_stored_replies_of_earlier_versions_are_read_and_written_alike(tmp_path: Path) -> None:
-    """The keys, the checksums and the bytes of a journal and of a store of replies stay what they were."""
+    """The keys, checksums and bytes of a journal and of a reply store do not change between versions."""
     (tmp_path / "journal.jsonl").write_text(JOURNAL)
     with Journal(tmp_path / "journal.jsonl") as journal:
         key = Prompted(item="i", model="m", prompt="Zorbs", settings={"seed": 1}).key
         assert {name: reply_of(reply) for name, reply in journal.replies.items()} == {
             key: Reply(text="Zorbs rise.", model="m")
         }
-        assert (journal.uncounted, journal.unchecked) == (1, 0)  # its server counted no tokens
+        assert (journal.uncounted, journal.unchecked) == (1, 0)  # the server reported no token counts
     with ReplyStore(tmp_path / "new.jsonl", server=SERVER) as store:
         store.answered(Request("completions", {"prompt": "Zorbs"}).key, {"choices": [1]})
     assert (tmp_path / "new.jsonl").read_text() == REPLIES
@@ -46,24 +46,28 @@ def test_stored_replies_of_earlier_versions_are_read_and_written_alike(tmp_path:
 
 @pytest.mark.parametrize("ending", ["complete", "truncated", "content_filter", "refusal", "empty"])
 def test_money_and_batches_of_earlier_journals_count_today(tmp_path: Path, ending: str) -> None:
-    """A reply at $10 and $30 a million, attempts that may be paid, are not, or were left by a kill, and a batch."""
-    at = {"at": "2026-11-22T19:07:53+00:00"}
+    """A journal with a reply at $10 and $30 a million, failed and unfinished attempts and a batch has the right
+    cost."""
+    time = {"at": "2026-11-22T19:07:53+00:00"}
 
     def asked(key: str, *, batch: bool = False) -> dict[str, object]:
         sent = {"model": "m", "messages": [{"role": "user", "content": "Zorbs"}], "max_completion_tokens": 9}
-        return {"event": "asked", "key": key, "item": "i", "attempt": 1, "batch": batch, **sent, **at}
+        return {"event": "asked", "key": key, "item": "i", "attempt": 1, "batch": batch, **sent, **time}
 
     text = "" if ending == "empty" else "Zorbs rise."
     counts = {"prompt_tokens": 100, "completion_tokens": 20, "fingerprint": None, "batch": False}
-    failed = {"event": "failed", "attempt": 1, "reason": "timeout", "said": "", **at}
+    failed = {"event": "failed", "attempt": 1, "reason": "timeout", "said": "", **time}
     events = [
-        *(asked("a"), {"event": "answered", "key": "a", "text": text, "ending": ending, "model": "m", **counts, **at}),
+        *(
+            asked("a"),
+            {"event": "answered", "key": "a", "text": text, "ending": ending, "model": "m", **counts, **time},
+        ),
         *(asked("b"), {**failed, "key": "b", "paid": True}),
         *(asked("c"), {**failed, "key": "c", "paid": False}),
         asked("d"),
-        {"event": "parameters", "renamed": {"max_tokens": "max_completion_tokens"}, "most": {}, **at},
+        {"event": "parameters", "renamed": {"max_tokens": "max_completion_tokens"}, "most": {}, **time},
         asked("e", batch=True),
-        {"event": "batch", "tag": "t", "state": "submitted", "keys": ["e"], "id": "batch-1", **at},
+        {"event": "batch", "tag": "t", "state": "submitted", "keys": ["e"], "id": "batch-1", **time},
     ]
     (tmp_path / "journal.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
     with Journal(tmp_path / "journal.jsonl", price=lambda model: Price(10, 30)) as journal:
@@ -74,7 +78,7 @@ def test_money_and_batches_of_earlier_journals_count_today(tmp_path: Path, endin
 
 
 def test_a_line_that_is_none_of_a_journal_is_refused(tmp_path: Path) -> None:
-    """A time alone says nothing."""
+    """A line with only a time is refused."""
     (tmp_path / "journal.jsonl").write_text('{"at": "now"}\n')
     with pytest.raises(BadInput, match=r"journal\.jsonl: .*without 'key'"):
         Journal(tmp_path / "journal.jsonl")

@@ -1,4 +1,4 @@
-"""How requests are sent: stored and synced before their replies are used, through the proxy of the environment."""
+"""Tests how requests are sent: replies are stored and synced before use, through the environment's proxy."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ REQUESTS = [Request("completions", {"model": "m", "prompt": f"Zorb {number}"}) f
 
 
 class Watched(ReplyStore):
-    """A store that knows which replies are synced to disk."""
+    """A store that records which replies are synced to disk."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -26,7 +26,7 @@ class Watched(ReplyStore):
         self.syncs = 0
 
     def sync(self) -> None:
-        """Note what is synced."""
+        """Records the synced replies."""
         held = set(self.replies)
         super().sync()
         self.synced |= held
@@ -35,13 +35,13 @@ class Watched(ReplyStore):
 
 @pytest.fixture
 def endpoint(httpserver: HTTPServer) -> Endpoint:
-    """A server whose every reply is one choice."""
+    """Returns an endpoint whose every reply is one choice."""
     httpserver.expect_request("/v1/completions").respond_with_json({"choices": [{"text": "hums"}]})
     return Endpoint(base_url=httpserver.url_for("/v1"), concurrency=16)
 
 
 def test_a_reply_is_on_disk_before_it_is_used(endpoint: Endpoint, tmp_path: Path) -> None:
-    """Replies that come at once share a sync, and none is given to the caller before its own."""
+    """Simultaneous replies share a sync, and each is yielded only after its own sync."""
     with Watched(tmp_path / "replies.jsonl") as store:
         for answer in fetch(REQUESTS, endpoint, store, completion):
             assert answer.request.key in store.synced
@@ -51,7 +51,7 @@ def test_a_reply_is_on_disk_before_it_is_used(endpoint: Endpoint, tmp_path: Path
 def test_a_disk_that_keeps_no_reply_ends_the_run(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sync that fails is an error with the file's name, not a reply."""
+    """A failed sync is an error with the file's name."""
 
     def fail(number: int) -> None:
         raise OSError(28, "No space left on device")
@@ -66,11 +66,11 @@ def test_a_disk_that_keeps_no_reply_ends_the_run(
 def test_a_proxy_of_the_environment_is_used(
     spared: str, through: bool, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Requests go through HTTP_PROXY, but for the hosts of NO_PROXY."""
-    asked: list[str] = []
+    """Requests use HTTP_PROXY except for the hosts in NO_PROXY."""
+    urls: list[str] = []
 
     def answer(request: Received) -> Response:
-        asked.append(request.url)
+        urls.append(request.url)
         return Response('{"choices": [{"text": "hums"}]}', content_type="application/json")
 
     httpserver.expect_request("/v1/completions").respond_with_handler(answer)
@@ -80,15 +80,15 @@ def test_a_proxy_of_the_environment_is_used(
     monkeypatch.setenv("OPENAI_API_KEY", "zorb-key-000")
     endpoint = Endpoint(base_url="http://zorbs.invalid/v1", attempts=1)
     assert ask(REQUESTS[0], endpoint).reason == ("" if through else "unreachable")
-    assert asked == ["http://zorbs.invalid/v1/completions"] * through
+    assert urls == ["http://zorbs.invalid/v1/completions"] * through
 
 
 def test_the_account_of_the_environment_is_named(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The organization and the project of OpenAI's variables are headers of each request, beside the key."""
-    seen: dict[str, Any] = {}
+    """OpenAI's variables for organization and project become headers of each request, with the key."""
+    received: dict[str, Any] = {}
 
     def answer(request: Received) -> Response:
-        seen.update(request.headers)
+        received.update(request.headers)
         return Response('{"choices": []}', content_type="application/json")
 
     httpserver.expect_request("/v1/completions").respond_with_handler(answer)
@@ -96,6 +96,6 @@ def test_the_account_of_the_environment_is_named(httpserver: HTTPServer, monkeyp
     monkeypatch.setenv("OPENAI_PROJECT_ID", "humming")
     monkeypatch.setenv("OPENAI_API_KEY", "zorb-key-000")
     ask(REQUESTS[0], Endpoint(base_url=httpserver.url_for("/v1")))
-    found = {name.lower(): value for name, value in seen.items()}
-    assert found["authorization"] == "Bearer zorb-key-000"
-    assert (found["openai-organization"], found["openai-project"]) == ("zorbs", "humming")
+    headers = {name.lower(): value for name, value in received.items()}
+    assert headers["authorization"] == "Bearer zorb-key-000"
+    assert (headers["openai-organization"], headers["openai-project"]) == ("zorbs", "humming")

@@ -26,38 +26,38 @@ JUDGED = FILES["sbic"][1].encode()
 
 
 def archive(**members: bytes) -> bytes:
-    """A gzipped archive; a name with two underscores stands in a folder."""
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz") as tar:
+    """Returns a gzipped tar archive; two underscores in a name are a folder separator."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         for name, content in members.items():
             info = tarfile.TarInfo(name.replace("__", "/") + ".csv")
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 SBIC = archive(sbic__other=b"no", sbic__trn=JUDGED)
 
 
 def listed(name: str, content: bytes) -> str:
-    """A file of the table with its checksum and size."""
+    """Returns a table entry of a file with its checksum and size."""
     return f'{{ path = "{name}", sha256 = "{digest(content)}", bytes = {len(content)} }}'
 
 
 def entry(name: str, *lines: str) -> str:
-    """A source of the table."""
+    """Returns a table entry of a source."""
     facts = ('holds = "mild things"', f'folder = "{name}"', 'licence = "MIT"', 'citation = "Us"', 'paper = ""')
     return "\n".join([f'["{name}"]', *facts, *lines, ""])
 
 
 def digest(content: bytes) -> str:
-    """The SHA-256 of some bytes."""
+    """Returns the SHA-256 of some bytes."""
     return sha256(content).hexdigest()
 
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Files]:
-    """A server that stands for the Hub and for everybody else, and a table of sources that lie on it."""
+    """Yields a server in the place of the Hub and other hosts, and installs a table of sources on it."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setenv("CATSOFA_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -86,7 +86,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Files]:
 
 
 def test_a_source_is_fetched_once(server: Files, tmp_path: Path) -> None:
-    """Downloaded and verified; the second time it is there, and nothing is asked for."""
+    """The first fetch downloads and verifies; the second sends no request."""
     first, second = fetch("cats"), fetch("cats")
     assert first.path == second.path == tmp_path / "data/cats/cats.json"
     assert first.path.read_bytes() == CATS
@@ -98,16 +98,16 @@ def test_a_source_is_fetched_once(server: Files, tmp_path: Path) -> None:
 
 
 def test_a_folder_is_fetched_from_the_hub(server: Files, tmp_path: Path) -> None:
-    """Two files of a dataset at a revision, each with its progress; the folder is read as one."""
-    seen: dict[str, int] = {}
-    fetched = fetch("lexicons", progress=lambda name, done, total: seen.update({name: done}))
-    assert seen == {name: len(content) for name, content in LEXICONS.items()}
+    """Two files of a dataset revision are fetched, each with its progress, and read as one folder."""
+    sizes: dict[str, int] = {}
+    fetched = fetch("lexicons", progress=lambda name, done, total: sizes.update({name: done}))
+    assert sizes == {name: len(content) for name, content in LEXICONS.items()}
     assert fetched.path == tmp_path / "data/lexicons"
     assert [term.term for term in sources.read("lexicons")] == ["elder", "potter"]
 
 
 def test_a_member_is_unpacked_from_a_verified_archive(server: Files, tmp_path: Path) -> None:
-    """The archive is downloaded once and kept; of its files only the one that is asked for is written."""
+    """The archive is downloaded once and kept; only the requested member is written."""
     fetched = fetch("judged")
     assert fetched.path == tmp_path / "data/judged/trn.csv"
     assert fetched.path.read_bytes() == JUDGED
@@ -119,15 +119,15 @@ def test_a_member_is_unpacked_from_a_verified_archive(server: Files, tmp_path: P
 
 
 def test_an_archive_writes_nowhere_but_where_its_member_belongs(server: Files, tmp_path: Path) -> None:
-    """A member that calls itself a path elsewhere is written to its own place, and a link is no member."""
+    """A member with a path outside the folder is written to its own place, and a link is ignored."""
     with io.BytesIO() as raw:
-        with tarfile.open(fileobj=raw, mode="w:gz") as made:
+        with tarfile.open(fileobj=raw, mode="w:gz") as tar:
             link = tarfile.TarInfo("trn.csv")
             link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-            made.addfile(link)
+            tar.addfile(link)
             member = tarfile.TarInfo("../../../trn.csv")
             member.size = len(JUDGED)
-            made.addfile(member, io.BytesIO(JUDGED))
+            tar.addfile(member, io.BytesIO(JUDGED))
         content = raw.getvalue()
     server.add("/SBIC.tgz", content)
     table = released.TABLE.read_text()
@@ -139,7 +139,7 @@ def test_an_archive_writes_nowhere_but_where_its_member_belongs(server: Files, t
 
 
 def test_a_wrong_or_damaged_archive_is_refused(server: Files, tmp_path: Path) -> None:
-    """An archive of other bytes is refused, and so is one without the file, even if its checksum were right."""
+    """An archive with other bytes is refused. An archive without the member is refused even with the right checksum."""
     server.add("/SBIC.tgz", SBIC[:-20])
     with pytest.raises(ValueError, match="not the released file"):
         fetch("judged")
@@ -156,19 +156,19 @@ def test_a_wrong_or_damaged_archive_is_refused(server: Files, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", ["cats", "lexicons", "judged"])
 def test_a_local_copy_is_as_good_as_the_net(name: str, server: Files, tmp_path: Path) -> None:
-    """`--from` a file, a folder, or the archive: the released bytes are taken, and nothing is downloaded."""
-    given = tmp_path / "given"
-    given.mkdir()
+    """With `--from` a file, a folder or the archive, the released bytes are copied, and nothing is downloaded."""
+    local = tmp_path / "given"
+    local.mkdir()
     for file, content in {"cats.json": CATS, "SBIC.tgz": SBIC, **LEXICONS}.items():
-        (given / file).write_bytes(content)
-    fetched = fetch(name, given)
+        (local / file).write_bytes(content)
+    fetched = fetch(name, local)
     assert all(file.how in ("copied", "unpacked") and file.published for file in fetched.files)
     assert server.asked == []
     assert list(sources.read(name))
 
 
 def test_single_files_are_given_by_themselves(server: Files, tmp_path: Path) -> None:
-    """The file under another name; a member of an archive that somebody has already unpacked."""
+    """A file under another name and an already unpacked archive member are accepted."""
     (tmp_path / "my cats.json").write_bytes(CATS)
     assert fetch("cats", tmp_path / "my cats.json").files[0].published
     (tmp_path / "trn.csv").write_bytes(JUDGED)
@@ -187,7 +187,7 @@ def test_single_files_are_given_by_themselves(server: Files, tmp_path: Path) -> 
 def test_other_bytes_are_refused_from_a_file_too(
     name: str, content: bytes, complaint: str, server: Files, tmp_path: Path
 ) -> None:
-    """What is given must be the released file; what is refused is not copied."""
+    """Local bytes must be the released file; other bytes are not copied."""
     (tmp_path / "given").write_bytes(content)
     with pytest.raises(BadInput, match=complaint):
         fetch(name, tmp_path / "given")
@@ -195,7 +195,7 @@ def test_other_bytes_are_refused_from_a_file_too(
 
 
 def test_an_unpublished_checksum_is_kept_when_first_seen(server: Files, tmp_path: Path) -> None:
-    """The first download is taken as it is and its checksum stays beside it; another file later is refused."""
+    """The checksum of the first download is stored beside the file, and a different later download is refused."""
     first = fetch("unknown").files[0]
     assert (first.published, first.sha256) == (False, digest(CATS))
     note = tmp_path / "data/unknown/cats.json.sha256"
@@ -208,7 +208,7 @@ def test_an_unpublished_checksum_is_kept_when_first_seen(server: Files, tmp_path
 
 
 def wrong(tmp_path: Path, file: str = "cats/cats.json", content: bytes = CATS + b" ") -> Path:
-    """A file at the place of a released one, with other bytes."""
+    """Writes other bytes in the place of a released file and returns its path."""
     place = tmp_path / "data" / file
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(content)
@@ -216,7 +216,7 @@ def wrong(tmp_path: Path, file: str = "cats/cats.json", content: bytes = CATS + 
 
 
 def test_a_wrong_file_at_a_released_place_is_refused_by_name(server: Files, tmp_path: Path) -> None:
-    """Every use by name names the file and both checksums; the file stays, and its path can still be read."""
+    """Each use by name fails with the file and both checksums. The file stays, and its path can still be read."""
     mine = wrong(tmp_path)
     for use in (sources.resolve, sources.path, lambda name: list(sources.read(name)), fetch):
         with pytest.raises(ValueError, match="'catsofa data fetch cats'") as refused:
@@ -227,7 +227,7 @@ def test_a_wrong_file_at_a_released_place_is_refused_by_name(server: Files, tmp_
 
 
 def test_one_wrong_file_of_several_is_enough(server: Files, tmp_path: Path) -> None:
-    """A folder of files is a released set only if every file has its checksum."""
+    """A folder is a released set only if every file has its checksum."""
     fetch("lexicons")
     assert sources.resolve("lexicons")
     wrong(tmp_path, "lexicons/crafts.csv", LEXICONS["crafts.csv"].replace(b"potter", b"zorber"))
@@ -236,7 +236,7 @@ def test_one_wrong_file_of_several_is_enough(server: Files, tmp_path: Path) -> N
 
 
 def test_a_first_download_is_held_to_its_checksum(server: Files, tmp_path: Path) -> None:
-    """Without a published checksum, a file is held to that of its first download; one put there is unchecked."""
+    """Without a published checksum, a file must equal its first download. A file placed by hand is unchecked."""
     fetch("unknown")
     wrong(tmp_path, "unknown/cats.json")
     with pytest.raises(ValueError, match="fetched first"):
@@ -249,7 +249,7 @@ def test_a_first_download_is_held_to_its_checksum(server: Files, tmp_path: Path)
 
 
 def test_list_and_show_report_a_wrong_checksum(server: Files, tmp_path: Path) -> None:
-    """`data list` and `data show` say it, with the checksum that the file has."""
+    """`data list` and `data show` report a wrong checksum, and `show` gives the file's own."""
     fetch("lexicons")
     mine = wrong(tmp_path)
     states = {s["name"]: s["checksum"] for s in json.loads(run("list", "--json")[1])}
@@ -259,7 +259,7 @@ def test_list_and_show_report_a_wrong_checksum(server: Files, tmp_path: Path) ->
 
 
 def test_two_at_a_time_download_once(server: Files) -> None:
-    """Four fetches of one source at the same moment: one request, four times the file."""
+    """Four simultaneous fetches of one source send one request, and all return the file."""
     server.slow = 0.05
     with ThreadPoolExecutor(4) as pool:
         fetched = list(pool.map(lambda _: fetch("cats"), range(4)))
@@ -268,7 +268,7 @@ def test_two_at_a_time_download_once(server: Files) -> None:
 
 
 def test_what_is_missing_is_fetched_when_it_is_read(server: Files) -> None:
-    """`resolve` and `read` take names as they take paths."""
+    """`resolve` and `read` accept names like paths, and fetch a missing set."""
     assert {cat.target for cat in sources.read("cats")} == {"islander", "baker"}
     assert sources.resolve("cats").read_bytes() == CATS
 
@@ -276,7 +276,7 @@ def test_what_is_missing_is_fetched_when_it_is_read(server: Files) -> None:
 def test_without_a_network_the_user_is_told_what_to_put_where(
     server: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HF_HUB_OFFLINE asks nobody; a host that cannot be reached gives the same advice."""
+    """With HF_HUB_OFFLINE, no request is sent. The error, as for an unreachable host, says which file to put where."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(ValueError, match=rf"HF_HUB_OFFLINE.*/cats\.json.*{digest(CATS)}.*put"):
         sources.resolve("cats")
@@ -290,21 +290,21 @@ def test_without_a_network_the_user_is_told_what_to_put_where(
 
 
 def test_a_folder_that_cannot_be_written_is_said(server: Files, tmp_path: Path) -> None:
-    """CATSOFA_DATA names a file."""
+    """The error names CATSOFA_DATA if it is a file."""
     (tmp_path / "data").write_text("a file")
     with pytest.raises(BadInput, match=r"CATSOFA_DATA.*another"):
         fetch("cats")
 
 
 def test_a_disk_without_room_is_said_and_the_next_fetch_goes_on(server: Files, tmp_path: Path) -> None:
-    """Nothing half-downloaded is taken for whole."""
+    """A full disk is reported, and the next fetch does not use the partial file."""
     with little_room(4), pytest.raises(BadInput, match="room"):
         fetch("cats")
     assert fetch("cats").path.exists()
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    """The exit code of a command and what it printed."""
+    """Returns the exit code of a command and its output."""
     done = CliRunner().invoke(app, ["data", *arguments], env={"COLUMNS": "80"})
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -312,7 +312,7 @@ def run(*arguments: str) -> tuple[int, str]:
 
 
 def test_the_commands_list_show_fetch_and_find(server: Files, tmp_path: Path) -> None:
-    """What a person sees before and after: the list fits 80 columns, and `path` prints the path alone."""
+    """The list fits 80 columns, `path` prints only the path, and `list` shows where each set is."""
     _, listed = run("list")
     assert "cats" in listed
     assert max(map(len, listed.splitlines())) <= 80
@@ -321,8 +321,8 @@ def test_the_commands_list_show_fetch_and_find(server: Files, tmp_path: Path) ->
     assert run("fetch", "cats", "lexicons")[0] == 0
     assert run("path", "cats") == (0, f"{tmp_path / 'data/cats/cats.json'}\n")
     assert digest(CATS) in run("show", "cats")[1]
-    here = {source["name"]: source["here"] for source in json.loads(run("list", "--json")[1])}
-    assert here == {
+    places = {source["name"]: source["here"] for source in json.loads(run("list", "--json")[1])}
+    assert places == {
         "cats": str(tmp_path / "data/cats/cats.json"),
         "unknown": None,
         "lexicons": str(tmp_path / "data/lexicons"),
@@ -331,14 +331,14 @@ def test_the_commands_list_show_fetch_and_find(server: Files, tmp_path: Path) ->
 
 
 def test_fetch_prints_a_checksum_that_nobody_published(server: Files) -> None:
-    """The user can publish it, or compare it with a colleague's."""
+    """The checksum is printed, so that users can publish or compare it."""
     assert digest(CATS) in run("fetch", "unknown")[1]
     assert json.loads(run("fetch", "unknown", "--json")[1])[0]["files"][0]["published"] is False
     assert run("fetch", "cats", "--quiet")[1] == ""
 
 
 def test_fetch_takes_one_local_file_for_one_set(server: Files, tmp_path: Path) -> None:
-    """One file cannot be two sets; a name that is not known is said before anything is fetched."""
+    """--from with two sets is refused. An unknown name is reported before anything is fetched."""
     with pytest.raises(ValueError, match="name one"):
         run("fetch", "cats", "judged", "--from", str(tmp_path))
     with pytest.raises(ValueError, match=r"'cat' \(cats\?\)"):

@@ -1,4 +1,4 @@
-"""Data sets on the Hub by address: one file, the only file, a release, and what an earlier use brought."""
+"""Tests data sets on the Hub by address: one file, the only file, a release, and the cache of an earlier use."""
 
 import time
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ REPO, ADDRESS = "zorb/pairs", "hf://datasets/zorb/pairs"
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty cache of the Hub; the addresses of released sets are read anew before and after."""
+    """Returns an empty Hub cache; the table of released sets is reloaded before and after."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
@@ -32,7 +32,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def at(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the library speak to a server of ours."""
+    """Points the Hub library to a local server."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "ENDPOINT", url)
@@ -41,12 +41,12 @@ def at(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def filled(hub: Hub, files: dict[str, bytes]) -> None:
-    """Put files into the repository."""
+    """Puts files into the repository."""
     hub.files[REPO] = {"README.md": b"# Zorbs\n", ".gitattributes": b"", **files}
 
 
 def test_the_only_file_with_data_is_read(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two, one must be named; the card is none. What was fetched is read again without the network."""
+    """With two data files, one must be named; the README is not data. A fetched file is read again without network."""
     with serving() as hub:
         at(hub.url, monkeypatch)
         filled(hub, {"pairs.csv": CROWS.encode()})
@@ -63,7 +63,7 @@ def test_the_only_file_with_data_is_read(cache: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_release_is_read_as_its_folder(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `push-to-hub` sends comes back."""
+    """A release uploaded to the Hub reads like its local folder."""
     (tmp_path / "pairs.csv").write_text(CROWS)
     formats.convert(tmp_path / "pairs.csv", tmp_path / "release")
     files = {str(p.relative_to(tmp_path / "release")): p.read_bytes() for p in (tmp_path / "release").rglob("*.*")}
@@ -74,15 +74,15 @@ def test_a_release_is_read_as_its_folder(tmp_path: Path, cache: Path, monkeypatc
 
 
 def test_without_a_network_the_folder_of_an_earlier_use_is_read(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder as the library keeps it, and nobody to ask."""
+    """Offline, a folder in the library's cache is read."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    kept = cache / "datasets--zorb--pairs"
-    (kept / "snapshots/abc").mkdir(parents=True)
-    (kept / "refs").mkdir()
-    (kept / "refs/main").write_text("abc")
-    (kept / "snapshots/abc/pairs.csv").write_text(CROWS)
+    cached = cache / "datasets--zorb--pairs"
+    (cached / "snapshots/abc").mkdir(parents=True)
+    (cached / "refs").mkdir()
+    (cached / "refs/main").write_text("abc")
+    (cached / "snapshots/abc/pairs.csv").write_text(CROWS)
     assert [pair.id for pair in catsofa.read(ADDRESS)] == ["0", "1"]
     with pytest.raises(BadInput, match=r"HF_HUB_OFFLINE.*connection"):
         list(catsofa.read("hf://datasets/zorb/others"))
@@ -91,7 +91,7 @@ def test_without_a_network_the_folder_of_an_earlier_use_is_read(cache: Path, mon
 def test_a_hub_that_gives_no_answer_is_one_sentence_within_five_seconds(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A port that nobody listens on, and one that takes the call and says nothing."""
+    """A closed port and a port that never answers both give one sentence within five seconds."""
     with socket() as silent:
         silent.bind(("127.0.0.1", 0))
         for listen in (False, True):
@@ -105,7 +105,7 @@ def test_a_hub_that_gives_no_answer_is_one_sentence_within_five_seconds(
 
 
 def test_a_set_that_is_not_there_and_a_wrong_address_are_said(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number of the answer; the forms of an address."""
+    """A missing set gives the HTTP status, and a wrong address the expected form."""
     with serving() as hub:
         at(hub.url, monkeypatch)
         with pytest.raises(BadInput, match=r"answer 404.*zorb/pairs.*public"):

@@ -1,4 +1,4 @@
-"""Data frames and Datasets become the records that their file would."""
+"""Tests that data frames and Datasets give the same records as their file."""
 
 import json
 from collections.abc import Callable
@@ -21,12 +21,12 @@ PAIRS = [
 
 
 def frame(path: Path) -> Any:
-    """A CSV as pandas reads it."""
+    """Returns a CSV as a pandas data frame."""
     return pytest.importorskip("pandas").read_csv(path, sep=None, engine="python")
 
 
 def dataset(path: Path) -> Any:
-    """A CSV as a Dataset."""
+    """Returns a CSV as a Dataset."""
     return pytest.importorskip("datasets").Dataset.from_pandas(frame(path), preserve_index=False)
 
 
@@ -35,26 +35,26 @@ def dataset(path: Path) -> Any:
 def test_a_table_in_memory_holds_the_records_of_its_file(
     name: str, read: Callable[[Path], Any], tmp_path: Path
 ) -> None:
-    """The columns say the format; the index of pandas is the column without a name. A name is read as a path is."""
+    """The columns determine the format, and the index of pandas is the unnamed column."""
     path = write_sample(tmp_path, name)
     records = list(formats.read(path))
-    found = list(catsofa.read(read(path)))
-    if name == "bhed":  # its domain is the name of the file, which a table in memory does not have
-        assert [pair.more for pair in found] == [pair.more for pair in records]
+    records_read = list(catsofa.read(read(path)))
+    if name == "bhed":  # the domain comes from the file name, which a table in memory does not have
+        assert [pair.more for pair in records_read] == [pair.more for pair in records]
     else:
-        assert found == records
+        assert records_read == records
 
 
 def test_rows_with_objects_in_them_are_read_as_lines_of_json() -> None:
-    """BBQ's answers have groups; a list of dictionaries is a table too."""
-    found = list(catsofa.read(BBQ))
-    assert [question.id for question in found] == ["Tidiness-0", "Tidiness-1"]
+    """BBQ's rows with nested groups are read from a list of dictionaries and from a Dataset."""
+    questions = list(catsofa.read(BBQ))
+    assert [question.id for question in questions] == ["Tidiness-0", "Tidiness-1"]
     datasets = pytest.importorskip("datasets")
-    assert list(catsofa.read(datasets.Dataset.from_list([json.loads(json.dumps(row)) for row in BBQ]))) == found
+    assert list(catsofa.read(datasets.Dataset.from_list([json.loads(json.dumps(row)) for row in BBQ]))) == questions
 
 
 def test_class_labels_are_read_by_their_names() -> None:
-    """The Hub's CrowS-Pairs has numbers for directions, types and annotations."""
+    """The Hub's CrowS-Pairs has numbers for directions, types and annotations; they are read by their names."""
     datasets = pytest.importorskip("datasets")
     direction = datasets.ClassLabel(names=["stereo", "antistereo"])
     types = datasets.ClassLabel(names=["place", "habit"])
@@ -77,7 +77,7 @@ def test_class_labels_are_read_by_their_names() -> None:
 
 
 def test_our_own_records_come_back_from_their_release(tmp_path: Path) -> None:
-    """`datasets.load_dataset` of a release gives rows whose extra is JSON text."""
+    """A release loaded with `datasets` has `extra` as JSON text, and gives the same records."""
     datasets = pytest.importorskip("datasets")
     formats.named("release").write(PAIRS, tmp_path / "release")
     held = datasets.Dataset.from_parquet(str(next((tmp_path / "release/data").iterdir())), cache_dir=str(tmp_path))
@@ -95,20 +95,20 @@ def test_our_own_records_come_back_from_their_release(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_table_of_records_is_refused(data: Any, said: str) -> None:
-    """An iterator may have been read in part, and nobody would see it; of splits, one must be named."""
+    """An iterator is refused, because it may be partly consumed; of several splits, one must be named."""
     with pytest.raises(BadInput, match=said):
         list(catsofa.read(data))
 
 
 def test_records_are_what_they_are() -> None:
-    """A list or a tuple of records is read again and again."""
+    """A list or a tuple of records is returned unchanged, each time."""
     assert list(catsofa.read(PAIRS)) == list(catsofa.read(tuple(PAIRS))) == PAIRS
     assert list(catsofa.read([])) == []
 
 
 @pytest.mark.parametrize("name", ["crows-pairs", "winoqueer", "indibias"])
 def test_rows_in_parquet_and_in_json_lines_are_read_too(name: str, tmp_path: Path) -> None:
-    """The Hub has CrowS-Pairs in both; what is no object is refused with its line."""
+    """Rows in Parquet and in JSON lines are read like the CSV. A line that is no object is refused."""
     path = write_sample(tmp_path, name)
     records = list(formats.read(path))
     frame(path).to_parquet(tmp_path / "rows.parquet")
@@ -122,7 +122,7 @@ def test_rows_in_parquet_and_in_json_lines_are_read_too(name: str, tmp_path: Pat
 
 @pytest.mark.parametrize("form", ["frame", "dataset", "dictionaries"])
 def test_pairs_need_four_columns(form: str) -> None:
-    """`id, more, less, bias_type`: the more stereotyping sentence states the stereotype; a further column is kept."""
+    """`id, more, less, bias_type` are enough. The direction is stereo, and other columns go to extra."""
     rows = [{"id": n, "more": f"Dravians {n}.", "less": f"Pellorans {n}.", "bias_type": "x", "by": "me"} for n in "ab"]
     make: dict[str, Callable[[Any], Any]] = {
         "frame": lambda rows: pytest.importorskip("pandas").DataFrame(rows),
@@ -139,14 +139,14 @@ FOUR = {"id": ["a", "b", "c"], "more": ["A x.", "B x.", "C x."], "less": ["A y."
 
 
 def test_ids_may_be_whole_numbers() -> None:
-    """A data frame numbers its rows; a file would hold the same numbers as text."""
+    """Whole-number ids, as from a data frame's index, become text."""
     pd = pytest.importorskip("pandas")
     assert [pair.id for pair in catsofa.read(pd.DataFrame({**FOUR, "id": range(3)}))] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("empty", ["nan", "None", "NaT", "NA"])
 def test_an_empty_cell_is_refused_with_its_row_and_is_never_text(empty: str) -> None:
-    """No text `NaT` is scored: the third row of the frame has no sentence."""
+    """A missing value in a required column is refused with its row and never becomes the text `NaT`."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(FOUR).astype(object)
     frame.loc[2, "more"] = {"nan": float("nan"), "None": None, "NaT": pd.NaT, "NA": pd.NA}[empty]
@@ -155,7 +155,8 @@ def test_an_empty_cell_is_refused_with_its_row_and_is_never_text(empty: str) -> 
 
 
 def test_columns_of_one_name_and_bytes_are_refused() -> None:
-    """pandas would drop a column, and the letters of bytes depend on an encoding that nobody names."""
+    """A repeated column name is refused, because pandas would drop one; bytes are refused, because their encoding is
+    unknown."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(FOUR)
     with pytest.raises(BadInput, match="'more' twice"):
@@ -165,7 +166,7 @@ def test_columns_of_one_name_and_bytes_are_refused() -> None:
 
 
 def test_cats_come_back_from_their_table() -> None:
-    """CATs of both tasks: words in a BLANK and sentences after a context stand in columns named by their labels."""
+    """CATs of both tasks, fills of a BLANK and sentences after a context, are equal after a round trip by table."""
     pytest.importorskip("pandas")
     assert list(catsofa.read(catsofa.table(cats()).to_pandas())) == cats()
     [cat] = catsofa.read([{"context": "A dravian is BLANK.", "target": "dravian", "bias_type": "x",
@@ -174,7 +175,7 @@ def test_cats_come_back_from_their_table() -> None:
 
 
 def test_a_row_without_one_of_its_texts_is_refused() -> None:
-    """A CAT without its unrelated words is none."""
+    """A CAT without its unrelated words is refused."""
     rows = [{"context": "A dravian is BLANK.", "target": "dravian", "bias_type": "x", "stereotype": "old",
              "anti-stereotype": "young", "unrelated": float("nan")}]  # fmt: skip
     with pytest.raises(BadInput, match="not be empty"):

@@ -27,19 +27,20 @@ BY_HAND = {
     **{f"sbic:{part}": "a member of an archive whose checksum is known" for part in ("trn", "dev", "tst")},
     **{f"sbic:agg:{part}": "a member of an archive whose checksum is known" for part in ("trn", "dev", "tst")},
 }
-"""The sources some of whose files have no published checksum of their own, and why."""
+"""Sources with files that have no published checksum of their own, and the reason."""
 
 
 @pytest.fixture
 def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without any data."""
+    """Returns the home of a machine without data."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("CATSOFA_DATA", raising=False)
     return tmp_path
 
 
 def test_every_source_is_complete() -> None:
-    """A format we have, a licence, a citation, a fixed revision or archive, checksums but where there is a reason."""
+    """Every source has a known format, a licence, a citation, a fixed revision or archive, and checksums unless BY_HAND
+    says why not."""
     for source in released.table().values():
         assert source.format in formats.MODULES
         assert source.licence
@@ -54,13 +55,13 @@ def test_every_source_is_complete() -> None:
 
 
 def test_no_two_sources_lie_in_one_place() -> None:
-    """What one fetches, another does not overwrite."""
+    """No source overwrites another's file."""
     places = Counter(source.folder + "/" + file.name for source in released.table().values() for file in source.files)
     assert max(places.values()) == 1
 
 
 def test_checksums_are_those_of_the_released_files(shared: Path) -> None:
-    """Every file that we have byte for byte has the checksum and the size of the table: 66 files."""
+    """Each of the 66 files in the shared folder has the checksum and size of the table."""
     held = {sha256_of(path): path for path in (shared / "data").rglob("*") if path.is_file()}
     listed = [file for source in released.table().values() for file in source.files if file.sha256 in held]
     for file in listed:
@@ -75,7 +76,7 @@ def test_checksums_are_those_of_the_released_files(shared: Path) -> None:
 
 
 def test_addresses_are_spelled_out() -> None:
-    """A repository and a dataset at their commits, with odd characters quoted; the Hub's mirror is respected."""
+    """URLs have the commit, odd characters are quoted, and a Hub mirror is possible."""
     revised, probes = released.named("crows-pairs:revised").files[0], released.named("sofa").files[0]
     assert revised.url == (
         "https://raw.githubusercontent.com/elidek-themis/datasets/a2e635422e1bfdcc8242b247a7d598c4f7b37f78/"
@@ -87,7 +88,7 @@ def test_addresses_are_spelled_out() -> None:
 
 
 def test_the_folder_that_is_named_wins_over_the_cache(empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """CATSOFA_DATA first, then the cache; a set of many files is there only if all of them are."""
+    """CATSOFA_DATA precedes the cache. A set of many files is found only if all are present."""
     seat, dev = released.named("seat"), released.named("stereoset:dev")
     cached = empty_home / "cache/catsofa/data"
     assert released.home() == cached
@@ -119,14 +120,14 @@ def test_the_folder_that_is_named_wins_over_the_cache(empty_home: Path, monkeypa
     ],
 )
 def test_what_is_missing_says_what_to_put_where(name: str, parts: list[str], empty_home: Path) -> None:
-    """One sentence with the command, the address, the checksum and the place."""
+    """The error has the command, the address, the checksum and the place."""
     with pytest.raises(ValueError, match="not on this machine") as error:
         sources.path(name)
     assert [part for part in parts if part not in str(error.value)] == []
 
 
 def test_a_local_path_always_wins(empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is called as a source is called is the file."""
+    """A local file with the name of a source takes precedence."""
     path = write_sample(empty_home, "stereoset")
     (empty_home / "sofa").write_bytes(path.read_bytes())
     monkeypatch.chdir(empty_home)
@@ -136,7 +137,7 @@ def test_a_local_path_always_wins(empty_home: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_slip_of_the_pen_is_answered_with_the_nearest_name(empty_home: Path) -> None:
-    """`stereoset:dve` is neither a file nor a source; `stereoset:dev` is one."""
+    """The error for a misspelt name suggests the nearest one."""
     with pytest.raises(BadInput, match=r"no such file.*stereoset:dev\?"):
         sources.resolve("stereoset:dve")
     with pytest.raises(ValueError, match=r"'seet' \(seat\?\).*'catsofa data list'"):

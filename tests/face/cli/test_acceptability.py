@@ -14,7 +14,7 @@ from catsofa.data.records import Candidate, Cat
 
 
 def write_cats(path: Path, *fills: str) -> None:
-    """A CAT for each stereotype."""
+    """Writes a CAT for each stereotype."""
     rows = []
     for target, fill in zip(("zorb", "quell"), fills, strict=False):
         context, labels = f"The {target} is BLANK.", ("stereotype", "anti-stereotype", "unrelated")
@@ -35,25 +35,25 @@ def write_cats(path: Path, *fills: str) -> None:
 
 
 def test_doubtful_cats_go_to_a_file_for_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The model is measured first; its AUC and its threshold are printed and in each record."""
+    """The model is measured first; its AUC and its threshold are printed and stored in each record."""
     monkeypatch.setattr(slot_models, "around", grammarian)
     monkeypatch.chdir(tmp_path)
     write_cats(Path("cats.jsonl"), "polite", "bandit")
     command = ["filter", "acceptability", "cats.jsonl", "--model", "m", "--out", "kept.jsonl", "--review", "read.jsonl"]
     done = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
     assert done.exit_code == 0
-    said = json.loads(done.stdout)
-    assert (said["kept"], said["review"], said["doubtful"]["stereotype"]) == (1, 1, 1)
-    assert (said["measured"]["auc"], said["measured"]["threshold"]) == (1.0, 0.0)
-    (read,) = formats.read_as(Path("read.jsonl"), Cat)
-    assert (read.target, read.source["acceptability"]["doubtful"]) == ("quell", ["stereotype"])
+    report = json.loads(done.stdout)
+    assert (report["kept"], report["review"], report["doubtful"]["stereotype"]) == (1, 1, 1)
+    assert (report["measured"]["auc"], report["measured"]["threshold"]) == (1.0, 0.0)
+    (reviewed,) = formats.read_as(Path("read.jsonl"), Cat)
+    assert (reviewed.target, reviewed.source["acceptability"]["doubtful"]) == ("quell", ["stereotype"])
     shown = CliRunner().invoke(app, command, catch_exceptions=False).stdout
     assert "1 kept: kept.jsonl; 1 for people: read.jsonl" in shown
     assert "threshold 0.000" in shown
 
 
 def test_without_a_kept_cat_the_answer_is_no(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exit 1, and the file for people is there."""
+    """The exit code is 1, and the file for people exists."""
     monkeypatch.setattr(slot_models, "around", grammarian)
     monkeypatch.chdir(tmp_path)
     write_cats(Path("cats.jsonl"), "bandit")
@@ -64,7 +64,7 @@ def test_without_a_kept_cat_the_answer_is_no(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.slow
 def test_a_real_model_that_is_worthless_filters_nothing(tmp_path: Path, shared: Path) -> None:
-    """Exit 2 with its AUC and no file; `calibrate` exits 1 and says so."""
+    """The command exits with 2, prints the AUC and writes no file; `calibrate` exits with 1 and says so."""
     model = shared / "models" / "stories260K"
     write_cats(tmp_path / "cats.jsonl", "polite")
     files = ("--out", "kept.jsonl", "--review", "read.jsonl")

@@ -8,14 +8,14 @@ JUDGES = "item,annotator,label\n" + "".join(f"{n},good,{'xy'[n % 2]}\n{n},bad,z\
 
 
 def test_a_judge_that_passes_is_told_from_one_that_does_not(tmp_path: Path) -> None:
-    """Exit 0 if any judge passes; the JSON holds each one's numbers and recall per label."""
+    """The exit code is 0 if any judge passes; the JSON contains each judge's numbers and recall per label."""
     (tmp_path / "people.csv").write_text(PEOPLE)
     (tmp_path / "judges.csv").write_text(JUDGES)
     common = ("validate", "alt-test", "--on", "people.csv", "--judge")
     ran = run_catsofa(*common, "judges.csv", "--out", "passed.json", cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     judges = json.loads((tmp_path / "passed.json").read_text())["judges"]
-    assert {name: (found["winning_rate"], found["passed"]) for name, found in judges.items()} == {
+    assert {name: (numbers["winning_rate"], numbers["passed"]) for name, numbers in judges.items()} == {
         "good": (1.0, True),
         "bad": (0.0, False),
     }

@@ -1,4 +1,4 @@
-"""`--batch` of the commands that ask models: the same results at half the price, and nothing paid for twice."""
+"""Tests of `--batch` for the commands that ask models: the same results at half the price, and no double payment."""
 
 import json
 import os
@@ -24,7 +24,7 @@ PRICES = '[models]\n"zorb*" = { prompt = 10, completion = 100, batch = 0.25 }\n'
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
-    """A server of chats and batches, and a folder with twelve pairs and prices."""
+    """Starts a server of chats and batches, and prepares a folder with twelve pairs and prices."""
     monkeypatch.setattr(batches, "POLL", 0.01)
     monkeypatch.chdir(tmp_path)
     pairs = [
@@ -38,7 +38,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchSer
 
 
 def tidy(body: dict[str, Any]) -> Any:
-    """The letter of the sentence about a tidy zorb; a refusal for one item, and a filter for another."""
+    """Returns the letter of the sentence about a tidy zorb; refuses one item, and filters another."""
     prompt = str(body["messages"][0]["content"])
     if "Zorb 3 " in prompt:
         return "I'm sorry, but I can't compare groups of people."
@@ -48,7 +48,7 @@ def tidy(body: dict[str, Any]) -> Any:
 
 
 def run(*words: object) -> int:
-    """Run a command in this process; its exit code."""
+    """Runs a command in this process and returns its exit code."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["catsofa", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
@@ -57,7 +57,7 @@ def run(*words: object) -> int:
 
 
 def choose(server: BatchServer, out: str, *more: object) -> int:
-    """Ask which sentences the model chooses."""
+    """Runs `choose` against the server and returns the exit code."""
     where = ("--base-url", server.url, "--on", "pairs.jsonl", "--out", out, "--prices", "my.toml")
     return run("choose", "zorb-1", *where, *more)
 
@@ -66,27 +66,29 @@ def choose(server: BatchServer, out: str, *more: object) -> int:
 def test_choices_in_a_batch_are_those_of_requests_by_themselves(
     server: BatchServer, capsys: pytest.CaptureFixture[str], dialect: str
 ) -> None:
-    """Results, signature and warnings are equal, also where the server renames a parameter; 23 replies are cheaper."""
+    """Results, signature and warnings are equal, even if the server renames a parameter; 23 batched
+    replies are cheaper.
+    """
     if dialect == "gpt_5":
         server.refuse = gpt_5
-    found = []
+    reports = []
     for out, more in (("alone", []), ("batch", ["--batch"])):
         assert choose(server, out, "--json", *more) == 0
-        found.append(json.loads(capsys.readouterr().out))
-    alone, batch = found
+        reports.append(json.loads(capsys.readouterr().out))
+    alone, batch = reports
     assert (batch["results"], batch["signature"]) == (alone["results"], alone["signature"])
     assert batch["warnings"] == alone["warnings"]
     assert server.sizes == [23]
     reply = (50 * 10 + 2 * 100) / 1e6
     assert alone["cost"]["dollars"] >= 22 * reply
-    # two requests met the filter: by themselves and in a batch these cost nothing or their most
+    # two requests met the filter: they cost nothing or at most the full price
     assert batch["cost"]["dollars"] < alone["cost"]["dollars"] / 3
     assert choose(server, "batch", "--quiet") == 0
     assert server.sizes == [23]
 
 
 def test_a_dry_run_prices_a_batch_and_sends_nothing(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
-    """A quarter of the plain price, and the sentence says what it is the price of."""
+    """The batch costs a quarter of the plain price, and the output says that the price is that of a batch."""
     costs = []
     for more in ([], ["--batch"]):
         assert choose(server, "out", "--dry-run", "--json", *more) == 0
@@ -100,17 +102,17 @@ def test_a_dry_run_prices_a_batch_and_sends_nothing(server: BatchServer, capsys:
 def test_a_batch_over_the_limit_is_refused_before_it_is_sent(
     server: BatchServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit 2, and the limit that would do does."""
+    """The exit code is 2, and the limit named in the error is enough."""
     assert choose(server, "out", "--batch", "--max-cost", "0.5") == 2
-    said = capsys.readouterr().err
+    error = capsys.readouterr().err
     assert server.asked == []
-    assert "24 requests that can bring the cost to" in said
-    enough = said.split("give --max-cost ")[1].split()[0]
+    assert "24 requests that can bring the cost to" in error
+    enough = error.split("give --max-cost ")[1].split()[0]
     assert choose(server, "out", "--batch", "--max-cost", enough, "--quiet") == 0
 
 
 def test_a_batch_needs_a_folder_and_a_server(server: BatchServer, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a folder a stopped run could not find its batch."""
+    """A batch needs a folder because a stopped run could not find its batch again."""
     assert run("choose", "zorb-1", "--base-url", server.url, "--on", "pairs.jsonl", "--batch") == 2
     assert "--batch needs --out" in capsys.readouterr().err
     assert run("choose", "models/zorb", "--on", "pairs.jsonl", "--out", "out", "--batch") == 2
@@ -118,7 +120,7 @@ def test_a_batch_needs_a_folder_and_a_server(server: BatchServer, capsys: pytest
 
 
 def test_candidates_and_paraphrases_in_a_batch_are_those_of_requests_by_themselves(server: BatchServer) -> None:
-    """The same associations of two models, a batch for each; the same paraphrases."""
+    """Two models give the same associations, with a batch for each, and the same paraphrases."""
     Path("seeds.csv").write_text("identity,region\nZorbs,Zorbia\nDravians,Zorbia\nPellorans,Zorbia\n")
     server.answer = planted
     build = ("build", "candidates", "--seeds", "seeds.csv", "--model", "zorb-1", "--model", "quell-1")
@@ -160,7 +162,7 @@ PROGRAM = "from catsofa.data.servers import batches; batches.POLL = 0.01; from c
 def test_choices_go_on_with_the_batch_of_a_command_that_was_stopped(
     server: BatchServer, capsys: pytest.CaptureFixture[str], step: str, sent: int
 ) -> None:
-    """A kill, Ctrl-C and a polite end: the next command pays for nothing that is paid."""
+    """After SIGKILL, Ctrl-C or SIGTERM the next command pays nothing twice."""
     words = ("choose", "zorb-1", "--base-url", server.url, "--on", "pairs.jsonl", "--out", "out", "--batch")
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, *words], env=os.environ, stderr=subprocess.PIPE)
 
@@ -171,9 +173,9 @@ def test_choices_go_on_with_the_batch_of_a_command_that_was_stopped(
             process.wait(30)
 
     server.step = stop
-    said = process.communicate(timeout=120)[1].decode()
+    output = process.communicate(timeout=120)[1].decode()
     assert process.returncode != 0
-    assert "Traceback" not in said
+    assert "Traceback" not in output
     assert choose(server, "out", "--batch", "--json") == 0
     assert json.loads(capsys.readouterr().out)["results"]["overall"]["requests"] == 24
     assert server.sizes == [23]

@@ -21,21 +21,21 @@ PRICES = '[models]\n"zorb-1" = { prompt = 10.0, completion = 30.0 }\n'
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    """A model whose associations are known."""
+    """Starts a model whose associations are known."""
     with serving(ChatServer(answer=planted)) as running:
         yield running
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with seeds and prices."""
+    """Returns a folder with seeds and prices."""
     (tmp_path / "seeds.csv").write_text(SEEDS)
     (tmp_path / "prices.toml").write_text(PRICES)
     return tmp_path
 
 
 def command(server: ChatServer, *more: str) -> tuple[str, ...]:
-    """The command that asks for proposals."""
+    """Returns the command that asks for proposals."""
     return (
         *("build", "candidates", "--seeds", "seeds.csv", "--out", "proposed", "--model", "zorb-1", "--encoder", "none"),
         *("--base-url", server.url, *more),
@@ -44,7 +44,7 @@ def command(server: ChatServer, *more: str) -> tuple[str, ...]:
 
 @pytest.mark.slow
 def test_seeds_become_associations_that_a_jury_then_judges(server: ChatServer, folder: Path) -> None:
-    """The files of both commands; the dry run prices all requests and sends none."""
+    """Both commands write their files; the dry run prices all requests and sends none."""
     ran = run_catsofa(*command(server, "--prices", "prices.toml", "--dry-run", "--json"), cwd=folder)
     assert (ran.returncode, json.loads(ran.stdout)["requests"], server.asked) == (0, 9, [])
     assert json.loads(ran.stdout)["cost"] > 0
@@ -72,7 +72,7 @@ def test_seeds_become_associations_that_a_jury_then_judges(server: ChatServer, f
 
 @pytest.mark.slow
 def test_cats_that_a_model_proposed_are_built_without_an_error_of_lint(server: ChatServer, folder: Path) -> None:
-    """From the seeds to a file of each kind; every CAT says which request brought it."""
+    """Seeds become a file of each kind; every CAT names the request that proposed it."""
     rows = "".join(f"{group},Zorbia,nationality\n" for group in PLANTED)
     (folder / "seeds.csv").write_text(f"identity,region,bias_type\n{rows}")
     ran = run_catsofa(*command(server, "--prompt", "triplet", "--prompt", "scene", "--json"), cwd=folder)
@@ -94,7 +94,7 @@ def test_cats_that_a_model_proposed_are_built_without_an_error_of_lint(server: C
 
 
 def test_a_budget_that_is_too_small_sends_nothing(server: ChatServer, folder: Path) -> None:
-    """The price of all requests is compared with the budget first."""
+    """The price of all requests is compared with the budget before any request."""
     ran = run_catsofa(*command(server, "--prices", "prices.toml", "--max-cost", "0.001"), cwd=folder)
     assert (ran.returncode, server.asked) == (2, [])
     assert "--max-cost" in ran.stderr
@@ -102,9 +102,9 @@ def test_a_budget_that_is_too_small_sends_nothing(server: ChatServer, folder: Pa
 
 
 def test_a_folder_keeps_its_build_until_a_command_has_all_of_it(server: ChatServer, folder: Path) -> None:
-    """Fewer groups would overwrite what was paid for, so nothing is asked; more groups are added to it.
+    """Fewer groups would overwrite paid replies, so no request is sent; more groups are added to the folder.
 
-    Each run says what all replies of the folder cost: 50 tokens read and 2 written each.
+    Each run reports the cost of all replies in the folder: 50 tokens read and 2 written each.
     """
     two = "\n".join(SEEDS.splitlines()[:3]) + "\n"
     (folder / "seeds.csv").write_text(two)
@@ -122,7 +122,7 @@ def test_a_folder_keeps_its_build_until_a_command_has_all_of_it(server: ChatServ
 
 
 def test_a_build_that_kept_nothing_can_be_run_again(server: ChatServer, folder: Path) -> None:
-    """Its empty file of associations is no other build."""
+    """An empty file of associations does not count as a different build."""
     (folder / "proposed").mkdir()
     (folder / "proposed" / "associations.jsonl").touch()
     ran = run_catsofa(*command(server), cwd=folder)
@@ -131,7 +131,7 @@ def test_a_build_that_kept_nothing_can_be_run_again(server: ChatServer, folder: 
 
 @pytest.mark.slow
 def test_faults_of_the_server_are_one_sentence_and_exit_2_or_1(folder: Path) -> None:
-    """A key that is refused ends the run; one reply that never comes leaves the others and asks to run again."""
+    """A refused key ends the run; one missing reply keeps the others and asks to run again."""
     with serving(ChatServer(answer=lambda body: (401, {"error": {"message": "no"}}, {}))) as refusing:
         ran = run_catsofa(*command(refusing), cwd=folder)
         assert (ran.returncode, "Traceback" in ran.stderr) == (2, False)
@@ -160,7 +160,7 @@ main()
 
 
 def test_replies_in_flight_are_kept_after_ctrl_c_between_two(folder: Path) -> None:
-    """The signal comes while a reply is read, and others are under way: all that was asked is in the journal."""
+    """If the signal comes while replies are being read, every requested reply is in the journal."""
     with serving(ChatServer(answer=planted, slow=0.3)) as slow:
         ran = subprocess.run(
             [sys.executable, "-c", STOPPED, *command(slow, "--samples", "9")], cwd=folder, capture_output=True
@@ -172,7 +172,7 @@ def test_replies_in_flight_are_kept_after_ctrl_c_between_two(folder: Path) -> No
 
 @pytest.mark.slow
 def test_a_kill_loses_no_paid_reply(folder: Path) -> None:
-    """Killed by SIGKILL in the middle, the same command asks only what has no reply, and ends as one never stopped."""
+    """After SIGKILL the same command asks only for missing replies, and ends like an uninterrupted run."""
     with serving(ChatServer(answer=planted, slow=0.2)) as slow:
         arguments = command(slow, "--count", "4", "--samples", "4", "--concurrency", "2")
         program = Path(sys.executable).with_name("catsofa")

@@ -15,20 +15,20 @@ STATEMENTS = "statement\ttarget\nwomen cannot cook\twomen\nare always late\t\nwe
 
 
 def catsofa(*arguments: str) -> str:
-    """What a command prints, run in this process, since a new one takes seconds to import its libraries."""
+    """Returns the output of a command, run in this process because a new process takes seconds to import libraries."""
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    """The records of a JSONL file."""
+    """Returns the records of a JSONL file."""
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with statements and a lexicon of one's own, to work in."""
+    """Changes into a folder with statements and a custom lexicon."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "said.tsv").write_text(STATEMENTS)
     lexicon = tmp_path / "lexicon"
@@ -39,12 +39,12 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_statements_become_probes_by_four_commands(workplace: Path) -> None:
-    """The commands of the issue, one after another, in a folder of the user's own."""
-    said = catsofa(
+    """The four commands of the issue run one after another in the user's own folder."""
+    output = catsofa(
         *("build", "stereotypes", "--on", "said.tsv", "--text", "statement", "--target", "target", "--parser", "none"),
         *("--out", "kept.jsonl", "--refused", "refused.jsonl"),
     )
-    assert "2 kept, 3 refused: kept.jsonl" in said
+    assert "2 kept, 3 refused: kept.jsonl" in output
     kept, refused = lines(workplace / "kept.jsonl"), lines(workplace / "refused.jsonl")
     assert [list(record) for record in kept] == [["id", "text", "notes", "source"]] * 2
     assert [(r["text"], r["source"]["row"], r["notes"]) for r in kept] == [
@@ -55,8 +55,8 @@ def test_statements_become_probes_by_four_commands(workplace: Path) -> None:
         *(("past_tense", "were late", 3), ("duplicate", "cannot cook", 4)),
         ("needs_parse", "love tea", 5),
     ]
-    made = catsofa("build", "identities", "--on", "lexicon", "--out", "identities.jsonl", "--json")
-    assert json.loads(made)["refused"] == {"no_part_of_speech": 1, "religion_not_people": 1}
+    summary = catsofa("build", "identities", "--on", "lexicon", "--out", "identities.jsonl", "--json")
+    assert json.loads(summary)["refused"] == {"no_part_of_speech": 1, "religion_not_people": 1}
     identities = lines(workplace / "identities.jsonl")
     assert [(i["category"], i["identity"], i["form"]) for i in identities] == [
         *(("gender", "Trans women", "noun"), ("gender", "FTM people", "adjective people")),
@@ -72,7 +72,7 @@ def test_statements_become_probes_by_four_commands(workplace: Path) -> None:
 
 
 def test_the_paper_style_and_intersections_by_option(workplace: Path) -> None:
-    """`--style paper` is naive; `--cross` twice joins two categories."""
+    """`--style paper` is naive; two `--cross` options join two categories."""
     catsofa("build", "identities", "--on", "lexicon", "--style", "paper", "--out", "paper.jsonl")
     assert [i["identity"] for i in lines(workplace / "paper.jsonl")] == ["Trans women", "Ftm people", "Sikhs"]
     crossed = ("--cross", "gender", "--cross", "religion", "--out", "crossed.jsonl", "--refused", "refused.jsonl")
@@ -81,7 +81,7 @@ def test_the_paper_style_and_intersections_by_option(workplace: Path) -> None:
 
 
 def test_terms_without_a_file_are_the_papers(workplace: Path) -> None:
-    """321 of them, in the papers' spelling or the usual one."""
+    """321 terms are written, in the papers' spelling or the usual one."""
     catsofa("build", "terms", "--out", "terms.jsonl")
     catsofa("build", "terms", "--from", "stereoset-v2", "--corrected", "--out", "v2.jsonl")
     assert len(lines(workplace / "terms.jsonl")) == 321
@@ -89,7 +89,7 @@ def test_terms_without_a_file_are_the_papers(workplace: Path) -> None:
 
 
 def test_seat_tests_are_a_folder_of_files_that_can_be_read(workplace: Path) -> None:
-    """From a bundled word test; what is cut is said."""
+    """The tests come from a bundled word test, and the output reports what is cut."""
     assert (
         catsofa("build", "seat", "--words", "weat9", "--out", "tests")
         == "sent-weat9: 18 + 18 sentences; 55 cut from PhysicalDisease\n"
@@ -99,7 +99,7 @@ def test_seat_tests_are_a_folder_of_files_that_can_be_read(workplace: Path) -> N
 
 
 def test_cats_from_associations_and_continuations(workplace: Path) -> None:
-    """One of the two; the refused are said with their reason."""
+    """Exactly one of the two inputs is required; refused rows are reported with their reason."""
     header = "target,bias_type,stereotype,anti-stereotype,unrelated"
     (workplace / "pairs.csv").write_text(
         f"{header}\ntailor,profession,honest,rude,wooden\ntailor,profession,kind,kind,flat\n"
@@ -113,13 +113,13 @@ def test_cats_from_associations_and_continuations(workplace: Path) -> None:
 
 
 def test_an_unrelated_word_that_fits_no_slot_is_replaced_and_counted(workplace: Path) -> None:
-    """By one of the pool, unless --pool none; a word that fits stays."""
+    """The word is replaced by one of the pool, unless --pool none; a fitting word stays."""
     rows = ["tailor,profession,honest,rude,teapot", "tailor,profession,kind,sly,wooden", "tailor,profession,brave,shy,"]
     header = "target,bias_type,stereotype,anti-stereotype,unrelated"
     (workplace / "pairs.csv").write_text("\n".join([header, *rows]))
     build = ("build", "cats", "--associations", "pairs.csv", "--out", "cats.jsonl", "--json")
-    found = json.loads(catsofa(*build))
-    assert found["unrelated_chosen"] == {"associations": 2, "cats": found["kept"] * 2 // 3}
+    report = json.loads(catsofa(*build))
+    assert report["unrelated_chosen"] == {"associations": 2, "cats": report["kept"] * 2 // 3}
     cats = list(formats.read_as(workplace / "cats.jsonl", Cat))
     assert {cat.source.get("unrelated_given") for cat in cats} == {"teapot", None, ""}
     assert {cat["unrelated"].fill == "wooden" for cat in cats if "unrelated_given" not in cat.source} == {True}
@@ -136,14 +136,14 @@ def test_shares_of_refusals_are_of_the_rows_of_the_input(workplace: Path) -> Non
         f"{header}\ntailor,profession,honest,rude,wooden\nquell,pastime,snob,snobs,hour\n"
     )
     build = ("build", "cats", "--associations", "pairs.csv", "--pool", "none", "--out", "cats.jsonl")
-    said = catsofa(*build).split("\n")
-    assert said[2].split() == ["reason", "%", "of", "2", "rows"]
-    assert said[3].split() == ["same_candidates", "2", "50.00"]
+    output = catsofa(*build).split("\n")
+    assert output[2].split() == ["reason", "%", "of", "2", "rows"]
+    assert output[3].split() == ["same_candidates", "2", "50.00"]
     assert json.loads(catsofa(*build, "--json"))["rows"] == {"read": 2, "kept": 1, "same_candidates": 1}
 
 
 def test_minimal_pairs_of_templates_and_of_swapped_sentences(workplace: Path) -> None:
-    """Each differs in the group alone."""
+    """The sentences of a pair differ only in the group."""
     (workplace / "groups.csv").write_text("target,other,bias_type,stereotype\ntailor,umpire,profession,rude\n")
     catsofa("build", "minimal-pairs", "--associations", "groups.csv", "--frame", "past", "--out", "pairs.jsonl")
     first = next(iter(formats.read_as(workplace / "pairs.jsonl", Pair)))
@@ -154,14 +154,14 @@ def test_minimal_pairs_of_templates_and_of_swapped_sentences(workplace: Path) ->
     with pytest.raises(ValueError, match=r"'future'.*statement"):
         catsofa("build", "minimal-pairs", "--associations", "groups.csv", "--frame", "future", "--out", "pairs.jsonl")
     (workplace / "said.csv").write_text("text,bias_type\nAn actress sang.,gender\nNobody sang.,gender\n")
-    said = catsofa("build", "swaps", "--sentences", "said.csv", "--swap", "gender", "--out", "pairs.jsonl")
-    assert "names_no_group" in said
+    output = catsofa("build", "swaps", "--sentences", "said.csv", "--swap", "gender", "--out", "pairs.jsonl")
+    assert "names_no_group" in output
     (pair,) = formats.read_as(workplace / "pairs.jsonl", Pair)
     assert (pair.more, pair.less) == ("An actress sang.", "An actor sang.")
 
 
 def test_pairs_from_a_folder_of_texts(workplace: Path) -> None:
-    """Three files of JSONL, split by document."""
+    """Pairs are written as three JSONL files, split by document."""
     (workplace / "texts").mkdir()
     for number in range(8):
         text = " ".join(f"Sentence {i} of text {number} stands here." for i in range(4))
@@ -175,15 +175,15 @@ def test_pairs_from_a_folder_of_texts(workplace: Path) -> None:
 
 
 def test_the_perplexity_filter_writes_what_it_kept_and_a_figure(workplace: Path) -> None:
-    """Ten stereotypes, one of them far off."""
+    """Of ten stereotypes, the one outlier is refused."""
     predicates = [{"id": f"s{i}", "text": f"bake {i} loaves"} for i in range(10)]
     scores = [{"item": f"s{i}", "score": 10.0 + i if i < 9 else 10000.0} for i in range(10)]
     for name, records in (("kept.jsonl", predicates), ("gpt2.jsonl", scores)):
         (workplace / name).write_text("".join(json.dumps(record) + "\n" for record in records))
     options = ("--scores", "gpt2.jsonl", "--keep", "0.9", "--draw", "ppl.svg", "--out", "plain.jsonl", "--json")
-    found = json.loads(catsofa("filter", "perplexity", "kept.jsonl", *options))
-    assert (found["kept"], found["refused"]) == (9, {"high_perplexity": 1})
-    assert sum(found["histograms"][0]["counts"]) == 10
+    report = json.loads(catsofa("filter", "perplexity", "kept.jsonl", *options))
+    assert (report["kept"], report["refused"]) == (9, {"high_perplexity": 1})
+    assert sum(report["histograms"][0]["counts"]) == 10
     assert "<svg" in (workplace / "ppl.svg").read_text()
 
 
@@ -219,7 +219,7 @@ MISTAKES = [
 def test_a_mistake_is_one_sentence_and_leaves_no_file(
     workplace: Path, arguments: tuple[str, ...], sentence: str
 ) -> None:
-    """What was found and what was expected."""
+    """The error says what was found and what was expected."""
     (workplace / "empty.tsv").write_text("")
     (workplace / "judged.jsonl").write_text('{"identity": "Dravians", "attribute": "lazy"}')
     with pytest.raises(ValueError, match=re.escape(sentence)) as error:
@@ -229,14 +229,14 @@ def test_a_mistake_is_one_sentence_and_leaves_no_file(
 
 
 def test_a_mistake_ends_with_exit_code_2_and_no_traceback(workplace: Path) -> None:
-    """As a person meets it, in a process of its own."""
+    """The command runs in its own process, as for a user."""
     done = run_catsofa("build", "terms", "--from", "wikidata", "--out", "o", cwd=workplace)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("catsofa: Wikidata asks for a way to reach you")
 
 
 def test_a_build_that_keeps_nothing_ends_with_exit_code_1(workplace: Path) -> None:
-    """Every statement is refused; the refusals are written all the same."""
+    """Every statement is refused, and the refusals are still written."""
     (workplace / "said.tsv").write_text("statement\nwere late\n")
     command = [
         "build",

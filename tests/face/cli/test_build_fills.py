@@ -18,7 +18,7 @@ PAIRS = (
 def test_a_masked_model_proposes_the_same_words_each_time(
     tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many of each kind as asked for, with the hash of its weights and the choice left open."""
+    """The file has the requested number of words of each kind, the hash of the weights and an empty choice column."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pairs.csv").write_text(PAIRS)
     command = [
@@ -47,7 +47,7 @@ def test_a_masked_model_proposes_the_same_words_each_time(
 
 @pytest.mark.slow
 def test_a_causal_model_proposes_nothing(tmp_path: Path, shared: Path) -> None:
-    """Exit 2, and the sentence says what it can do."""
+    """The exit code is 2, and the error says what the model can do."""
     (tmp_path / "pairs.csv").write_text(PAIRS)
     model = str(shared / "models/stories260K")
     done = run_catsofa(
@@ -62,7 +62,7 @@ def test_a_causal_model_proposes_nothing(tmp_path: Path, shared: Path) -> None:
 def test_a_build_that_proposes_nothing_leaves_no_table_of_an_earlier_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exit code 1, and the message says that nothing was kept."""
+    """The exit code is 1, and the message says that nothing was kept."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(slot_models, "guesser", lambda model: (Guesser((), lambda gaps: []), {}))
     (tmp_path / "pairs.csv").write_text(PAIRS.replace("honest", "the").replace("thief", "the"))

@@ -1,4 +1,4 @@
-"""`catsofa choose`: recorded replies of chat models, measured."""
+"""Tests of `catsofa choose` on recorded replies of chat models."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Said = Callable[[int, list[str]], str | None]
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command in this process; its exit code."""
+    """Runs a command in this process and returns its exit code."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["catsofa", *arguments])
         with pytest.raises(SystemExit) as ended:
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
 
 
 def pairs(count: int = 24) -> list[Pair]:
-    """Invented pairs of two domains."""
+    """Returns invented pairs of two domains."""
     return [
         Pair(id=f"p{n}", more=f"Zorbs lose {n} keys.", less=f"Zorbs find {n} keys.", direction="stereo",
              bias_type=("species", "size")[n % 2])
@@ -35,7 +35,7 @@ def pairs(count: int = 24) -> list[Pair]:
 
 
 def files(folder: Path, said: Said, **fields: Any) -> list[str]:
-    """The arguments that measure what a model said of each pair, in both orders."""
+    """Returns the arguments that measure a model's replies to each pair, in both orders."""
     jsonl.write(pairs(), folder / "pairs.jsonl")
     lines = [
         {"item": f"p{n}", "order": order, "reply": said(n, order), "finish_reason": "stop", "reasoning": None,
@@ -48,25 +48,25 @@ def files(folder: Path, said: Said, **fields: Any) -> list[str]:
 
 
 def measured(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
-    """The JSON of a call that ends well."""
+    """Returns the JSON of a successful call."""
     assert main([*arguments, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 def letter(order: list[str], option: str) -> str:
-    """The letter of an option."""
+    """Returns the letter of an option."""
     return "AB"[order.index(option)]
 
 
 def mostly(n: int, order: list[str]) -> str:
-    """A reply of a model that prefers the stereotype of three pairs in four."""
+    """Returns the reply of a model that prefers the stereotype of three pairs in four."""
     return f"The answer is {letter(order, 'anti-stereotype' if n % 4 == 0 else 'stereotype')}."
 
 
 def test_recorded_replies_give_the_numbers_of_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Three of four pairs: preference 0.75, no position effect, all consistent, shares of all nine outcomes."""
-    found = measured(files(tmp_path, mostly), capsys)
-    whole = found["results"]["overall"]
+    report = measured(files(tmp_path, mostly), capsys)
+    whole = report["results"]["overall"]
     assert whole["preference"]["value"] == pytest.approx(0.75)
     assert whole["preference"]["low"] < 0.75 < whole["preference"]["high"]
     assert (whole["position"]["value"], whole["consistent"], whole["coverage"]) == (0, 1, 1)
@@ -75,13 +75,13 @@ def test_recorded_replies_give_the_numbers_of_the_contract(tmp_path: Path, capsy
         dict.fromkeys(("unrelated", "neutral", "refusal", "truncated", "filtered", "unread", "error"), 0)
         | {"stereotype": 0.75, "anti_stereotype": 0.25}
     )
-    assert set(found["results"]["domains"]) == {"species", "size"}
-    assert set(found["results"]["templates"]) == {"likelihood"}
-    assert "protocol:choice" in found["signature"]
+    assert set(report["results"]["domains"]) == {"species", "size"}
+    assert set(report["results"]["templates"]) == {"likelihood"}
+    assert "protocol:choice" in report["signature"]
 
 
 def test_a_model_that_always_says_a_prints_no_preference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A model that always says A prints no preference and no 50, but that position decided."""
+    """A model that always says A prints no preference and no 50, but reports that position decided."""
     arguments = files(tmp_path, lambda n, order: "A")
     assert measured(arguments, capsys)["results"]["overall"]["preference"]["value"] is None
     assert main(arguments) == 0
@@ -91,7 +91,7 @@ def test_a_model_that_always_says_a_prints_no_preference(tmp_path: Path, capsys:
 
 
 def test_a_model_that_refuses_everything_is_a_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Refusals alone: exit 0, coverage 0, preference null."""
+    """Refusals only: exit 0, coverage 0, preference null."""
     whole = measured(files(tmp_path, lambda n, order: "I'm sorry, I can't help."), capsys)["results"]["overall"]
     assert (whole["coverage"], whole["preference"]["value"], whole["outcomes"]["refusal"]) == (0, None, 1)
     faults = measured(files(tmp_path, lambda n, order: None), capsys)["results"]["overall"]
@@ -112,14 +112,14 @@ def test_cats_are_measured_by_term_and_group(tmp_path: Path, capsys: pytest.Capt
         for order in permutations(LABELS)
     ]
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in reversed(lines)))
-    found = measured(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "cats.jsonl")], capsys)
-    assert set(found["results"]["groups"]) == {f"zorb {n}" for n in range(4)}
-    outcomes = found["results"]["overall"]["outcomes"]
+    report = measured(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "cats.jsonl")], capsys)
+    assert set(report["results"]["groups"]) == {f"zorb {n}" for n in range(4)}
+    outcomes = report["results"]["overall"]["outcomes"]
     assert [outcomes[name] for name in ("stereotype", "anti_stereotype", "unrelated")] == [3 / 8, 3 / 8, 2 / 8]
 
 
 def _three(n: int) -> tuple[Candidate, Candidate, Candidate]:
-    """The candidates of a CAT."""
+    """Returns the candidates of a CAT."""
     words = zip(LABELS, (f"lazy{n}", f"busy{n}", f"tiled{n}"), strict=True)
     one, two, three = (
         Candidate(id=f"c{n}-{label}", text=f"The zorb was {word}.", label=label, fill=word) for label, word in words
@@ -128,7 +128,7 @@ def _three(n: int) -> tuple[Candidate, Candidate, Candidate]:
 
 
 def test_a_run_keeps_every_reply_with_its_outcome(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With --out every reply is kept with its outcome; measured again from there, the numbers are the same."""
+    """With --out every reply is stored with its outcome; measuring the stored replies again gives the same numbers."""
     arguments, run = files(tmp_path, mostly), tmp_path / "run"
     first = measured([*arguments, "--out", str(run)], capsys)
     lines = [json.loads(line) for line in (run / "replies.jsonl").read_text().splitlines()]
@@ -161,7 +161,7 @@ def test_verify_checks_every_part_of_a_run(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_comparisons_of_scores_name_runs_of_choices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`compare` reads the data where such runs did, and `robustness` says which command takes them."""
+    """`compare` reads the data of such runs, and `robustness` names the command that accepts them."""
     run = str(tmp_path / "run")
     assert main([*files(tmp_path, mostly), "--out", run, "--quiet"]) == 0
     assert main(["compare", run, run]) == 2
@@ -185,7 +185,7 @@ def test_a_run_of_other_replies_is_not_mixed_in(tmp_path: Path, capsys: pytest.C
 
 
 def line(**fields: Any) -> str:
-    """One line of a file of replies."""
+    """Returns one line of a file of replies."""
     return json.dumps({"item": "p0", "order": FIRST, "reply": "A", **fields}) + "\n"
 
 
@@ -217,7 +217,7 @@ def line(**fields: Any) -> str:
 def test_replies_that_cannot_be_measured_are_refused_with_their_line(
     content: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What cannot be measured is refused in one sentence, with exit 2."""
+    """Replies that cannot be measured are refused in one sentence, with exit 2."""
     jsonl.write(pairs(), tmp_path / "pairs.jsonl")
     (tmp_path / "r.jsonl").write_text(content)
     assert main(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "pairs.jsonl")]) == 2
@@ -230,27 +230,27 @@ def test_unknown_items_and_items_without_replies_are_counted(
     """Replies about unknown items are left out and counted, and so are items without a reply."""
     jsonl.write(pairs(), tmp_path / "pairs.jsonl")
     (tmp_path / "r.jsonl").write_text((line() + line(item="other") + line(order=SECOND)).strip())
-    found = measured(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "pairs.jsonl")], capsys)
-    assert (found["unknown_ids"], found["unasked"], found["results"]["overall"]["requests"]) == (1, 23, 2)
-    assert "not in the data: 1" in found["warnings"][0]
+    report = measured(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "pairs.jsonl")], capsys)
+    assert (report["unknown_ids"], report["unasked"], report["results"]["overall"]["requests"]) == (1, 23, 2)
+    assert "not in the data: 1" in report["warnings"][0]
 
 
 def test_orders_that_only_some_items_have_are_counted_beside_the_numbers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Half of the pairs lack one order: 12 requests without a reply. One order of every pair is a protocol."""
+    """If half of the pairs lack one order, 12 requests have no reply. One order of every pair is a valid protocol."""
     arguments = files(tmp_path, mostly)
     lines = (tmp_path / "replies.jsonl").read_text().splitlines(keepends=True)
-    for kept, warned in (([one for n, one in enumerate(lines) if n % 4], 12), (lines[::2], 0)):
-        (tmp_path / "replies.jsonl").write_text("".join(kept))
-        said = [one for one in measured(arguments, capsys)["warnings"] if "requests without a reply" in one]
-        assert [f"others: {warned};" in one for one in said] == ([True] if warned else [])
+    for remaining, warned in (([one for n, one in enumerate(lines) if n % 4], 12), (lines[::2], 0)):
+        (tmp_path / "replies.jsonl").write_text("".join(remaining))
+        warnings = [one for one in measured(arguments, capsys)["warnings"] if "requests without a reply" in one]
+        assert [f"others: {warned};" in one for one in warnings] == ([True] if warned else [])
 
 
 def test_options_that_are_asked_about_alone_are_the_two_that_are_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Yes or no about the unrelated sentence of a CAT says nothing about a stereotype."""
+    """A yes or no about the unrelated sentence of a CAT is refused, because it implies no stereotype."""
     cat = Cat(id="c", kind="intrasentence", bias_type="species", target="zorb", context="The zorb was BLANK.",
               candidates=_three(0))  # fmt: skip
     jsonl.write([cat], tmp_path / "cats.jsonl")
@@ -260,7 +260,7 @@ def test_options_that_are_asked_about_alone_are_the_two_that_are_compared(
 
 
 def test_records_that_offer_no_sentences_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Identities offer nothing to choose from, and the error says which records do."""
+    """Identities offer no choice, and the error names the accepted records."""
     jsonl.write([Identity(category="species", identity="zorbs", form="plural")], tmp_path / "probes.jsonl")
     (tmp_path / "r.jsonl").write_text(line())
     assert main(["choose", "--replies", str(tmp_path / "r.jsonl"), "--on", str(tmp_path / "probes.jsonl")]) == 2

@@ -17,19 +17,19 @@ from catsofa.cli.score.tables import _cell
 
 @pytest.mark.parametrize("name", commands())
 def test_every_command_has_examples_in_its_help_that_parse(name: str) -> None:
-    """The help ends with commands as people type them, and each is one that the command line takes."""
+    """The help ends with example commands that the command line accepts."""
     command = commands()[name]
     lines = [line.strip() for line in (command.epilog or "").splitlines() if line.strip().startswith("$ catsofa")]
     assert lines, f"catsofa {name} has no examples"
     assert command.help
-    of = [resolved(line.removeprefix("$ catsofa ")) for line in lines]
-    assert name in [words for words, _ in of]
-    for words, arguments in of:
+    examples = [resolved(line.removeprefix("$ catsofa ")) for line in lines]
+    assert name in [words for words, _ in examples]
+    for words, arguments in examples:
         commands()[words].make_context(words, arguments)
 
 
 def test_help_and_version_answer_at_once() -> None:
-    """`catsofa --help` imports no heavy library: it answers in under half a second on an idle machine."""
+    """`catsofa --help` imports no heavy library, so it answers in under half a second on an idle machine."""
     heavy = "torch transformers spacy datasets sentence_transformers pandas matplotlib inflect label_studio_sdk pyarrow"
     code = f"import sys, catsofa.cli; print(sorted(set({heavy.split()}) & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
@@ -37,7 +37,7 @@ def test_help_and_version_answer_at_once() -> None:
 
 
 def test_a_wrong_path_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
-    """No traceback: what was found, what was expected."""
+    """The error has no traceback, and says what was found and expected."""
     done = run_catsofa("convert", "nowhere.json", "out.jsonl", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
@@ -65,7 +65,7 @@ finally:
 
 
 def starting(number: int, sent: signal.Signals) -> "subprocess.CompletedProcess[str]":
-    """The program that has a signal at its Nth import."""
+    """Runs the program with a signal at its Nth import."""
     return subprocess.run(
         [sys.executable, "-c", STARTING, str(number), str(int(sent))], capture_output=True, text=True, check=False
     )
@@ -74,9 +74,9 @@ def starting(number: int, sent: signal.Signals) -> "subprocess.CompletedProcess[
 @pytest.mark.parametrize("points", [4, pytest.param(30, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_at_any_import_of_the_start_is_one_sentence(sent: signal.Signals, code: int, points: int) -> None:
-    """From the first import of the entry point to the last before a command: the signal's code, never a traceback.
+    """From the first import to the last before a command, a signal ends with its exit code and no traceback.
 
-    Before that, Python and the `.pth` files of its environment run, which no code of ours can change.
+    Before the entry point, Python and the `.pth` files of its environment run, which catsofa cannot change.
     """
     last = int(starting(100_000, sent).stdout.split()[-1])
     assert last > 100
@@ -88,7 +88,7 @@ def test_a_signal_at_any_import_of_the_start_is_one_sentence(sent: signal.Signal
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_while_an_object_is_removed_stops_the_command(sent: signal.Signals, code: int) -> None:
-    """Python drops what a `__del__` raises, and shows it; the command ends nevertheless, with its sentence alone."""
+    """Python drops what a `__del__` raises, and shows it; the command still ends, with only its sentence."""
     program = f"""
 import os, sys, time
 from catsofa import cli
@@ -121,7 +121,9 @@ def test_an_ignored_ctrl_c_stays_ignored() -> None:
 def test_who_stops_a_command_while_a_library_is_imported_is_not_told_that_it_is_missing(
     stop: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Compiled libraries turn whatever ends their import into an ImportError, of which others make a sentence."""
+    """Compiled libraries turn an interrupted import into an ImportError, which must not be reported as a missing
+    library.
+    """
 
     def imports() -> None:
         try:
@@ -131,9 +133,9 @@ def test_who_stops_a_command_while_a_library_is_imported_is_not_told_that_it_is_
 
     monkeypatch.setattr(sys, "argv", ["catsofa", "report", "run", "--out", "report.html"])
     monkeypatch.setattr(cli, "app", imports)
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as ended:
         cli.main()
-    assert left.value.code == code
+    assert ended.value.code == code
     assert "matplotlib" not in (stderr := capsys.readouterr().err)
     assert "run the same command again" in stderr
 
@@ -142,7 +144,7 @@ def test_who_stops_a_command_while_a_library_is_imported_is_not_told_that_it_is_
 def test_who_stops_a_command_hears_whether_something_is_kept(
     kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run of which no chunk is done has kept nothing, and says so."""
+    """A run without a finished chunk has kept nothing, and says so."""
 
     def stopped() -> None:
         for _ in terminal.progress(range(2 * kept), "scored", quiet=True):
@@ -161,7 +163,7 @@ def test_who_stops_a_command_hears_whether_something_is_kept(
 
 
 def test_python_m_catsofa_is_catsofa() -> None:
-    """Where the script is not on the path, the module is."""
+    """The module works where the script is not on the path."""
     done = subprocess.run([sys.executable, "-m", "catsofa", "--version"], capture_output=True, text=True)
     assert done.stdout == run_catsofa("--version").stdout
 
@@ -172,7 +174,7 @@ def test_python_m_catsofa_is_catsofa() -> None:
 def test_too_little_memory_is_one_sentence(
     said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where no smaller batch is tried the sentence says what would help; no other fault becomes it."""
+    """Where no smaller batch is tried, the error names a remedy; other faults are not reported as lack of memory."""
 
     def fails(error: Exception) -> None:
         raise error
@@ -180,9 +182,9 @@ def test_too_little_memory_is_one_sentence(
     monkeypatch.setattr(sys, "argv", ["catsofa", "score", "gpt2", "--on", "cats.jsonl", "--out", "run"])
     monkeypatch.setattr(cli, "app", lambda: fails(RuntimeError(said)))
     monkeypatch.setattr(cli, "KEPT", [True])
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as ended:
         cli.main()
-    assert left.value.code == 2
+    assert ended.value.code == 2
     assert "not enough memory; use another device" in (stderr := capsys.readouterr().err)
     assert "what was finished is kept" in stderr
     assert stderr.count("\n") == 1
@@ -193,7 +195,7 @@ def test_too_little_memory_is_one_sentence(
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stopped_command_says_how_to_go_on(sent: signal.Signals, code: int, tmp_path: Path) -> None:
-    """Ctrl-C ends with code 130 and `kill` with 143, each with one sentence, and leave nothing half-written."""
+    """Ctrl-C ends with code 130 and `kill` with 143, each with one sentence, and leave no incomplete file."""
     line = '{"category": "pastime", "identity": "Gardeners", "stereotype": "love rain %d"}\n'
     (tmp_path / "many.jsonl").write_text("".join(line % number for number in range(300_000)))
     program = Path(sys.executable).with_name("catsofa")
@@ -210,11 +212,11 @@ def test_a_stopped_command_says_how_to_go_on(sent: signal.Signals, code: int, tm
 
 
 def test_a_help_of_eighty_columns_breaks_no_choice_and_no_use_has_dots_twice() -> None:
-    """What begins as a list of choices, `<one|two…`, ends on its line; `...` after a name stands once."""
+    """A list of choices, `<one|two…`, ends on its line; `...` after a name appears once."""
     for name in commands():
-        told = CliRunner().invoke(app, [*name.split(), "--help"], env={"COLUMNS": "80"}).output
-        assert not re.search(r"<[^\s<>]*\|[^\s<>]*\s", told), name
-        assert not re.search(r"(…|\.\.\.)[]}]\.\.\.", told), name
+        help_text = CliRunner().invoke(app, [*name.split(), "--help"], env={"COLUMNS": "80"}).output
+        assert not re.search(r"<[^\s<>]*\|[^\s<>]*\s", help_text), name
+        assert not re.search(r"(…|\.\.\.)[]}]\.\.\.", help_text), name
 
 
 def test_help_is_plain_english() -> None:
@@ -229,7 +231,9 @@ def test_help_is_plain_english() -> None:
 
 
 def test_what_writes_a_file_can_be_quiet_and_what_answers_can_answer_a_machine() -> None:
-    """Each command with --out takes --quiet; each other one that is no server, and names no person, takes --json."""
+    """Each command with --out takes --quiet; each other command, except servers and commands that name people, takes
+    --json.
+    """
     options = {name: {o for one in command.params for o in one.opts} for name, command in commands().items()}
     people = {"annotate serve", "annotate open", "annotate invite", "annotate reopen", "data path"}
     assert [name for name, has in options.items() if "--out" in has and "--quiet" not in has] == []
@@ -237,7 +241,7 @@ def test_what_writes_a_file_can_be_quiet_and_what_answers_can_answer_a_machine()
 
 
 def test_json_is_json(tmp_path: Path) -> None:
-    """What `--json` prints parses, and nothing else stands on stdout."""
+    """The output of `--json` parses, and stdout contains nothing else."""
     (tmp_path / "p.jsonl").write_text('{"category": "pastime", "identity": "Gardeners", "stereotype": "love rain"}\n')
     done = run_catsofa("convert", "p.jsonl", "p.csv", "--json", cwd=tmp_path)
     faults = {"left_out": [], "other_languages": 0, "utf8_lines": 0}

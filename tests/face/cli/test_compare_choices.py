@@ -1,4 +1,4 @@
-"""`catsofa compare` of two runs of choices of each kind, and the tables of `choose` for names."""
+"""Tests of `catsofa compare` with two runs of choices of each kind, and of the tables of `choose` for names."""
 
 import json
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ MEASURES = {
     "word": ["bias of tidy"],
     "decision": ["bias of tidy"],
 }
-"""What two models are compared by, for each kind of choices."""
+"""The measures that compare two models, for each kind of choices."""
 
 
 def one_in(share: int) -> Said:
-    """A model that names the stereotype, but of one item in so many, and refuses one in twenty."""
+    """Returns a model that names the stereotype except for one item in so many, and refuses one in twenty."""
 
     def said(item: Any, order: Sequence[str]) -> str:
         number = crc32(item.id.encode())
@@ -37,7 +37,7 @@ def one_in(share: int) -> Said:
 
 
 def main(arguments: Sequence[Any], capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints that ends well."""
+    """Returns the output of a successful command."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["catsofa", *map(str, arguments)])
         patch.setenv("COLUMNS", "100")
@@ -53,20 +53,20 @@ def test_two_runs_are_compared_as_the_python_call_does(
 ) -> None:
     """The JSON is equal, and the table has each value and change with three digits."""
     runs = [run_of(template, tmp_path / name, one_in(share)) for name, share in (("one", 5), ("other", 3))]
-    found = compare_choices(runs, tmp_path / "data.jsonl")
-    given = ["compare", *runs, "--on", tmp_path / "data.jsonl"]
-    assert [each.measure for each in found.differences] == MEASURES[template]
-    printed = json.loads(main([*given, "--json"], capsys))
-    assert printed == json.loads(json.dumps(json_files.finite(found.to_dict())))
-    rows = {line.split("  ")[0]: line for line in main(given, capsys).splitlines()}
-    for each in found.differences:
+    comparison = compare_choices(runs, tmp_path / "data.jsonl")
+    arguments = ["compare", *runs, "--on", tmp_path / "data.jsonl"]
+    assert [each.measure for each in comparison.differences] == MEASURES[template]
+    printed = json.loads(main([*arguments, "--json"], capsys))
+    assert printed == json.loads(json.dumps(json_files.finite(comparison.to_dict())))
+    rows = {line.split("  ")[0]: line for line in main(arguments, capsys).splitlines()}
+    for each in comparison.differences:
         row, change = rows[each.measure], each.change.by
         limits = "" if each.change.unlimited else f" [{shown(change.low)}, {shown(change.high)}]"
         assert f"{shown(each.first)}  {shown(each.other)}  {shown(change.value)}{limits}" in row
 
 
 def shown(value: float) -> str:
-    """A number as tables show it."""
+    """Returns a number in the format of the tables."""
     return "undefined" if isnan(value) else f"{value:.3f}".replace("-0.000", "0.000")
 
 
@@ -74,11 +74,13 @@ def shown(value: float) -> str:
 def test_tables_of_names_have_the_numbers_of_the_python_call(
     template: str, name: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A row for each identity with its share above chance, or for each test with its bias, each with limits."""
+    """The table has a row for each identity with its share above chance, or for each test with its bias,
+    with limits.
+    """
     run = run_of(template, tmp_path / "one", one_in(3))
-    given = [run / "replies.jsonl", tmp_path / "data.jsonl"]
-    shown = main(["choose", "--replies", given[0], "--on", given[1]], capsys)
-    rows = report_on(*given).results.further[name].rows()
+    paths = [run / "replies.jsonl", tmp_path / "data.jsonl"]
+    shown = main(["choose", "--replies", paths[0], "--on", paths[1]], capsys)
+    rows = report_on(*paths).results.further[name].rows()
     assert len(rows) == (3 if template == "which" else 1)
     for row in rows:
         who = row.get("identity", row["set"])

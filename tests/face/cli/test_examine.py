@@ -1,4 +1,4 @@
-"""`catsofa examine`: what it prints, writes and refuses."""
+"""Tests of `catsofa examine`: its output, files and errors."""
 
 import json
 from pathlib import Path
@@ -21,51 +21,53 @@ CATS = [cat(f"{term}x{n}", target=f"t{term}") for term in range(8) for n in rang
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    """The data, and prediction files of four models that guess and one that prefers every stereotype."""
+    """Writes the data, and prediction files of four guessing models and one that prefers every stereotype."""
     jsonl.write(CATS, tmp_path / "cats.jsonl")
-    made = {f"guess{seed}.json": baselines.random(CATS, seed=seed) for seed in range(4)}
-    for name, scores in {**made, "stereotyped.json": baselines.stereotyped(CATS)}.items():
+    guesses = {f"guess{seed}.json": baselines.random(CATS, seed=seed) for seed in range(4)}
+    for name, scores in {**guesses, "stereotyped.json": baselines.stereotyped(CATS)}.items():
         formats.named("predictions").write(list(scores), tmp_path / name)
     return [str(path) for path in sorted(tmp_path.glob("*.json"))]
 
 
 def called(*words: str, columns: int = 80) -> tuple[int, str]:
-    """Exit code and output; an error is its sentence."""
+    """Returns exit code and output, or the text of an error."""
     done = CliRunner().invoke(app, ["examine", *words], env={"COLUMNS": str(columns)})
     return (2, str(done.exception)) if isinstance(done.exception, ValueError) else (done.exit_code, done.output)
 
 
 @pytest.mark.parametrize("columns", [60, 80])
 def test_every_number_stands_beside_its_intervals(files: list[str], columns: int) -> None:
-    """The table fits the terminal; denominators, the number of models and the signature stand beside it."""
-    code, said = called(*files, "--on", str(Path(files[0]).with_name("cats.jsonl")), columns=columns)
+    """The table fits the terminal and shows denominators, the number of models and the signature."""
+    code, output = called(*files, "--on", str(Path(files[0]).with_name("cats.jsonl")), columns=columns)
     assert code == 0
-    body = said.partition("items for a coefficient")[0]
+    body = output.partition("items for a coefficient")[0]
     assert max(map(len, body.splitlines())) <= columns
-    assert "intrasentence: 32 items of 8 terms, 5 models" in said
+    assert "intrasentence: 32 items of 8 terms, 5 models" in output
     for name in ("variance of", "coefficient,", "split-half", "all models", "item–rest,"):
         assert name in body
-    assert "warning: 5 models: intervals over models rest on 4 degrees of freedom" in " ".join(said.split())
-    assert "| resamples:1000 |" in said
+    assert "warning: 5 models: intervals over models rest on 4 degrees of freedom" in " ".join(output.split())
+    assert "| resamples:1000 |" in output
 
 
 def test_json_has_the_keys_of_the_page(files: list[str]) -> None:
-    """Results by task, each number and its limits over terms, models and both; NaN is null."""
-    code, said = called(*files, "--on", str(Path(files[0]).with_name("cats.jsonl")), "--json")
-    found = json.loads(said)
+    """Results by task have each number and its limits over terms, models and both; NaN is null."""
+    code, output = called(*files, "--on", str(Path(files[0]).with_name("cats.jsonl")), "--json")
+    report = json.loads(output)
     assert code == 0
-    part = found["results"]["intrasentence"]
+    part = report["results"]["intrasentence"]
     assert set(part["variance"]) == {"model", "item", "residual"}
     assert set(part["items_for"]) == {"0.8", "0.9"}
     assert {"median", "negative", "null_median", "null_negative"} < set(part["item_rest"])
     assert set(part["intervals"]["kr20"]) == {"low", "high", "terms", "models"}
     assert part["intervals"]["split_half"]["terms"] == {"low": None, "high": None}
-    assert found["results"]["convergence"] == []
-    assert found["signature"]["resamples"] == 1000
+    assert report["results"]["convergence"] == []
+    assert report["signature"]["resamples"] == 1000
 
 
 def test_a_facet_has_a_table_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every component and the coefficient with one level, these and twice as many; then the items that each needs."""
+    """The table has every component and the coefficient with one, the given and twice as many levels, and the items
+    needed.
+    """
     rng = np.random.default_rng(0)
     values = rng.random((30, 5, 3)) + np.linspace(0, 1, 5)[None, :, None]
     facet = studied(
@@ -76,76 +78,76 @@ def test_a_facet_has_a_table_of_its_own(capsys: pytest.CaptureFixture[str]) -> N
     )
     assert isinstance(facet, Facet)
     show_facet(facet)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in ("5 models × 30 items × 3 prompts: likelihood, plain, own", "model × prompt", "item × prompt", "rest",
                   "coefficient, 1 prompt", "coefficient, 6 prompts",
                   "items for a coefficient with 3 prompts of 0.8: "):  # fmt: skip
-        assert words in " ".join(said.split())
+        assert words in " ".join(output.split())
 
 
 def test_items_to_look_at_are_written_as_lint_writes_findings(files: list[str], tmp_path: Path) -> None:
     """Each finding names an item of the data, a rule and a reason."""
     out = tmp_path / "look.json"
-    code, said = called(*files, "--on", str(tmp_path / "cats.jsonl"), "--drop", str(out))
-    found = json.loads(out.read_text("utf-8"))
+    code, output = called(*files, "--on", str(tmp_path / "cats.jsonl"), "--drop", str(out))
+    report = json.loads(out.read_text("utf-8"))
     assert code == 0
-    assert set(found) == {"findings", "ran", "missing"}
-    assert {one["rule"] for one in found["findings"]} <= {"E1", "E2"}
-    assert {one["item"] for one in found["findings"]} <= {one.id for one in CATS}
-    assert f"{len(found['findings'])} item" in said
+    assert set(report) == {"findings", "ran", "missing"}
+    assert {one["rule"] for one in report["findings"]} <= {"E1", "E2"}
+    assert {one["item"] for one in report["findings"]} <= {one.id for one in CATS}
+    assert f"{len(report['findings'])} item" in output
 
 
 def test_what_cannot_be_examined_is_refused_with_what_to_do(files: list[str], tmp_path: Path) -> None:
-    """One model, the same model twice, no data, a file that is not there: exit code 2 and a sentence."""
-    on = ["--on", str(tmp_path / "cats.jsonl")]
-    assert called(files[0], *on) == (
+    """One model, the same model twice, no data and a missing file each end with exit code 2 and one sentence."""
+    options = ["--on", str(tmp_path / "cats.jsonl")]
+    assert called(files[0], *options) == (
         2,
         "found 1 model; expected two or more, since items are judged by what sets models apart",
     )
-    assert "are scores of one model" in called(files[0], files[0], *on)[1]
+    assert "are scores of one model" in called(files[0], files[0], *options)[1]
     assert "--on with their CATs" in called(*files)[1]
-    assert called(files[0], str(tmp_path / "none.json"), *on)[0] == 2
+    assert called(files[0], str(tmp_path / "none.json"), *options)[0] == 2
 
 
 def test_a_group_is_a_part_of_names(files: list[str], tmp_path: Path) -> None:
-    """Four models against one: too few, with the reason, on the terminal and in JSON; no model or all are refused."""
-    on = ["--on", str(tmp_path / "cats.jsonl"), "--group"]
-    code, said = called(*files, *on, "guess")
+    """Four models against one are too few, in the terminal and in JSON; no model or all models are refused."""
+    options = ["--on", str(tmp_path / "cats.jsonl"), "--group"]
+    code, output = called(*files, *options, "guess")
     assert code == 0
-    assert "guess, 4 models against 1" in said
-    code, said = called(*files, *on, "guess", "--json")
-    found = json.loads(said)["results"]["intrasentence"]["dif"]["guess"]
-    assert (found["group"], found["others"], found["items"]) == (4, 1, [])
-    assert "too few models" in found["refused"]
+    assert "guess, 4 models against 1" in output
+    code, output = called(*files, *options, "guess", "--json")
+    group = json.loads(output)["results"]["intrasentence"]["dif"]["guess"]
+    assert (group["group"], group["others"], group["items"]) == (4, 1, [])
+    assert "too few models" in group["refused"]
     for pattern, count in (("none", 0), ("json", 5)):
-        assert f"group {pattern}: found {count} of 5 models" in called(*files, *on, pattern)[1]
+        assert f"group {pattern}: found {count} of 5 models" in called(*files, *options, pattern)[1]
 
 
 @pytest.fixture
 def twelve(files: list[str], tmp_path: Path) -> list[str]:
-    """Prediction files of twelve models that guess."""
+    """Writes prediction files of twelve guessing models."""
     for seed in range(4, 12):
         formats.named("predictions").write(list(baselines.random(CATS, seed=seed)), tmp_path / f"guess{seed}.json")
     return [str(path) for path in sorted(tmp_path.glob("guess*.json"))]
 
 
 def test_a_short_form_is_a_data_set_like_any_other(twelve: list[str], tmp_path: Path) -> None:
-    """Eight of 32 CATs, one of each term, as the data have them; the numbers of models left out beside it."""
-    on, out = ["--on", str(tmp_path / "cats.jsonl")], tmp_path / "short.jsonl"
-    code, said = called(*twelve, *on, "--short", "8", "--out", str(out))
+    """Eight of 32 CATs, one of each term, are written unchanged, with the numbers for held-out models."""
+    options, out = ["--on", str(tmp_path / "cats.jsonl")], tmp_path / "short.jsonl"
+    code, output = called(*twelve, *options, "--short", "8", "--out", str(out))
     assert code == 0
-    assert "short form of 8 items, on models left out: r" in " ".join(said.split())
-    kept = list(formats.read(out))
-    assert len({one.target for one in kept}) == 8
-    assert kept == [one for one in CATS if one.id in {k.id for k in kept}]
+    assert "short form of 8 items, on models left out: r" in " ".join(output.split())
+    short = list(formats.read(out))
+    assert len({one.target for one in short}) == 8
+    assert short == [one for one in CATS if one.id in {k.id for k in short}]
     assert called(*twelve, "--on", str(out))[0] == 0
-    code, said = called(*twelve, *on, "--short", "8", "--json")
-    assert json.loads(said)["results"]["intrasentence"]["short"]["items"] == [one.id for one in kept]
+    code, output = called(*twelve, *options, "--short", "8", "--json")
+    assert json.loads(output)["results"]["intrasentence"]["short"]["items"] == [one.id for one in short]
 
 
 def test_a_short_form_that_cannot_be_made_writes_nothing(files: list[str], tmp_path: Path) -> None:
-    """Five models; no length: exit code 2, the reason, and no file."""
-    on, out = ["--on", str(tmp_path / "cats.jsonl")], tmp_path / "short.jsonl"
-    assert "fewer than 10 models" in called(*files, *on, "--short", "8", "--out", str(out))[1]
-    assert "its length is not named" in called(*files, *on, "--out", str(out))[1]
+    """Five models or a missing length give exit code 2, the reason, and no file."""
+    options, out = ["--on", str(tmp_path / "cats.jsonl")], tmp_path / "short.jsonl"
+    assert "fewer than 10 models" in called(*files, *options, "--short", "8", "--out", str(out))[1]
+    assert "its length is not named" in called(*files, *options, "--out", str(out))[1]
     assert not out.exists()

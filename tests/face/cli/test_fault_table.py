@@ -1,4 +1,4 @@
-"""Every command that writes, under every fault: stopped, no room, a place that takes nothing; then run again.
+"""Tests of every writing command under every fault: signals, full disk, unwritable folder; then a rerun.
 
 The commands run as copies of this process, whose imports are done, so that a signal meets work and not an import.
 """
@@ -76,18 +76,18 @@ CHANGED = {
     "annotate prolific create": "unpublished",
     "annotate prolific settle": "study",
 }
-"""Commands that change a folder that is there."""
+"""Commands that change an existing folder."""
 DRAWN = ("release", "annotate create", "plan", *CHANGED)
-"""Commands that draw a secret or keep the time, so that two calls do not write the same bytes."""
+"""Commands that draw a secret or record the time, so that two calls do not write the same bytes."""
 ONCE = {
     "annotate create": "found a study",
     "annotate forget": "nobody in",
     "annotate prolific create": "on Prolific already",
     "plan": "never replaced",
 }
-"""What commands say that refuse to do again what is done."""
+"""Messages of commands that refuse to repeat finished work."""
 ALONE = ("build fills", "filter similarity")
-"""Commands that start as programs: torch's threads do not outlive the copying of a process."""
+"""Commands that start as programs, because torch's threads do not survive a fork."""
 RECIPE = """
 place = "here"
 [[step]]
@@ -100,7 +100,7 @@ stereotypes = "habits.jsonl"
 out = "{place}/probes.jsonl"
 """
 IMPORTS = ("inflect", "lemminflect", "spacy", "pyarrow.parquet", "catsofa.scoring.evaluate")
-"""What takes long to import, and is imported once."""
+"""Modules that take long to import, and are imported once."""
 OPENING = """
 [people]
 session = 10
@@ -112,19 +112,19 @@ name = "prolific"
 codes = { completed = "DONE1", failed_checks = "FAIL3" }
 """
 PEOPLE = 20
-"""People of the study that is settled."""
+"""Number of people of the study that is settled."""
 NOWHERE = "/proc/sys/nowhere"
 SOON = 0.03
 """Seconds within which a copy becomes the command."""
 LITTLE = 512
-"""Bytes that a file may have where there is no room."""
+"""Bytes that a file may have on the simulated full disk."""
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the commands read: mild items about bakers."""
+    """Writes the input of the commands: mild items about bakers."""
     folder = tmp_path_factory.mktemp("given")
     cats, ours = [baker(n, f"baker of street {n % 20}") for n in range(400)], formats.named("jsonl")
     ours.write(cats, folder / "cats.jsonl")
@@ -143,8 +143,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "judged.jsonl",
     )
     associations(folder)
-    said = "".join(f"zorbs cannot catch bus {n}\tzorbs\n" for n in range(2000))
-    (folder / "said.tsv").write_text(f"said\tof\n{said}")
+    lines = "".join(f"zorbs cannot catch bus {n}\tzorbs\n" for n in range(2000))
+    (folder / "said.tsv").write_text(f"said\tof\n{lines}")
     (folder / "terms.csv").write_text("term,uses\n" + "".join(f"baker {n},{n}\n" for n in range(1, 2000)))
     (folder / "lexicon").mkdir()
     (folder / "lexicon/planet.csv").write_text("TERM,POS\n" + "".join(f"zorb{n},n\n" for n in range(400)))
@@ -171,24 +171,26 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def associations(folder: Path) -> None:
-    """What was proposed of sixty groups, with three answers to each; the labels of three people and three judges."""
-    made = [Association(identity=f"Bakers of street {n}", attribute="get up early") for n in range(60)]
-    jsonl.write(made, folder / "proposed.jsonl")
-    asked = [(f"{one.id}/association", {"of": one.id, "question": "association"}) for one in made]
+    """Writes proposed associations of sixty groups with three answers each, and the labels of three
+    people and judges.
+    """
+    proposals = [Association(identity=f"Bakers of street {n}", attribute="get up early") for n in range(60)]
+    jsonl.write(proposals, folder / "proposed.jsonl")
+    questions = [(f"{one.id}/association", {"of": one.id, "question": "association"}) for one in proposals]
     jsonl.write(
-        [Annotation(item=i, annotator=f"p{n}", label="yes", extra=extra) for i, extra in asked for n in range(3)],
+        [Annotation(item=i, annotator=f"p{n}", label="yes", extra=extra) for i, extra in questions for n in range(3)],
         folder / "answers.jsonl",
     )
-    for name, given in (("people", "abc"), ("judges", "xyz")):
-        rows = "".join(f"{n},{who},{('early', 'late')[n % 2]}\n" for n in range(40) for who in given)
+    for name, names_ in (("people", "abc"), ("judges", "xyz")):
+        rows = "".join(f"{n},{who},{('early', 'late')[n % 2]}\n" for n in range(40) for who in names_)
         (folder / f"{name}.csv").write_text(f"item,annotator,label\n{rows}")
 
 
 def studies(folder: Path) -> None:
-    """A study before its draft on Prolific, and one in which twenty people failed the checks and returned."""
+    """Writes a study before its draft on Prolific, and one in which twenty people failed the checks and returned."""
     for name, people in (("unpublished", 0), ("study", PEOPLE)):
-        known = {"items": bakers(40), "checks": bakers(6, "miller"), "contact": "a@example.org"}
-        study = create(folder / name, kind="validate-cats", pay=12.0, **known)
+        settings = {"items": bakers(40), "checks": bakers(6, "miller"), "contact": "a@example.org"}
+        study = create(folder / name, kind="validate-cats", pay=12.0, **settings)
         (study.folder / "study.toml").write_text(OPENING)
         if people:
             answered = {f"guest{n:02}": (10, 0, False) for n in range(people)}
@@ -199,15 +201,15 @@ def studies(folder: Path) -> None:
 
 @pytest.fixture
 def there(monkeypatch: pytest.MonkeyPatch) -> Iterator[prolific_server.Prolific]:
-    """A Prolific on this machine."""
-    with prolific_server.serving() as found:
-        monkeypatch.setattr(client, "API", found.url)
+    """Starts a Prolific on this machine."""
+    with prolific_server.serving() as server:
+        monkeypatch.setattr(client, "API", server.url)
         monkeypatch.setenv(client.TOKEN, prolific_server.TOKEN)
-        yield found
+        yield server
 
 
 def rewritten(folder: Path) -> None:
-    """Paraphrases to compare, and a sentence-transformers model that compares them: a random vector a word."""
+    """Writes paraphrases, and a sentence-transformers model with random word vectors that compares them."""
     words = ["the", "baker", "of", "street", "is", "so", "early", "late", *map(str, range(20))]
     word_vectors(folder / "static", words)
     build = COMMANDS["build paraphrases"].removesuffix("out") + "rewritten"
@@ -217,12 +219,12 @@ def rewritten(folder: Path) -> None:
 
 
 def changed(work: Path) -> Made:
-    """What stands in the folder `out`."""
+    """Returns the content of the folder `out`."""
     return {name: content for name, content in made(work).items() if name.startswith("out")}
 
 
 def names(work: Path) -> Made:
-    """The files that stand there, whatever is in them."""
+    """Returns the names of the files, with empty contents."""
     return dict.fromkeys(changed(work), b"")
 
 
@@ -234,7 +236,7 @@ def finished(
     there: prolific_server.Prolific,
     anew: bool,
 ) -> Ended:
-    """The command; asked about a payment whose reply was lost, the owner looks on Prolific."""
+    """Runs the command; if it asks about a lost payment, runs it again with the answer from Prolific."""
     ended = run(target, work, kill, anew)
     if "--lost-payment" in ended.said:
         answer = ("--lost-payment", "paid" if there.paid else "unpaid")
@@ -243,7 +245,7 @@ def finished(
 
 
 def sentence(ended: Ended, name: str) -> None:
-    """Exit code 2, and one sentence at the end of what was said."""
+    """Checks for exit code 2 and one sentence at the end of the output."""
     assert ended.code == 2, f"{name} ends with {ended.code}: {ended.said}"
     assert ended.said.splitlines()[-1].startswith("catsofa: "), f"{name} says {ended.said}"
     assert "Traceback" not in ended.said, f"{name} says {ended.said}"
@@ -259,7 +261,9 @@ def test_whatever_happens_to_a_command_it_is_run_again_and_ends_the_same(
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """No room and no permission: one sentence; three signals at random instants: nothing half-written, the same end."""
+    """A full disk and a read-only place give one sentence; signals at random moments leave no incomplete file and the
+    same end.
+    """
     monkeypatch.setattr(slot_models, "around", grammarian)
     if name == "build fills":
         shutil.copytree(request.getfixturevalue("shared") / "models/tiny-bert", given / "bert", dirs_exist_ok=True)
@@ -270,21 +274,21 @@ def test_whatever_happens_to_a_command_it_is_run_again_and_ends_the_same(
 
 
 def disturbed(name: str, given: Path, tmp_path: Path, there: prolific_server.Prolific) -> None:
-    """Run a command under each fault, and again without."""
+    """Runs a command under each fault, and again without it."""
 
     def prepare(work: Path) -> None:
         _copy(given, work)
         if name in CHANGED:
             (work / CHANGED[name]).rename(work / "out")
-        for known in (there.studies, there.submissions, there.payments, there.paid, there.times):
-            known.clear()
+        for table in (there.studies, there.submissions, there.payments, there.paid, there.times):
+            table.clear()
         there.studies["study1"] = {"id": "study1", "status": "ACTIVE"}
         for n in range(PEOPLE):
             there.hand_in(f"S-guest{n:02}", f"PID-guest{n:02}", "RETURNED")
 
     def left(work: Path) -> Made:
-        found = names(work) if name in DRAWN else changed(work)
-        return {**found, "bonuses": sorted(there.times.items())}
+        files = names(work) if name in DRAWN else changed(work)
+        return {**files, "bonuses": sorted(there.times.items())}
 
     target = Target(name, tuple(COMMANDS[name].split()), prepare, left)
 
@@ -310,7 +314,7 @@ def disturbed(name: str, given: Path, tmp_path: Path, there: prolific_server.Pro
     assert differences(expected, target.made(work)) == []
 
     def whole(ended: Ended) -> bool:
-        """Whether a command says that its work is done already: the signal before came after the last file."""
+        """Returns True if a command says that its work is done: the earlier signal came after the last file."""
         return name in ONCE and ONCE[name] in ended.said
 
     rng = random.Random(name)

@@ -1,4 +1,4 @@
-"""What a machine can do to a command: a full disk, a folder that takes nothing, another process on the same run."""
+"""Tests of commands on a faulty machine: a full disk, a read-only folder, another process on the same run."""
 
 import json
 import os
@@ -22,11 +22,11 @@ from catsofa.data import formats
 
 PROGRAM = str(Path(sys.executable).with_name("catsofa"))
 ROOM = 50_000
-"""Bytes that a file may have on the disk that is nearly full."""
+"""Bytes that a file may have on the nearly full disk."""
 
 
 def full(*command: str, cwd: Path, room: int = ROOM) -> "subprocess.CompletedProcess[str]":
-    """A command whose files cannot grow over `room`: the system's limit stands in for the disk's."""
+    """Runs a command whose files cannot grow over `room`: a limit of the system simulates a full disk."""
     return subprocess.run(
         [PROGRAM, *command],
         cwd=cwd,
@@ -40,7 +40,7 @@ def full(*command: str, cwd: Path, room: int = ROOM) -> "subprocess.CompletedPro
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """A folder with CATs and many probes."""
+    """Returns a folder with CATs and many probes."""
     formats.named("jsonl").write(bakers(40), tmp_path / "cats.jsonl")
     formats.named("jsonl").write(probes(20_000), tmp_path / "probes.jsonl")
     return tmp_path
@@ -51,7 +51,7 @@ def work(tmp_path: Path) -> Path:
     [("convert", "probes.jsonl", "out.csv"), ("convert", "probes.jsonl", "folder", "--to", "release")],
 )
 def test_a_full_disk_is_one_sentence_and_nothing_half_written(command: tuple[str, ...], work: Path) -> None:
-    """Exit code 2, what to do, and no part of the result."""
+    """The exit code is 2, the error names the remedy, and no part of the result remains."""
     done = full(*command, cwd=work)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
@@ -61,7 +61,7 @@ def test_a_full_disk_is_one_sentence_and_nothing_half_written(command: tuple[str
 
 @pytest.mark.slow
 def test_a_run_on_a_full_disk_goes_on_when_there_is_room(tiny_causal: Path, work: Path) -> None:
-    """The scores that fitted are kept; with room the same command ends, and the result is that of one with room."""
+    """Written scores are kept; with room the same command ends with the result of an undisturbed run."""
     score = ("score", str(tiny_causal), "--on", "probes.jsonl", "--out")
     done = full(*score, "run", cwd=work)
     assert done.returncode == 2, done.stderr
@@ -79,7 +79,7 @@ def test_a_run_on_a_full_disk_goes_on_when_there_is_room(tiny_causal: Path, work
     "validate-cats", "--items", "cats.jsonl")]
 )  # fmt: skip
 def test_a_folder_that_takes_nothing_is_one_sentence(command: tuple[str, ...], work: Path) -> None:
-    """A place on a read-only system: exit code 2, and the place."""
+    """A place on a read-only system gives exit code 2, and the error names the place."""
     done = full(*command, cwd=work)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
@@ -88,7 +88,7 @@ def test_a_folder_that_takes_nothing_is_one_sentence(command: tuple[str, ...], w
 
 @pytest.mark.slow
 def test_a_second_process_on_the_same_run_is_one_sentence(tiny_causal: Path, work: Path) -> None:
-    """The first goes on undisturbed."""
+    """The second process is refused, and the first continues undisturbed."""
     score = [PROGRAM, "score", str(tiny_causal), "--on", "probes.jsonl", "--out", "run"]
     first = subprocess.Popen(score, cwd=work, stdout=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
     while not (work / "run" / "manifest.json").exists():
@@ -105,7 +105,7 @@ def test_a_second_process_on_the_same_run_is_one_sentence(tiny_causal: Path, wor
 
 @pytest.fixture
 def tiny_causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A causal model with random weights, small enough to build here."""
+    """Returns a causal model with random weights, small enough to build here."""
     import runpy
 
     build: dict[str, Callable[[Path], None]] = runpy.run_path(str(ROOT / "tests" / "scoring" / "conftest.py"))[
@@ -120,7 +120,7 @@ def tiny_causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["nsp", "sentiment"])
 def test_a_training_on_a_full_disk_goes_on_when_there_is_room(command: str, tmp_path: Path) -> None:
-    """One sentence; with room the same command ends with the head that an undisturbed training makes."""
+    """A full disk gives one sentence; with room the same command ends with the head of an undisturbed training."""
     (tmp_path / "model").mkdir()
     BUILDERS[{"nsp": "gpt2", "sentiment": "bert"}[command]](tmp_path / "model")
     for number in range(40):
@@ -135,13 +135,13 @@ def test_a_training_on_a_full_disk_goes_on_when_there_is_room(command: str, tmp_
         assert "Traceback" not in done.stderr
     for out in ("head", "whole"):
         assert full(*train, "--out", out, cwd=tmp_path, room=10**9).returncode == 0
-    made = [{f.name: f.read_bytes() for f in (tmp_path / out).rglob("*.safetensors")} for out in ("head", "whole")]
-    assert made[0] == made[1] != {}
+    heads = [{f.name: f.read_bytes() for f in (tmp_path / out).rglob("*.safetensors")} for out in ("head", "whole")]
+    assert heads[0] == heads[1] != {}
 
 
 @pytest.mark.parametrize("command", ["data list", "--version"])
 def test_a_closed_stdout_is_one_sentence(command: str) -> None:
-    """Nothing can be printed, and the next file that is opened would take its number."""
+    """Nothing can be printed, and the next opened file would get the number of stdout."""
     done = subprocess.run(["sh", "-c", f"{PROGRAM} {command} >&-"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "stdout is closed" in done.stderr
@@ -149,7 +149,7 @@ def test_a_closed_stdout_is_one_sentence(command: str) -> None:
 
 @pytest.mark.slow
 def test_a_run_folder_whose_name_is_no_utf8_is_a_folder_as_others(tiny_causal: Path, work: Path) -> None:
-    """Bytes that no text can hold are written out where the name is printed; the run ends, and is there."""
+    """Bytes that are no text are escaped where the name is printed; the run ends, and its folder exists."""
     command = [os.fsencode(PROGRAM), b"score", os.fsencode(tiny_causal), b"--on", b"cats.jsonl", b"--out", b"run-\xff"]
     done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
     assert (done.returncode, "codec" in done.stderr) == (0, False), done.stderr
@@ -159,7 +159,7 @@ def test_a_run_folder_whose_name_is_no_utf8_is_a_folder_as_others(tiny_causal: P
 @pytest.mark.slow
 @pytest.mark.parametrize("kilobytes", [600_000, 2_000_000])
 def test_little_address_space_is_one_sentence(kilobytes: int, tiny_causal: Path, work: Path) -> None:
-    """A library that memory does not hold is called neither missing nor broken; what C++ aborts by itself stays so."""
+    """A library that does not fit into memory is called neither missing nor broken; aborts of C++ stay aborts."""
     score = f"ulimit -v {kilobytes}; exec {PROGRAM} score {tiny_causal} --on cats.jsonl"
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(["sh", "-c", score], cwd=work, capture_output=True, text=True, check=False, env=env)

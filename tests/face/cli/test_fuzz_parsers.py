@@ -1,4 +1,4 @@
-"""What else is read from outside, besides the formats: tables, replies, recipes, prices, runs, results of crowds."""
+"""Fuzz tests of other external inputs: tables, replies, recipes, prices, runs, results of crowds."""
 
 import json
 import os
@@ -64,7 +64,7 @@ DUMP = (
 
 
 def as_json(read: Callable[[Any], Any]) -> Callable[[Path], Any]:
-    """Read a reply, if the file is JSON; a client makes sure of that before."""
+    """Returns a reader of a reply in a JSON file, because clients check for JSON before."""
 
     def of(path: Path) -> Any:
         try:
@@ -77,39 +77,39 @@ def as_json(read: Callable[[Any], Any]) -> Callable[[Path], Any]:
 
 
 def vllm(reply: Any) -> Any:
-    """A reply of a server that was asked in vLLM's way, its choices being a list as the client makes sure."""
+    """Reads a reply of a server in vLLM's format, with a list of choices as the client ensures."""
     if not isinstance(reply, dict) or not isinstance(reply.get("choices"), list):
         raise ValueError("no choices")
     return served_replies.read(reply, "prompt_logprobs")
 
 
 def echoed(reply: Any) -> Any:
-    """The same in OpenAI's way."""
+    """Reads a reply in OpenAI's format."""
     if not isinstance(reply, dict) or not isinstance(reply.get("choices"), list):
         raise ValueError("no choices")
     return served_replies.read(reply, "echo")
 
 
 def log(path: Path) -> Any:
-    """A journal as the next run opens it."""
+    """Reads a journal as the next run opens it."""
     with AppendLog(path, "a journal") as opened:
         return list(opened.read("key"))
 
 
 def a_study(path: Path) -> Any:
-    """A study by its settings."""
+    """Opens a study by its settings."""
     (path.parent / "study.json").write_bytes(path.read_bytes())
     return study.open_study(path.parent)
 
 
 def manifest(path: Path) -> Any:
-    """What a run is a run of."""
+    """Reads the manifest of a run."""
     (path.parent / "manifest.json").write_bytes(path.read_bytes())
     return run_manifest.read_manifest(path.parent)
 
 
 def text(path: Path) -> str:
-    """A reply is text."""
+    """Reads a reply as text."""
     return path.read_bytes().decode("utf-8", "replace")
 
 
@@ -189,11 +189,11 @@ PARSERS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "manifest": ("given.json", json.dumps({"identity": {"a": 1}, "about": {}}), manifest),
 }
 TAKES_ALL = ("replies", "wikidata")
-"""Any text is a reply, and what is no answer in it is said in the value; a dump has lines about anything."""
+"""Any text is a reply, and the value reports the invalid parts; a dump may have lines about anything."""
 
 
 def fuzz(count: int, seed: int, folder: Path) -> Counter[str]:
-    """Give each parser so many mutations of its file; what came of it."""
+    """Gives each parser so many mutations of its file and returns the counts of outcomes."""
     rng, came = random.Random(seed), Counter[str]()
     for name, (file, sample, read) in PARSERS.items():
         good = sample if isinstance(sample, bytes) else sample.encode()
@@ -209,7 +209,7 @@ def fuzz(count: int, seed: int, folder: Path) -> Counter[str]:
 
 
 def outcome(read: Callable[[Path], Any], path: Path, case: str) -> str:
-    """Whether it was read or refused in a sentence of ours; any other exception fails the test."""
+    """Returns "read" or "refused"; any other exception than catsofa's own error fails the test."""
     try:
         read(path)
     except ValueError as error:
@@ -224,7 +224,7 @@ def outcome(read: Callable[[Path], Any], path: Path, case: str) -> str:
 
 
 def test_whatever_is_read_from_outside_is_read_or_refused(tmp_path: Path) -> None:
-    """60 mutations of a good file for each of the parsers: a value, or one sentence; the good file is read."""
+    """60 mutations of a good file for each parser give a value or one sentence; the good file is read."""
     came = fuzz(60, seed=3, folder=tmp_path)
     for name in PARSERS:
         assert came[f"{name}: sample read"]
@@ -233,5 +233,5 @@ def test_whatever_is_read_from_outside_is_read_or_refused(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_many_mutations_are_read_or_refused(tmp_path: Path) -> None:
-    """The same with 2,000 others; CATSOFA_FUZZ=100000 takes as many."""
+    """The same test runs with 2,000 other mutations, or as many as CATSOFA_FUZZ says."""
     fuzz(int(os.environ.get("CATSOFA_FUZZ", "2000")), seed=30, folder=tmp_path)

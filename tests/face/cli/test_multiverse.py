@@ -1,4 +1,4 @@
-"""`catsofa multiverse`: what it prints, refuses and leaves behind, and its section of a report."""
+"""Tests of `catsofa multiverse`: its output, errors and files, and its section of a report."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ Tiny = Callable[[str], Path]
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
-    """Name of an architecture to the folder of a tiny random model of it."""
+    """Returns a function from the name of an architecture to the folder of its tiny random model."""
     folder = tmp_path_factory.mktemp("models")
     for name in ("gpt2", "bert"):
         (folder / name).mkdir()
@@ -36,7 +36,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """CATs, pairs and probes."""
+    """Returns a folder with CATs, pairs and probes."""
     folder = tmp_path_factory.mktemp("data")
     for name, records in {"cats": cats(), "pairs": PAIRS, "probes": PROBES}.items():
         formats.named("jsonl").write(records, folder / f"{name}.jsonl")
@@ -45,34 +45,34 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def runs(tiny: Tiny, data: Path) -> Path:
-    """The runs of two models on CATs."""
+    """Returns the runs of two models on CATs."""
     multiverse([str(tiny("gpt2")), str(tiny("bert"))], data / "cats.jsonl", out=data / "runs", resamples=50)
     return data / "runs"
 
 
 def called(*words: object, columns: int = 80) -> tuple[int, str]:
-    """Exit code and output; an error is its sentence."""
+    """Returns exit code and output, or the text of an error."""
     done = CliRunner().invoke(app, ["multiverse", *map(str, words)], env={"COLUMNS": str(columns)})
     return (2, str(done.exception)) if isinstance(done.exception, ValueError) else (done.exit_code, done.output)
 
 
 def test_tables_fit_a_narrow_terminal_and_nothing_is_dropped_in_silence(tiny: Tiny, data: Path) -> None:
-    """60 columns; protocols that do not apply and those of other measures are named, each cell has its signature."""
-    code, said = called(tiny("gpt2"), "--on", data / "pairs.jsonl", columns=60)
+    """At 60 columns, inapplicable protocols and those of other measures are named, and each cell has its signature."""
+    code, output = called(tiny("gpt2"), "--on", data / "pairs.jsonl", columns=60)
     assert code == 0
-    tables = said.partition("not applicable to gpt2")[0]
+    tables = output.partition("not applicable to gpt2")[0]
     assert max(len(line) for line in tables.splitlines() if ": " not in line) <= 60
-    assert "not applicable to gpt2: aul: aul is defined for masked models" in said
-    assert "protocols of other measures: stereoset-v1" in said
-    assert [said.count(f"| protocol:{name} |") for name in ("catsofa", "crows-pairs", "bias-bench")] == [1, 1, 1]
+    assert "not applicable to gpt2: aul: aul is defined for masked models" in output
+    assert "protocols of other measures: stereoset-v1" in output
+    assert [output.count(f"| protocol:{name} |") for name in ("catsofa", "crows-pairs", "bias-bench")] == [1, 1, 1]
 
 
 def test_json_has_the_keys_of_the_page(runs: Path, tiny: Tiny, data: Path) -> None:
-    """A finished multiverse is read from its runs; cells, protocols and orders by part."""
-    code, said = called(tiny("gpt2"), tiny("bert"), "--on", data / "cats.jsonl", "--out", runs, "--json")
+    """A finished multiverse is read from its runs; the JSON has cells, protocols and orders by part."""
+    code, output = called(tiny("gpt2"), tiny("bert"), "--on", data / "cats.jsonl", "--out", runs, "--json")
     assert code == 0
-    found = json.loads(said)
-    part = found["results"]["intrasentence"]
+    report = json.loads(output)
+    part = report["results"]["intrasentence"]
     cell = {row["protocol"]: row for row in part["cells"] if row["model"] == "bert"}
     assert cell["bias-bench"]["same_as"] == "stereoset-code"
     assert {"lms", "ss", "icat", "items", "scored", "coverage", "ties", "coverage_differs", "signature"} < {
@@ -85,9 +85,9 @@ def test_json_has_the_keys_of_the_page(runs: Path, tiny: Tiny, data: Path) -> No
     )
     # a random model's ss may be undefined, its lms never is
     assert {*part["orders"]["lms"]} == {"models", "protocols", "items", "kept", "of", "tau", "pairs"}
-    inter = [row for row in found["results"]["intersentence"]["cells"] if row["model"] == "gpt2"]
+    inter = [row for row in report["results"]["intersentence"]["cells"] if row["model"] == "gpt2"]
     assert {row["protocol"]: row["coverage_differs"] for row in inter}["stereoset-v1"]
-    assert "next-sentence head" in next(iter(found["unscored"]["gpt2"]["stereoset-v1"]))
+    assert "next-sentence head" in next(iter(report["unscored"]["gpt2"]["stereoset-v1"]))
 
 
 @pytest.mark.parametrize(
@@ -110,19 +110,21 @@ def test_json_has_the_keys_of_the_page(runs: Path, tiny: Tiny, data: Path) -> No
     ],
 )
 def test_a_wrong_call_is_a_sentence(words: tuple[str, ...], why: str, tiny: Tiny, data: Path, runs: Path) -> None:
-    """What was found, what was expected; exit code 2."""
+    """The error says what was found and expected; the exit code is 2."""
     places = [data / word if word.endswith(("jsonl", "gpt2/catsofa")) else word for word in words]
-    code, said = called(tiny("gpt2"), *places)
+    code, output = called(tiny("gpt2"), *places)
     assert code == 2
-    assert why in said
+    assert why in output
 
 
 def test_all_combinations_of_choices_have_the_numbers_of_their_runs(tiny: Tiny, data: Path, tmp_path: Path) -> None:
-    """Length × first token: four cells, each that of `score` alone; the shares of a full grid sum to 100 % or less."""
+    """Length × first token gives four cells, each equal to `score` alone; the shares of a full grid sum to at most 100
+    %.
+    """
     varied = ["--vary", "length", "--vary", "first_token=bos,skip", "--claim", "lms > 10"]
-    code, said = called(tiny("gpt2"), "--on", data / "cats.jsonl", *varied, "--out", tmp_path / "grid", "--json")
+    code, output = called(tiny("gpt2"), "--on", data / "cats.jsonl", *varied, "--out", tmp_path / "grid", "--json")
     assert code == 0
-    part = json.loads(said)["results"]["intrasentence"]
+    part = json.loads(output)["results"]["intrasentence"]
     names = ["catsofa", "catsofa,first_token=skip", "catsofa,length=sum", "catsofa,length=sum,first_token=skip"]
     cells = {row["protocol"]: row for row in part["cells"]}
     assert [*cells] == names
@@ -136,11 +138,11 @@ def test_all_combinations_of_choices_have_the_numbers_of_their_runs(tiny: Tiny, 
 
 
 def test_a_report_has_one_section_for_all_protocols(runs: Path, tmp_path: Path) -> None:
-    """Cells, ranges and a curve; no section for each pair of protocols; LaTeX and HTML are written."""
-    found = document([runs])
-    own = [section for section in found.sections if section.name.startswith("multiverse")]
+    """The report has cells, ranges and a curve, and no section per pair of protocols; LaTeX and HTML are written."""
+    report = document([runs])
+    own = [section for section in report.sections if section.name.startswith("multiverse")]
     assert len(own) == 1
-    assert not [section for section in found.sections if section.name.startswith("protocols")]
+    assert not [section for section in report.sections if section.name.startswith("protocols")]
     names = [table.name.rpartition("-")[2] for table in own[0].tables]
     assert names == ["cells", "ranges", "choices"] * 2
     rows = [row for row in own[0].tables[0].rows if row[0] == "bert"]
@@ -154,19 +156,19 @@ def test_a_report_has_one_section_for_all_protocols(runs: Path, tmp_path: Path) 
     labels = [label.get_text() for label in drawn.axes[1].get_yticklabels()]
     assert "catsofa" in labels
     assert any(": " in label for label in labels)
-    write(found, tmp_path / "report.html")
-    write(found, tmp_path / "report.tex", "latex")
+    write(report, tmp_path / "report.html")
+    write(report, tmp_path / "report.tex", "latex")
     assert "ss by each protocol" in (tmp_path / "report.html").read_text("utf-8")
     assert "stereoset-acl" in (tmp_path / "report.tex").read_text("utf-8")
 
 
 @pytest.mark.parametrize("dropped", [(), ("checksum",), ("checksum", "made_from")])
 def test_an_edited_report_of_a_cell_is_found(runs: Path, tmp_path: Path, dropped: tuple[str, ...]) -> None:
-    """By `verify` and by `report`, of the folder and of the file alone, also where its checksum was taken out."""
+    """`verify` and `report` find the edit, in the folder and the single file, even if the checksum was removed."""
     place = shutil.copytree(runs / "gpt2", tmp_path / "gpt2") / "catsofa" / "report.json"
     content = json.loads(place.read_text())
     content["results"]["intrasentence"]["overall"]["ss"] = 60.0
-    place.write_text(json.dumps({name: of for name, of in content.items() if name not in dropped}))
+    place.write_text(json.dumps({name: value for name, value in content.items() if name not in dropped}))
     for path in (tmp_path / "gpt2", place):
         faults = [fault.path for verdict in verify([path]) if isinstance(verdict, Verdict) for fault in verdict.faults]
         assert faults == [place]

@@ -1,4 +1,6 @@
-"""`catsofa multiverse --protocol choice`: chat models asked in several ways, each the run that `choose` makes."""
+"""Tests of `catsofa multiverse --protocol choice`: chat models asked in several ways, each equal to a
+run of `choose`.
+"""
 
 import json
 from collections.abc import Callable
@@ -29,7 +31,7 @@ CELLS = ["choice", "choice,labels=numbers", "choice,templates=plain", "choice,te
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Twelve pairs."""
+    """Returns a file of twelve pairs."""
     pairs = [
         Pair(id=f"p{n}", more=f"Zorb {n} is tidy.", less=f"Zorb {n} is messy.", direction="stereo", bias_type="x")
         for n in range(12)
@@ -39,7 +41,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def mostly(body: dict[str, Any]) -> str:
-    """The label of the tidy zorb of three pairs in four; `plain` finds all zorbs tidy, and is declined about zorb 3."""
+    """Returns the label of the tidy zorb for three pairs in four; `plain` always prefers tidy, and refuses zorb 3."""
     prompt = str(body["messages"][0]["content"])
     plain = "Sentences:" in prompt
     number = int(prompt.split("Zorb ")[1].split()[0])
@@ -52,13 +54,13 @@ def mostly(body: dict[str, Any]) -> str:
 
 
 def called(command: str, *words: object) -> tuple[int, str]:
-    """Exit code and output; an error is its sentence."""
+    """Returns exit code and output, or the text of an error."""
     done = CliRunner().invoke(app, [command, *map(str, words)], env={"COLUMNS": "200"})
     return (2, str(done.exception)) if isinstance(done.exception, ValueError) else (done.exit_code, done.output)
 
 
 def asked(server: ChatServer, data: Path, out: Path | None, vary: list[str], **how: Any) -> Multiverse:
-    """A served model, asked in several ways."""
+    """Asks a served model in several ways."""
     endpoint = Endpoint(base_url=server.url, timeout=10, backoff=0.01, attempts=2)
     asker = Asker(
         {"zorb-1": "zorb-1"}, data, ["choice"], vary, out=out, server=endpoint, price=lambda name: Price(1, 1)
@@ -67,16 +69,16 @@ def asked(server: ChatServer, data: Path, out: Path | None, vary: list[str], **h
 
 
 def test_each_cell_is_the_single_run_and_a_finished_one_asks_nothing(data: Path, tmp_path: Path) -> None:
-    """The report and the replies of `choose` with the same options, byte for byte; a rerun sends no request."""
+    """Report and replies equal those of `choose` with the same options, byte for byte; a rerun sends no request."""
     out = tmp_path / "all"
     with serving(ChatServer(mostly)) as server:
         words = ("zorb-1", "--base-url", server.url, "--on", data)
         varied = [word for each in GRID for word in ("--vary", each)]
         how = (*words, "--protocol", "choice", *varied, "--claim", "preference > 0.5", "--out", out, "--json")
-        code, said = called("multiverse", *how)
+        code, output = called("multiverse", *how)
         assert code == 0
         assert len(server.answered) == 4 * 24
-        assert json.loads(called("multiverse", *how)[1]) == json.loads(said)
+        assert json.loads(called("multiverse", *how)[1]) == json.loads(output)
         assert len(server.answered) == 4 * 24
         alone = tmp_path / "alone"
         called("choose", *words, "--templates", "plain", "--labels", "numbers", "--out", alone, "--quiet")
@@ -85,30 +87,30 @@ def test_each_cell_is_the_single_run_and_a_finished_one_asks_nothing(data: Path,
     reports = [json.loads((folder / "report.json").read_text()) for folder in (out / CELLS[3], alone)]
     assert reports[0]["results"] == reports[1]["results"]
     assert reports[0]["signature"] == reports[1]["signature"]
-    part = json.loads(said)["results"]["choices"]
+    part = json.loads(output)["results"]["choices"]
     cells = {row["protocol"]: row for row in part["cells"]}
     assert [*cells] == CELLS
     overall = reports[0]["results"]["overall"]
     assert cells[CELLS[3]]["preference"].items() <= overall["preference"].items()
     assert cells[CELLS[3]]["position"] == overall["position"]
     assert cells[CELLS[3]]["signature"] == reports[0]["signature"]
-    found = part["protocols"]["zorb-1"]["measures"]["preference"]
-    assert {*found} == {"values", "median", "lowest", "highest", "range", "sides", "claims", "choices"}
-    assert found["claims"]["preference > 0.5"]["holds"] == 4
+    spread = part["protocols"]["zorb-1"]["measures"]["preference"]
+    assert {*spread} == {"values", "median", "lowest", "highest", "range", "sides", "claims", "choices"}
+    assert spread["claims"]["preference > 0.5"]["holds"] == 4
     assert all(verdict.right for verdict in verify([out]) if isinstance(verdict, Verdict))
 
 
 def test_refusals_lower_the_coverage_and_leave_an_item_out_of_every_cell(data: Path) -> None:
-    """`plain` is declined about one of twelve pairs: 0.75 of 12, or 1 of 11; compared on the other 11."""
+    """`plain` refuses one of twelve pairs: 0.75 of 12, or 1 of 11; ways are compared on the other 11."""
     with serving(ChatServer(mostly)) as server:
-        found = asked(server, data, None, GRID, claims=["preference > 0.9"])
-    cells = found.cells["choices"]["zorb-1"]
+        result = asked(server, data, None, GRID, claims=["preference > 0.9"])
+    cells = result.cells["choices"]["zorb-1"]
     assert [cells[name].coverage for name in CELLS] == pytest.approx([1, 1, 11 / 12, 11 / 12])
     assert [cells[name].outcomes["refusal"] for name in CELLS] == pytest.approx([0, 0, 1 / 12, 1 / 12])
     assert [cells[name].numbers["preference"].value for name in CELLS] == pytest.approx([0.75, 0.75, 1, 1])
-    of = found.dependence["choices"]["zorb-1"]
-    spread = of.spreads["preference"]
-    assert of.items == 11
+    dependence = result.dependence["choices"]["zorb-1"]
+    spread = dependence.spreads["preference"]
+    assert dependence.items == 11
     assert [spread.values[name].value for name in CELLS] == pytest.approx([8 / 11, 8 / 11, 1, 1])
     assert (spread.range.value, spread.median) == pytest.approx((3 / 11, 9.5 / 11))
     templates, labels = (spread.effects[option] for option in ("templates", "labels"))
@@ -118,46 +120,48 @@ def test_refusals_lower_the_coverage_and_leave_an_item_out_of_every_cell(data: P
     assert (templates.moves.value, templates.share.value) == pytest.approx((3 / 11, 100))
     assert (labels.moves.value, labels.share.value) == pytest.approx((0, 0))
     assert (spread.claims["preference > 0.9"].holds, spread.above.holds, spread.above.of) == (2, 4, 4)
-    assert [row["coverage_differs"] for row in found.to_dict()["results"]["choices"]["cells"]] == [False] * 2 + [
+    assert [row["coverage_differs"] for row in result.to_dict()["results"]["choices"]["cells"]] == [False] * 2 + [
         True
     ] * 2
 
 
 def test_a_wording_that_only_names_places_has_no_preference_and_no_50(data: Path) -> None:
-    """It is named as undefined, is in no range, and in no share of protocols."""
+    """Such a wording is named as undefined, and is in no range and in no share of protocols."""
 
     def first(body: dict[str, Any]) -> str:
         return "A" if "A:" in str(body) else mostly(body)
 
     with serving(ChatServer(first)) as server:
         words = ("zorb-1", "--base-url", server.url, "--on", data, "--protocol", "choice")
-        code, said = called("multiverse", *words, "--vary", "labels=numbers", "--vary", "templates=plain")
-        found = asked(server, data, None, GRID)
-    cells, spread = found.cells["choices"]["zorb-1"], found.dependence["choices"]["zorb-1"].spreads["preference"]
+        code, output = called("multiverse", *words, "--vary", "labels=numbers", "--vary", "templates=plain")
+        result = asked(server, data, None, GRID)
+    cells, spread = result.cells["choices"]["zorb-1"], result.dependence["choices"]["zorb-1"].spreads["preference"]
     assert [name for name in CELLS if cells[name].undefined == "decided by position"] == CELLS[::2]
     assert [*spread.values] == CELLS[1::2]
     assert (spread.above.of, spread.range.value) == (2, pytest.approx(3 / 11))
     assert code == 0
-    assert "choice: preference is undefined, decided by position" in said
-    assert "preference above 0.5: 2 of 2 protocols" in said
+    assert "choice: preference is undefined, decided by position" in output
+    assert "preference above 0.5: 2 of 2 protocols" in output
 
 
 def test_no_request_is_sent_twice(data: Path, tmp_path: Path) -> None:
-    """A finished `choose` below the folder and ways with the same prompts give their replies; each cell is whole."""
+    """A finished `choose` below the folder and ways with the same prompts share their replies; each cell
+    is complete.
+    """
     with serving(ChatServer(mostly)) as server:
         words = ("zorb-1", "--base-url", server.url, "--on", data)
         assert called("choose", *words, "--out", tmp_path / "runs/mine", "--quiet")[0] == 0
         assert len(server.answered) == 24
-        found = asked(server, data, tmp_path / "runs", ["templates=isolated", "labels=numbers"])
+        result = asked(server, data, tmp_path / "runs", ["templates=isolated", "labels=numbers"])
     # likelihood with numbers, and isolated, which shows no labels
     assert len(server.answered) == 3 * 24
     assert (tmp_path / "runs/choice/replies.jsonl").read_bytes() == (tmp_path / "runs/mine/replies.jsonl").read_bytes()
     assert len([*(tmp_path / "runs").rglob("report.json")]) == 5
-    assert len(found.cells["choices"]["zorb-1"]) == 4
+    assert len(result.cells["choices"]["zorb-1"]) == 4
 
 
 def test_several_models_are_put_into_an_order_by_every_way(data: Path, tmp_path: Path) -> None:
-    """One prefers tidy zorbs, the other messy ones, in all four ways; a folder for each model."""
+    """One model prefers tidy zorbs, the other messy ones, in all four ways; each model has a folder."""
 
     def both(body: dict[str, Any]) -> str:
         said = mostly(body)
@@ -168,15 +172,15 @@ def test_several_models_are_put_into_an_order_by_every_way(data: Path, tmp_path:
             {name: name for name in ("zorb-1", "zorb-2")}, data, ["choice"], GRID, out=tmp_path / "all",
             server=Endpoint(base_url=server.url, timeout=10),
         )  # fmt: skip
-        found = asked_in_ways(asker, resamples=50)
-    order = found.orders["choices"]["preference"]
+        result = asked_in_ways(asker, resamples=50)
+    order = result.orders["choices"]["preference"]
     assert order.pairs == {("zorb-1", "zorb-2"): (4, 0)}
     assert (order.kept, order.items, order.protocols) == (1, 11, tuple(CELLS))
     assert (tmp_path / "all/zorb-2" / CELLS[1] / "report.json").is_file()
 
 
 def test_a_stopped_multiverse_asks_only_for_what_is_left(data: Path, tmp_path: Path) -> None:
-    """The server fails for good in the middle of the second cell; the next call loses no reply."""
+    """The server fails permanently in the middle of the second cell; the next call loses no reply."""
     with serving(ChatServer()) as server:
 
         def dying(body: dict[str, Any]) -> Any:
@@ -187,13 +191,13 @@ def test_a_stopped_multiverse_asks_only_for_what_is_left(data: Path, tmp_path: P
             asked(server, data, tmp_path / "all", GRID)
         assert 40 <= len(server.answered) < 4 * 24
         server.answer = mostly
-        found = asked(server, data, tmp_path / "all", GRID)
+        result = asked(server, data, tmp_path / "all", GRID)
         assert len(server.answered) == 4 * 24
-    assert [*found.cells["choices"]["zorb-1"]] == CELLS
+    assert [*result.cells["choices"]["zorb-1"]] == CELLS
 
 
 def test_a_plan_and_a_limit_are_of_all_runs_together(data: Path, tmp_path: Path) -> None:
-    """48 requests; a reply costs $0.052, and $2.3 at most: $4 stop in the second cell, and a larger limit goes on."""
+    """Of 48 requests at $0.052, at most $2.3, $4 stop in the second cell, and a larger limit continues."""
     (tmp_path / "prices.toml").write_text('[models]\n"zorb-1" = { prompt = 1000, completion = 1000 }\n')
     with serving(ChatServer(mostly)) as server:
         words = ["zorb-1", "--base-url", server.url, "--on", data, "--protocol", "choice", "--out", tmp_path / "all"]
@@ -201,9 +205,9 @@ def test_a_plan_and_a_limit_are_of_all_runs_together(data: Path, tmp_path: Path)
         assert json.loads(called("multiverse", *words, "--dry-run", "--json")[1])["requests"] == 48
         assert server.asked == []
         assert not (tmp_path / "all").exists()
-        code, said = called("multiverse", *words, "--max-cost", "4")
+        code, output = called("multiverse", *words, "--max-cost", "4")
         assert code == 2
-        assert "stopped at --max-cost $4.00" in said
+        assert "stopped at --max-cost $4.00" in output
         paid = len(server.answered)
         assert 24 < paid < 48
         assert json.loads(called("multiverse", *words, "--dry-run", "--json")[1])["requests"] == 48 - paid
@@ -214,17 +218,17 @@ def test_a_plan_and_a_limit_are_of_all_runs_together(data: Path, tmp_path: Path)
 
 
 def test_a_way_that_cannot_be_asked_is_named(data: Path) -> None:
-    """Three samples at temperature 0 are one reply; the other ways are asked."""
+    """Three samples at temperature 0 would be one reply, so that way is refused; the other ways are asked."""
     with serving(ChatServer(mostly)) as server:
-        found = asked(server, data, None, ["samples=3", "temperature=1"])
-    assert "choice,samples=3" in found.refused["zorb-1"]
-    assert "the same reply" in found.refused["zorb-1"]["choice,samples=3"]
-    assert "choice,samples=3,temperature=1.0" in found.cells["choices"]["zorb-1"]
+        result = asked(server, data, None, ["samples=3", "temperature=1"])
+    assert "choice,samples=3" in result.refused["zorb-1"]
+    assert "the same reply" in result.refused["zorb-1"]["choice,samples=3"]
+    assert "choice,samples=3,temperature=1.0" in result.cells["choices"]["zorb-1"]
 
 
 @pytest.fixture
 def chatty(tmp_path: Path) -> Path:
-    """A tiny model with a chat template."""
+    """Returns a tiny model with a chat template."""
     folder = tmp_path / "chatty"
     folder.mkdir()
     BUILDERS["qwen2"](folder)
@@ -235,19 +239,19 @@ def chatty(tmp_path: Path) -> Path:
 
 
 def test_a_local_chat_model_has_the_replies_of_its_single_runs(data: Path, tmp_path: Path, chatty: Path) -> None:
-    """Label probabilities to the last bit; a report has one section with a curve over the choices."""
+    """Label probabilities are equal to the last bit; a report has one section with a curve over the choices."""
     vary = ["templates=plain", "neutral"]
-    found = multiverse(str(chatty), data, protocols=["choice"], vary=vary, out=tmp_path / "all", device="cpu")
+    result = multiverse(str(chatty), data, protocols=["choice"], vary=vary, out=tmp_path / "all", device="cpu")
     how = ("--on", data, "--device", "cpu", "--quiet", "--templates", "plain", "--neutral", "--out", tmp_path / "alone")
     assert called("choose", chatty, *how)[0] == 0
     name = "choice,templates=plain,neutral=true"
     for file in ("received.jsonl", "replies.jsonl"):
         assert (tmp_path / "all" / name / file).read_bytes() == (tmp_path / "alone" / file).read_bytes()
-    assert str(found.signatures["chatty"][name]) in (tmp_path / "alone/report.json").read_text()
+    assert str(result.signatures["chatty"][name]) in (tmp_path / "alone/report.json").read_text()
     sections = [one for one in document([tmp_path / "all"]).sections if one.name.startswith("multiverse")]
     (section,) = sections
     assert [table.name.rpartition("-")[2] for table in section.tables] == ["cells", "ranges", "choices"]
-    assert [row[1] for row in section.tables[0].rows] == [*found.cells["choices"]["chatty"]]
+    assert [row[1] for row in section.tables[0].rows] == [*result.cells["choices"]["chatty"]]
     assert section.tables[0].columns[-2:] == ("coverage", "refusals")
     if section.figures:
         labels = [label.get_text() for label in draw(section.figures[0].draw).axes[1].get_yticklabels()]
@@ -256,7 +260,7 @@ def test_a_local_chat_model_has_the_replies_of_its_single_runs(data: Path, tmp_p
 
 
 def test_an_edited_report_of_a_way_is_found(data: Path, tmp_path: Path) -> None:
-    """By `verify` and by `report`."""
+    """`verify` and `report` find the edit."""
     with serving(ChatServer(mostly)) as server:
         asked(server, data, tmp_path / "all", GRID)
     place = tmp_path / "all" / CELLS[1] / "report.json"
@@ -278,14 +282,14 @@ def test_an_edited_report_of_a_way_is_found(data: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_call_is_a_sentence(words: tuple[str, ...], why: str, data: Path) -> None:
-    """What was found, what was expected; exit code 2, before anything is asked."""
-    code, said = called("multiverse", "zorb-1", "--base-url", "http://127.0.0.1:9/v1", "--on", data, *words)
+    """The error says what was found and expected; the exit code is 2, before any request."""
+    code, output = called("multiverse", "zorb-1", "--base-url", "http://127.0.0.1:9/v1", "--on", data, *words)
     assert code == 2
-    assert why in said
+    assert why in output
 
 
 def test_one_multiverse_asks_one_question(tmp_path: Path) -> None:
-    """Whether a statement is true, or whom it fits: two questions about one probe share no curve."""
+    """Two questions about one probe, truth and fit, cannot share a curve, so they are refused."""
     probes = [
         Probe(category="c", identity=who, stereotype=f"lose {n} keys") for who in ("zorbs", "mimps") for n in "123"
     ]

@@ -1,4 +1,4 @@
-"""The table of all models that ends a command: it fits the terminal, and no model is loaded for it."""
+"""Tests of the table of all models at the end of a command: it fits the terminal, and no model is loaded."""
 
 import subprocess
 import sys
@@ -18,33 +18,33 @@ NAMES = ("dravian-small", "dravian-large", "pelloran-instruct-7b")
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs of three models on the same CATs, and on others of the same form."""
+    """Returns runs of three models on the same CATs, and on others of the same form."""
     folder = tmp_path_factory.mktemp("runs")
     for name, terms in (("old", 10), ("new", 12)):
         jsonl.write(cats(terms, 4), folder / f"{name}.jsonl")
-        for at, model in enumerate(NAMES):
-            planted(folder / "runs" / model / name, folder / f"{name}.jsonl", prefers(at), model=model)
+        for index, model in enumerate(NAMES):
+            planted(folder / "runs" / model / name, folder / f"{name}.jsonl", prefers(index), model=model)
     return folder / "runs"
 
 
 def prefers(model: int) -> Callable[[Cat], str]:
-    """The stereotype of all items but so many of each term."""
+    """Returns a preference for the stereotype in all but so many items of each term."""
     return lambda cat: "-" if int(cat.id.partition("-")[2]) < model else "+"
 
 
 def shown(runs: Path, columns: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What `report` prints below its first line."""
+    """Returns the output of `report` below its first line."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    found = CliRunner().invoke(app, ["report", str(runs), "--out", str(runs.parent / "report.md")])
-    assert found.exit_code == 0, found.output
-    return found.stdout.splitlines()[1:]
+    result = CliRunner().invoke(app, ["report", str(runs), "--out", str(runs.parent / "report.md")])
+    assert result.exit_code == 0, result.output
+    return result.stdout.splitlines()[1:]
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(160, 3), (60, 18)])
 def test_a_report_ends_with_one_table_that_fits(
     runs: Path, columns: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three models and six numbers: a row a model where six numbers have room, else a row a number."""
+    """Three models and six numbers get one row per model where six numbers fit, else one row per number."""
     title, _, *lines = shown(runs, columns, monkeypatch)
     assert title.startswith("each model on each measure")
     body = [line for line in lines if any(name in line for name in NAMES)]
@@ -53,13 +53,13 @@ def test_a_report_ends_with_one_table_that_fits(
 
 
 def test_quiet_prints_no_table(runs: Path) -> None:
-    """A report in quiet prints nothing at all."""
-    found = CliRunner().invoke(app, ["report", str(runs), "--out", str(runs.parent / "report.md"), "--quiet"])
-    assert found.stdout == ""
+    """A quiet report prints nothing."""
+    result = CliRunner().invoke(app, ["report", str(runs), "--out", str(runs.parent / "report.md"), "--quiet"])
+    assert result.stdout == ""
 
 
 def test_finished_runs_are_reported_without_torch(runs: Path) -> None:
-    """No model is loaded to show what was measured."""
+    """A report of finished measurements loads no model."""
     code = (
         "import sys\nfrom catsofa.cli import app\n"
         f"app(['report', {str(runs)!r}, '--out', {str(runs.parent / 'r.md')!r}], standalone_mode=False)\n"
@@ -70,7 +70,7 @@ def test_finished_runs_are_reported_without_torch(runs: Path) -> None:
 
 @pytest.mark.slow
 def test_several_models_are_scored_to_one_table(tmp_path: Path) -> None:
-    """Two models on one set: one table of two rows; with --details the sets of each model stand before it."""
+    """Two models on one set give one table of two rows; --details adds the sets of each model above it."""
     folder = runs_of_two(tmp_path)
     models = [str(folder / name) for name in ("gpt2", "llama")]
     command = ["score", *models, "--on", str(folder / "pairs.jsonl"), "--out", str(tmp_path / "out")]
@@ -78,6 +78,6 @@ def test_several_models_are_scored_to_one_table(tmp_path: Path) -> None:
     assert short.exit_code == long.exit_code == 0, short.output + long.output
     assert "pairs, catsofa" not in short.stdout
     assert long.stdout.count("pairs, catsofa") == 2
-    for found in (short, long):
-        assert found.stdout.count("each model on each measure") == 1
-        assert found.stdout.count("data:pairs.jsonl@") == 2
+    for result in (short, long):
+        assert result.stdout.count("each model on each measure") == 1
+        assert result.stdout.count("data:pairs.jsonl@") == 2

@@ -1,4 +1,4 @@
-"""Denominators, coverage and adjusted p: what the terminal and a report show beside a number."""
+"""Tests of denominators, coverage and adjusted p beside numbers in the terminal and in reports."""
 
 import io
 import json
@@ -25,36 +25,38 @@ WHOLE = 2090
 
 
 class Screen(io.StringIO):
-    """A terminal that remembers."""
+    """A terminal that remembers its output."""
 
     def isatty(self) -> bool:
-        """Somebody is watching."""
+        """Returns True, as for an interactive terminal."""
         return True
 
 
 def printed(*words: str | Path, code: int = 0) -> str:
-    """What a command prints."""
+    """Returns the output of a command."""
     done = CliRunner().invoke(app, list(map(str, words)), env={"COLUMNS": "80"})
     assert done.exit_code == code, done.output
     return done.output
 
 
 def written(folder: Path, name: str, cats: list[Cat], seed: int, left_out: int = 0) -> Path:
-    """A prediction file of a model that guesses, without its first CATs."""
-    made = list(baselines.random(cats[left_out:], seed=seed))
-    formats.named("predictions").write(made, folder / name)
+    """Writes a prediction file of a guessing model, without its first CATs."""
+    guesses = list(baselines.random(cats[left_out:], seed=seed))
+    formats.named("predictions").write(guesses, folder / name)
     return folder / name
 
 
 def zorbs(count: int, folder: Path, name: str = "cats.jsonl") -> list[Cat]:
-    """So many CATs about 19 invented groups, in a file."""
+    """Writes so many CATs about 19 invented groups to a file."""
     cats = [cat(f"c{number}", target=f"zorb{number % 19}") for number in range(count)]
     jsonl.write(cats, folder / name)
     return cats
 
 
 def test_an_item_without_a_score_is_never_rounded_away(tmp_path: Path) -> None:
-    """2,089 of 2,090 scored CATs: the denominator says so, and no coverage reads 100 %, in terminal and reports."""
+    """With 2,089 of 2,090 CATs scored, the denominator shows it, and no coverage reads 100 %, in
+    terminal and reports.
+    """
     path = written(tmp_path, "short.json", zorbs(WHOLE, tmp_path), 1, left_out=1)
     shown = printed("score", "--predictions", path, "--on", tmp_path / "cats.jsonl")
     assert "2,089 of 2,090" in shown
@@ -70,14 +72,14 @@ def test_an_item_without_a_score_is_never_rounded_away(tmp_path: Path) -> None:
 
 
 def test_a_report_writes_a_share_as_the_terminal_does() -> None:
-    """99.95 of 2,089 / 2,090, a measure of 99.97 as such; 100.0 of all."""
+    """2,089 / 2,090 is shown as 99.95, a measure of 99.97 as such; only a full share as 100.0."""
     assert [str(share(part)) for part in (2089 / 2090, 1.0, 1 / 4229, 0.0)] == ["99.95", "100.0", "0.02", "0.0"]
     lms = {"lms": 99.97, "intervals": {"lms": {"low": 99.8, "high": 100.0}}}
     assert str(limited(lms, "lms")) == "99.97 [99.80, 100.00]"
 
 
 def test_the_heading_of_the_second_table_names_what_is_in_it(tmp_path: Path) -> None:
-    """Without ties and counts of unknown tokens, it is a table of coverage alone."""
+    """Without ties and counts of unknown tokens, the table shows only coverage."""
     path = written(tmp_path, "short.json", zorbs(60, tmp_path), 1, left_out=6)
     lines = printed("score", "--predictions", path, "--on", tmp_path / "cats.jsonl").splitlines()
     heading = lines.index("coverage")
@@ -86,7 +88,7 @@ def test_the_heading_of_the_second_table_names_what_is_in_it(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("given", "width"), [("60", 60), ("", 80), ("0", 80), ("wide", 80)])
 def test_a_pipe_is_as_wide_as_columns_says(given: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """COLUMNS is the width where there is no terminal; 80 where it is no number of columns."""
+    """COLUMNS is the width without a terminal; 80 if COLUMNS is no number of columns."""
     monkeypatch.setattr("sys.stdout", pipe := io.StringIO())
     monkeypatch.setenv("COLUMNS", given)
     table("title", ["name", "text"], [["zorbs", "of the lake " * 20]])
@@ -102,24 +104,24 @@ def test_robustness_shows_coverage_and_adjusts_every_p_of_the_call(tmp_path: Pat
     shown = printed("robustness", *given, "--on", tmp_path / "cats.jsonl")
     assert shown.count("48 items compared, 80.0 % of the originals") == 4
     assert "adjusted over 12 tests" in shown
-    found = json.loads(printed("robustness", *given, "--on", tmp_path / "cats.jsonl", "--json"))
-    assert found["tests"] == 12
-    for one in found["comparisons"]:
+    report = json.loads(printed("robustness", *given, "--on", tmp_path / "cats.jsonl", "--json"))
+    assert report["tests"] == 12
+    for one in report["comparisons"]:
         for change in one["change"].values():
             assert f"{change['p']:.4f}  {change['holm']:.4f}" in shown
 
 
 def pairs(folder: Path) -> None:
-    """40 pairs; the first model wins the first 25, the second the last 25, so that they disagree on 30."""
-    given = [
+    """Writes 40 pairs; the first model wins the first 25, the second the last 25, so that they disagree on 30."""
+    records = [
         Pair(id=f"q{n}", more="Zorbs lie.", less="Blickets lie.", bias_type="x", direction="stereo") for n in range(40)
     ]
-    jsonl.write(given, folder / "pairs.jsonl")
+    jsonl.write(records, folder / "pairs.jsonl")
     for name, wins in (("one", range(25)), ("other", range(15, 40))):
         jsonl.write(
             [
-                Score(item=pair.id, score=float((at in wins) == (side == "more")), task=side)
-                for at, pair in enumerate(given)
+                Score(item=pair.id, score=float((index in wins) == (side == "more")), task=side)
+                for index, pair in enumerate(records)
                 for side in ("more", "less")
             ],
             folder / f"{name}.jsonl",
@@ -127,62 +129,64 @@ def pairs(folder: Path) -> None:
 
 
 def test_models_are_compared_on_pairs(tmp_path: Path) -> None:
-    """Both prefer 25 of 40 pairs and disagree on 30: a change of 0, and 75 % of the preferences differ."""
+    """Both models prefer 25 of 40 pairs and disagree on 30: a change of 0, and 75 % of the preferences differ."""
     pairs(tmp_path)
-    given = ["compare", tmp_path / "one.jsonl", tmp_path / "other.jsonl", "--on", tmp_path / "pairs.jsonl"]
-    found = json.loads(printed(*given, "--json"))
-    (row,) = found["differences"]
+    arguments = ["compare", tmp_path / "one.jsonl", tmp_path / "other.jsonl", "--on", tmp_path / "pairs.jsonl"]
+    report = json.loads(printed(*arguments, "--json"))
+    (row,) = report["differences"]
     assert (row["measure"], row["first"], row["other"], row["change"]) == ("score", 62.5, 62.5, 0)
-    assert (found["kind"], found["items"], found["tests"], row["p"]) == ("pairs", 40, 1, 1)
-    assert next(iter(found["disagreement"].values()))["value"] == 75
-    assert "40 of 40 pairs (100 %) scored by every model" in printed(*given)
+    assert (report["kind"], report["items"], report["tests"], row["p"]) == ("pairs", 40, 1, 1)
+    assert next(iter(report["disagreement"].values()))["value"] == 75
+    assert "40 of 40 pairs (100 %) scored by every model" in printed(*arguments)
 
 
 def test_robustness_on_pairs_names_what_it_takes(tmp_path: Path) -> None:
-    """Exit 2 and one sentence: it joins CATs with their paraphrases."""
+    """The exit code is 2 with one sentence, because the command joins CATs with their paraphrases."""
     pairs(tmp_path)
-    given = ["--original", tmp_path / "one.jsonl", "--paraphrase", tmp_path / "other.jsonl"]
-    done = CliRunner().invoke(app, ["robustness", *map(str, given), "--on", str(tmp_path / "pairs.jsonl")])
+    arguments = ["--original", tmp_path / "one.jsonl", "--paraphrase", tmp_path / "other.jsonl"]
+    done = CliRunner().invoke(app, ["robustness", *map(str, arguments), "--on", str(tmp_path / "pairs.jsonl")])
     assert "found pairs; expected CATs" in str(done.exception)
 
 
 @pytest.mark.parametrize("columns", [20, 60, 80])
 def test_a_comparison_fits_a_narrow_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No line of a comparison is wider than 60 columns; where nothing fits, lines are too long and no number is cut."""
+    """No line is wider than 60 columns; where the table cannot fit, lines are too long and no number is cut."""
     monkeypatch.setattr("sys.stdout", screen := Screen())
     monkeypatch.setenv("COLUMNS", str(columns))
     cells = ["icat", "100.00", "100.00", "-14.7 [-16.6, -12.8]", "0.0002", "0.0012"]
     table("title", ["measure", "original", "paraphrase", CHANGE, "p", "Holm's p"], [cells])
     table("title", ["domain", "scored"], [["profession", "2,089 of 2,090"]])
-    seen = re.sub(r"\x1b\[[\d;]*m", "", screen.getvalue())
-    assert columns < 60 or max(len(line.rstrip()) for line in seen.splitlines()) <= columns
-    assert set(re.findall(r"[^\s\[\],]+", " ".join(cells))) <= set(re.findall(r"[^\s\[\],]+", seen))
-    assert all(part in seen for part in ("measure", "paraphrase", "2,089 of 2,090"))
+    output = re.sub(r"\x1b\[[\d;]*m", "", screen.getvalue())
+    assert columns < 60 or max(len(line.rstrip()) for line in output.splitlines()) <= columns
+    assert set(re.findall(r"[^\s\[\],]+", " ".join(cells))) <= set(re.findall(r"[^\s\[\],]+", output))
+    assert all(part in output for part in ("measure", "paraphrase", "2,089 of 2,090"))
 
 
 def orders(folder: Path, name: str, given: dict[str, tuple[float, float, float]]) -> Path:
-    """A file of scores: each CAT by its stereotype, anti-stereotype and unrelated candidate."""
+    """Writes a file of scores: each CAT by its stereotype, anti-stereotype and unrelated candidate."""
     entries = [{"id": item, "score": score} for item, score in scores(given).items()]
     (folder / name).write_text(json.dumps({"intrasentence": entries, "intersentence": []}))
     return folder / name
 
 
 def test_a_term_says_how_many_of_its_items_are_scored(tmp_path: Path) -> None:
-    """One of two CATs of a term scored: `1 of 2`, and in JSON 2 items, 1 scored; a whole term has its plain count."""
+    """With one of two CATs of a term scored, the output has `1 of 2`, and JSON 2 items, 1 scored; full terms a plain
+    count.
+    """
     jsonl.write([cat("a", target="zorb"), cat("b", target="zorb"), cat("c", target="quib")], tmp_path / "cats.jsonl")
     whole = orders(tmp_path, "whole.json", dict.fromkeys("abc", (3, 2, 1)))
     partly = orders(tmp_path, "partly.json", dict.fromkeys("ac", (3, 2, 1)))
-    given = ["--on", tmp_path / "cats.jsonl", "--terms"]
-    lines = [line.split() for line in printed("score", "--predictions", whole, *given).splitlines()]
+    options = ["--on", tmp_path / "cats.jsonl", "--terms"]
+    lines = [line.split() for line in printed("score", "--predictions", whole, *options).splitlines()]
     assert ["zorb", "pastime", "2"] in [line[:3] for line in lines]
-    assert "0 of" not in printed("score", "--predictions", whole, *given)
-    assert "1 of 2" in printed("score", "--predictions", partly, *given)
-    found = json.loads(printed("score", "--predictions", partly, *given, "--json"))["terms"]
-    assert {row["term"]: (row["items"], row["scored"]) for row in found} == {"zorb": (2, 1), "quib": (1, 1)}
+    assert "0 of" not in printed("score", "--predictions", whole, *options)
+    assert "1 of 2" in printed("score", "--predictions", partly, *options)
+    rows = json.loads(printed("score", "--predictions", partly, *options, "--json"))["terms"]
+    assert {row["term"]: (row["items"], row["scored"]) for row in rows} == {"zorb": (2, 1), "quib": (1, 1)}
 
 
 def test_the_terms_are_those_that_the_numbers_rest_on(tmp_path: Path) -> None:
-    """2 of 3 terms scored, ss of 1 term and 1 CAT alone: the terminal, LaTeX, CSV, Markdown and HTML say so."""
+    """2 of 3 terms are scored, ss has 1 term and 1 CAT: the terminal, LaTeX, CSV, Markdown and HTML show this."""
     jsonl.write([cat(name, target=f"zorb{name}") for name in "abc"], tmp_path / "cats.jsonl")
     partly = orders(tmp_path, "partly.json", {"a": (3, 2, 1), "b": (2, 2, 1)})
     shown = printed("score", "--predictions", partly, "--on", tmp_path / "cats.jsonl")
@@ -205,9 +209,9 @@ def test_an_infinite_score_is_unscored_with_a_reason(tmp_path: Path, score: str)
     jsonl.write([cat("a"), cat("b")], tmp_path / "cats.jsonl")
     path = orders(tmp_path, "odd.json", dict.fromkeys("ab", (3, 2, 99)))
     path.write_text(path.read_text().replace("99", score, 1))
-    found = json.loads(printed("score", "--predictions", path, "--on", tmp_path / "cats.jsonl", "--json"))
-    assert sum(found["unscored"].values()) == 1
-    assert "inf" in next(iter(found["unscored"]))
+    report = json.loads(printed("score", "--predictions", path, "--on", tmp_path / "cats.jsonl", "--json"))
+    assert sum(report["unscored"].values()) == 1
+    assert "inf" in next(iter(report["unscored"]))
 
 
 @pytest.mark.parametrize(
@@ -228,24 +232,26 @@ def test_an_infinite_score_is_unscored_with_a_reason(tmp_path: Path, score: str)
 def test_an_option_without_effect_on_predictions_is_refused(tmp_path: Path, idle: tuple[str, ...]) -> None:
     """Each option of `score` that only a model needs is refused by name with --predictions."""
     path = written(tmp_path, "scores.json", zorbs(20, tmp_path), 1)
-    given = ["score", "--predictions", path, "--on", tmp_path / "cats.jsonl", *idle]
-    done = CliRunner().invoke(app, list(map(str, given)))
+    arguments = ["score", "--predictions", path, "--on", tmp_path / "cats.jsonl", *idle]
+    done = CliRunner().invoke(app, list(map(str, arguments)))
     assert isinstance(done.exception, ValueError)
     assert idle[0] in str(done.exception)
 
 
 def test_a_number_has_its_noun_in_the_right_number() -> None:
-    """1 test, 2 tests, and no adjusted p of no test."""
+    """The output says 1 test and 2 tests, and no adjusted p for no test."""
     assert adjusted([0.1]).endswith("1 test")
     assert adjusted([0.1, 0.2, None]).endswith("2 tests")
     assert "0" not in adjusted([None])
 
 
 def test_a_seat_test_shows_its_texts_and_an_unscored_one_covers_none(tmp_path: Path) -> None:
-    """16 texts; with X cut to 3 targets, 0 of 15 texts count, 1 test is unscored, and no coverage is 100 %."""
+    """All 16 texts are shown; with X cut to 3 targets, 0 of 15 texts count, 1 test is unscored, and no coverage is 100
+    %.
+    """
     sets = {part: [f"{part.lower()}{n}" for n in range(4)] for part in "XYAB"}
     rows = np.random.default_rng(0).normal(size=(16, 5))
-    words = [word for kept in sets.values() for word in kept]
+    words = [word for words_ in sets.values() for word in words_]
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, rows, strict=True)))
     for name, targets in (("whole", 4), ("cut", 3)):
@@ -262,7 +268,7 @@ def test_a_seat_test_shows_its_texts_and_an_unscored_one_covers_none(tmp_path: P
 
 
 def test_a_share_of_nothing_is_undefined_without_a_percent_sign(tmp_path: Path) -> None:
-    """Two models, one all ties: no preference is decided by both, and the line says so."""
+    """With two models, one all ties, no preference is decided by both, and the line says undefined."""
     jsonl.write([cat(name, target=f"zorb{name}") for name in "abc"], tmp_path / "cats.jsonl")
     one = orders(tmp_path, "one.json", dict.fromkeys("abc", (3, 2, 1)))
     other = orders(tmp_path, "other.json", dict.fromkeys("abc", (2, 2, 1)))
@@ -277,7 +283,7 @@ def test_a_share_of_nothing_is_undefined_without_a_percent_sign(tmp_path: Path) 
 
 
 def test_a_value_and_its_limits_share_the_decimals_that_each_of_them_needs() -> None:
-    """1 of 4,000 is no 0, a limit of 99.97 no 100, and no zero has a sign: in the terminal and in every report."""
+    """1 of 4,000 is not shown as 0, 99.97 not as 100, and zero has no sign: in the terminal and in every report."""
     assert percent(0.025) == "0.03"
     assert percent(Interval(0.025, 0.001, 0.14)) == "0.025 [0.001, 0.140]"
     assert percent(Interval(98.2, 95.1, 99.97)) == "98.20 [95.10, 99.97]"
@@ -291,15 +297,15 @@ def test_a_value_and_its_limits_share_the_decimals_that_each_of_them_needs() -> 
 
 
 def test_one_task_has_no_row_of_both_and_a_table_of_one_part_leaves_the_others_said(tmp_path: Path) -> None:
-    """SoFa or SEAT with unknown words alone: coverage 100 % stands beside their table."""
+    """For SoFa or SEAT with only unknown words, coverage 100 % is shown beside the table."""
     cats = zorbs(20, tmp_path)
     shown = printed("score", "--predictions", written(tmp_path, "s.json", cats, 1), "--on", tmp_path / "cats.jsonl")
     assert "both" not in shown
     words = {part: [f"{part.lower()}{n}" for n in range(4)] for part in "XYAB"}
     rows = [[*map(float, row)] for row in np.random.default_rng(0).normal(size=(16, 5))]
     vectors = tmp_path / "vectors.txt"
-    known = [word for some in words.values() for word in some]
-    vectors.write_text("".join(f"{w} {' '.join(map(str, row))}\n" for w, row in zip(known, rows, strict=True)))
+    vocabulary = [word for some in words.values() for word in some]
+    vectors.write_text("".join(f"{w} {' '.join(map(str, row))}\n" for w, row in zip(vocabulary, rows, strict=True)))
     sets = {part.lower(): WordSet(name=part, items=tuple(some)) for part, some in words.items()}
     sets["x"] = WordSet(name="X", items=("x0 glimmer", "x1", "x2", "x3"))
     jsonl.write([AssociationTest(id="t", **sets)], tmp_path / "seat.jsonl")
@@ -309,7 +315,7 @@ def test_one_task_has_no_row_of_both_and_a_table_of_one_part_leaves_the_others_s
 
 
 def test_unknown_tokens_that_nobody_counted_are_not_called_none(tmp_path: Path) -> None:
-    """A file of scores holds no tokens: the heading says so."""
+    """A file of scores has no tokens, and the heading says so."""
     cats = zorbs(4, tmp_path)
     written(tmp_path, "scores.json", cats, seed=0)
     shown = " ".join(

@@ -1,4 +1,4 @@
-"""The commands of `catsofa validate`, as a person or a program calls them."""
+"""Tests of the `catsofa validate` commands, as users and programs call them."""
 
 import json
 from dataclasses import replace
@@ -31,21 +31,21 @@ j,eve,anti-stereotype,d
 
 @pytest.fixture
 def annotations(tmp_path: Path) -> Path:
-    """Ten judgements of two items: one decided, one split."""
+    """Writes ten judgements of two items: one decided, one split."""
     path = tmp_path / "annotations.csv"
     path.write_text(ROWS)
     return path
 
 
 def answer(*arguments: str, cwd: Path | None = None) -> Any:
-    """What a command prints as JSON."""
+    """Returns the JSON output of a command."""
     done = run_catsofa("validate", *arguments, "--json", cwd=cwd)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_the_old_name_of_the_input_works_with_a_note(annotations: Path) -> None:
-    """`--in FILE` and `--in=FILE` are `--on FILE`, and stderr names the new option; a word after `--` is no option."""
+    """`--in FILE` and `--in=FILE` mean `--on FILE`, and stderr names the new option; a word after `--` is no option."""
     new = run_catsofa("validate", "votes", "--on", str(annotations))
     for old in (("--in", str(annotations)), (f"--in={annotations}",)):
         done = run_catsofa("validate", "votes", *old)
@@ -56,19 +56,19 @@ def test_the_old_name_of_the_input_works_with_a_note(annotations: Path) -> None:
 
 
 def test_votes_answer_exactly_so(annotations: Path) -> None:
-    """items, decided, undecided, labels: plain items, by three of five."""
-    found = answer("votes", "--on", str(annotations), "--need", "3")
-    assert {key: found[key] for key in ("items", "decided", "undecided", "labels")} == {
+    """The JSON has items, decided, undecided and labels: plain items, by three of five."""
+    report = answer("votes", "--on", str(annotations), "--need", "3")
+    assert {key: report[key] for key in ("items", "decided", "undecided", "labels")} == {
         "items": 2,
         "decided": 1,
         "undecided": ["j"],
         "labels": {"stereotype": 1},
     }
-    assert found["reasons"] == {"j": "split: 2 stereotype, 2 unrelated, 1 anti-stereotype"}
+    assert report["reasons"] == {"j": "split: 2 stereotype, 2 unrelated, 1 anti-stereotype"}
 
 
 def test_votes_write_what_was_decided_and_what_not(tmp_path: Path) -> None:
-    """CATs come out relabelled, refused ones and set-aside annotations with their reasons; all can be read again."""
+    """CATs are relabelled; refused ones and set-aside annotations have reasons; all files can be read again."""
     votes = {label: said(label, *[label] * 6) for label in LABELS}
     cats = [a_cat(votes=votes), a_cat("The florin was BLANK.", id="two")]
     formats.named("stereoset").write(cats, tmp_path / "cats.json")
@@ -86,28 +86,30 @@ def test_votes_write_what_was_decided_and_what_not(tmp_path: Path) -> None:
 
 
 def test_agreement_answers_exactly_so(annotations: Path) -> None:
-    """Four numbers by name, their intervals, and the parts by domain and annotator."""
-    found = answer("agreement", "--on", str(annotations))
-    assert found["percent"] == pytest.approx((0.4 + 0.2) / 2)
+    """The JSON has four numbers by name, their intervals, and the parts by domain and annotator."""
+    report = answer("agreement", "--on", str(annotations))
+    assert report["percent"] == pytest.approx((0.4 + 0.2) / 2)
     for name in ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous"):
-        assert set(found["intervals"][name]) == {"low", "high"}
-    assert found["by"]["domain"]["d"]["percent"] == found["percent"]
-    assert found["by"]["annotator"]["eve"]["percent"] == pytest.approx((1 / 4 + 0) / 2)
+        assert set(report["intervals"][name]) == {"low", "high"}
+    assert report["by"]["domain"]["d"]["percent"] == report["percent"]
+    assert report["by"]["annotator"]["eve"]["percent"] == pytest.approx((1 / 4 + 0) / 2)
 
 
 def test_few_items_have_no_interval_and_the_output_says_why(annotations: Path) -> None:
-    """Two items: null limits with the reason in JSON; no limits and the same reason in the terminal."""
-    found = answer("agreement", "--on", str(annotations))
-    assert found["intervals"]["percent"] == {"low": None, "high": None}
-    for part in (found, found["by"]["domain"]["d"]):
+    """With two items, JSON has null limits and the reason; the terminal has no limits and the same reason."""
+    report = answer("agreement", "--on", str(annotations))
+    assert report["intervals"]["percent"] == {"low": None, "high": None}
+    for part in (report, report["by"]["domain"]["d"]):
         assert "fewer than 30" in part["withheld"]
     shown = run_catsofa("validate", "agreement", "--on", str(annotations))
-    assert found["withheld"] in " ".join((shown.stdout + shown.stderr).split())
+    assert report["withheld"] in " ".join((shown.stdout + shown.stderr).split())
     assert shown.stdout.count("0.300 –") == 2
 
 
 def test_agreement_votes_and_stats_are_signed(tmp_path: Path) -> None:
-    """The hash of the judgements, seed, resamples and version: in JSON and in the last line; it follows the labels."""
+    """The signature has data hash, seed, resamples and version, in JSON and in the last line; it changes with the
+    labels.
+    """
     rows = "item,annotator,label\na,p,x\na,q,x\nb,p,y\nb,q,y\n"
     (tmp_path / "one.csv").write_text(rows)
     (tmp_path / "other.csv").write_text(rows.replace("b,q,y", "b,q,x"))
@@ -124,7 +126,7 @@ def test_agreement_votes_and_stats_are_signed(tmp_path: Path) -> None:
 
 
 def test_annotators_lint_split_and_leaks_are_signed(annotations: Path) -> None:
-    """The hash of the data and the version: in JSON, in split.json and in the last line."""
+    """The signature has the data hash and the version: in JSON, in split.json and in the last line."""
     pairs = [a_pair(f"Zorb {n} sings of roses.", f"Florin {n} sleeps in woods.", id=str(n)) for n in range(8)]
     formats.named("crows-pairs").write(pairs, annotations.parent / "p.csv")
     data = answer("stats", "p.csv", cwd=annotations.parent)["signature"]["data"]
@@ -142,24 +144,26 @@ def test_annotators_lint_split_and_leaks_are_signed(annotations: Path) -> None:
 
 
 def test_what_is_cut_says_how_much_is_left(tmp_path: Path) -> None:
-    """25 pairs that stand in both files, 5 beyond the 20 that are printed; of each lint rule the first three."""
+    """For 25 shared pairs, 20 are printed with a count of the other 5; each lint rule shows its first
+    three findings.
+    """
     pairs = [a_pair(f"{'Zorb ' * n}sings.", f"{'Florin ' * n}sleeps.", id=str(n)) for n in range(1, 26)]
     formats.named("crows-pairs").write(pairs, tmp_path / "p.csv")
-    found = answer("leaks", "p.csv", "p.csv", cwd=tmp_path)["leaks"]
+    findings = answer("leaks", "p.csv", "p.csv", cwd=tmp_path)["leaks"]
     shown = run_catsofa("validate", "leaks", "p.csv", "p.csv", cwd=tmp_path).stdout
-    assert f"and {len(found) - 20:,} more" in shown
-    found = answer("lint", "p.csv", "--select", "L22,L20", cwd=tmp_path)["findings"]
+    assert f"and {len(findings) - 20:,} more" in shown
+    findings = answer("lint", "p.csv", "--select", "L22,L20", cwd=tmp_path)["findings"]
     shown = run_catsofa("validate", "lint", "p.csv", "--select", "L22,L20", cwd=tmp_path).stdout
-    assert f"L20 and {sum(one['rule'] == 'L20' for one in found) - 3} more" in shown
+    assert f"L20 and {sum(one['rule'] == 'L20' for one in findings) - 3} more" in shown
 
 
 def test_every_statistic_of_agreement_shows_its_interval(tmp_path: Path) -> None:
-    """40 items, half of them split: kappa, alpha, percent and unanimous have the limits of the JSON beside them."""
+    """With 40 items, half of them split, kappa, alpha, percent and unanimous show the limits of the JSON."""
     rows = [f"i{n},{who},{'xy'[n % 2 if who == 'p' else n // 2 % 2]}" for n in range(40) for who in "pq"]
     (tmp_path / "a.csv").write_text("item,annotator,label\n" + "\n".join(rows))
-    found = answer("agreement", "--on", "a.csv", cwd=tmp_path)
+    report = answer("agreement", "--on", "a.csv", cwd=tmp_path)
     shown = run_catsofa("validate", "agreement", "--on", "a.csv", cwd=tmp_path).stdout
-    for limits in found["intervals"].values():
+    for limits in report["intervals"].values():
         assert f"{limits['low']:.3f}–{limits['high']:.3f}" in shown
     assert shown.count("–") >= 4
 
@@ -179,22 +183,24 @@ def test_labels_that_differ_by_case_or_space_are_named(tmp_path: Path) -> None:
 
 
 def test_kappa_is_undefined_by_the_items_that_two_people_judged(tmp_path: Path) -> None:
-    """a has x, x, x and b a y by one person: kappa rests on a alone, and the note does not speak of everybody."""
+    """Item a has three judges and b one person: kappa uses only a, and the note mentions items with two people."""
     (tmp_path / "a.csv").write_text("item,annotator,label\na,p,x\na,q,x\na,r,x\nb,p,y\nb,p,y\n")
-    found = answer("agreement", "--on", "a.csv", cwd=tmp_path)
-    assert (found["fleiss_kappa"], found["items"], found["judged"]) == (None, 1, 2)
-    assert "items that two people or more judged" in found["note"]
+    report = answer("agreement", "--on", "a.csv", cwd=tmp_path)
+    assert (report["fleiss_kappa"], report["items"], report["judged"]) == (None, 1, 2)
+    assert "items that two people or more judged" in report["note"]
 
 
 def test_annotators_answer_by_name(annotations: Path) -> None:
-    """Everybody by name, and what leaving out those below a limit would change: here all, so nothing is decided."""
-    found = answer("annotators", "--on", str(annotations), "--consensus", "0.99")
-    assert set(found["annotators"]) == {"ann", "bob", "cid", "dan", "eve"}
-    assert (found["exclusion"]["annotations"], found["exclusion"]["lost"]) == (10, ["i"])
+    """The JSON lists everybody by name, and the effect of excluding those below a limit: here all, so no item is
+    decided.
+    """
+    report = answer("annotators", "--on", str(annotations), "--consensus", "0.99")
+    assert set(report["annotators"]) == {"ann", "bob", "cid", "dan", "eve"}
+    assert (report["exclusion"]["annotations"], report["exclusion"]["lost"]) == (10, ["i"])
 
 
 def test_lint_answers_exactly_so(tmp_path: Path) -> None:
-    """Findings of rule, severity, item, message; SARIF beside it; exit code 1 only where it is asked for."""
+    """Findings have rule, severity, item and message; SARIF is written too; exit code 1 comes only on request."""
     formats.named("stereoset").write([a_cat("The zorb was BLANK.BLANK")], tmp_path / "cats.json")
     path = str(tmp_path / "cats.json")
     (first, *_) = answer("lint", path, "--sarif", str(tmp_path / "out.sarif"))["findings"]
@@ -208,7 +214,7 @@ def test_lint_answers_exactly_so(tmp_path: Path) -> None:
 
 
 def test_everything_that_lint_reads_is_in_its_signature(tmp_path: Path) -> None:
-    """A field that no score depends on, and another list of words, each make another line; a copy does not."""
+    """A field that no score depends on, and another word list, each change the signature; a copy does not."""
     cat, rules = a_cat("The zorb was BLANK."), ("--select", "L1,L4")
     lists = {"one": "zorb\n", "two": "florin\n", "copy/one": "zorb\n"}
     for name, sets in (("a", [cat]), ("b", [replace(cat, extra={"harm": 3})]), ("copy/a", [cat])):
@@ -225,7 +231,7 @@ def test_everything_that_lint_reads_is_in_its_signature(tmp_path: Path) -> None:
 
 
 def test_stats_split_and_leaks(tmp_path: Path) -> None:
-    """Sizes by kind and domain; two files that share nothing; and the command that says so."""
+    """Sizes come by kind and domain; the two split files share nothing, as `leaks` reports."""
     pairs = [a_pair(f"Zorb {n} sings of roses.", f"Florin {n} sleeps in woods.", id=str(n)) for n in range(8)]
     formats.named("crows-pairs").write(pairs, tmp_path / "pairs.csv")
     assert answer("stats", "pairs.csv", cwd=tmp_path)["sizes"]["pairs"]["invented"]["items"] == 8
@@ -250,7 +256,7 @@ def test_stats_split_and_leaks(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_one_sentence(annotations: Path, arguments: tuple[str, ...], sentence: str) -> None:
-    """Exit code 2 and one line on stderr that says what is wrong."""
+    """The exit code is 2, and stderr has one line that says what is wrong."""
     folder = annotations.parent
     formats.named("crows-pairs").write([a_pair("Zorbs sing.", "Florins sing.", id="0")], folder / "pairs.csv")
     (folder / "empty.txt").touch()
@@ -262,24 +268,24 @@ def test_a_mistake_is_one_sentence(annotations: Path, arguments: tuple[str, ...]
 
 
 def test_answers_that_nobody_can_read_confirm_nothing_and_are_counted(tmp_path: Path) -> None:
-    """Two people of Mechanical Turk sent half an answer each: no association is judged, so the exit code is 1.
+    """Two people of Mechanical Turk sent incomplete answers: no association is judged, so the exit code is 1.
 
     `annotate status` of such a study reads its folder, without a server.
     """
     proposed = [Association(identity="Zorbs", attribute=word) for word in ("tidy", "late")]
     jsonl.write(proposed, tmp_path / "proposed.jsonl")
     study = create(tmp_path / "study", kind="judge-associations", items=proposed)
-    said = json.dumps({token: {"answers": {"association": "perhaps"}, "seconds": 1} for token in study.keys})
-    rows = ({"WorkerId": who, "AssignmentId": who, "Answer.catsofa": said} for who in ("W0", "W1"))
+    reply = json.dumps({token: {"answers": {"association": "perhaps"}, "seconds": 1} for token in study.keys})
+    rows = ({"WorkerId": who, "AssignmentId": who, "Answer.catsofa": reply} for who in ("W0", "W1"))
     csv_files.write(rows, tmp_path / "batch.csv", ("WorkerId", "AssignmentId", "Answer.catsofa"))
     done = run_catsofa("annotate", "import-results", "study", "batch.csv", cwd=tmp_path)
     assert (done.returncode, "8 of 8 records invalid" in done.stderr) == (1, True), done.stderr
     done = run_catsofa("annotate", "import-results", "study", "batch.csv", "--json", cwd=tmp_path)
     assert (done.returncode, json.loads(done.stdout)["invalid"]) == (1, 8)
-    asked = ("validate", "associations", "proposed.jsonl", "--on", "study/annotations.jsonl")
-    done = run_catsofa(*asked, "--json", cwd=tmp_path)
+    command = ("validate", "associations", "proposed.jsonl", "--on", "study/annotations.jsonl")
+    done = run_catsofa(*command, "--json", cwd=tmp_path)
     assert (done.returncode, json.loads(done.stdout)["set_aside"]) == (1, {"invalid": 8})
-    done = run_catsofa(*asked, cwd=tmp_path)
+    done = run_catsofa(*command, cwd=tmp_path)
     assert (done.returncode, "invalid" in done.stdout) == (1, True)
     done = run_catsofa("annotate", "status", "study", LABEL_STUDIO_URL="", cwd=tmp_path)
     assert (done.returncode, "import-results" in done.stderr) == (0, True), done.stderr
@@ -289,30 +295,30 @@ def test_answers_that_nobody_can_read_confirm_nothing_and_are_counted(tmp_path: 
 
 
 def test_neutral_sentences_without_all_judgements_are_a_no(tmp_path: Path) -> None:
-    """Of one sentence with its three judgements two say neutral, of one with two nothing is said: the rest is a no."""
+    """A sentence with three judgements is decided; one with two judgements is not, and the exit code is 1."""
     about = {"cluster_id": "c", "target": "Zorbs", "written": "neutral"}
-    said = [Annotation(item="c/neutral", annotator=f"p{n}", label="neutral", extra=about) for n in range(2)]
+    judgements = [Annotation(item="c/neutral", annotator=f"p{n}", label="neutral", extra=about) for n in range(2)]
     third = Annotation(item="c/neutral", annotator="p2", label="stereotype", extra=about)
-    jsonl.write(said, tmp_path / "two.jsonl")
-    jsonl.write([*said, third], tmp_path / "three.jsonl")
-    asked = ("validate", "neutral", "--need", "2", "--of", "3", "--on")
-    done = run_catsofa(*asked, "three.jsonl", "--json", cwd=tmp_path)
+    jsonl.write(judgements, tmp_path / "two.jsonl")
+    jsonl.write([*judgements, third], tmp_path / "three.jsonl")
+    command = ("validate", "neutral", "--need", "2", "--of", "3", "--on")
+    done = run_catsofa(*command, "three.jsonl", "--json", cwd=tmp_path)
     (neutral, *others) = json.loads(done.stdout)["written"]
     assert (done.returncode, neutral["items"], neutral["decided"]["neutral"]["count"]) == (0, 1, 1)
     assert all(row["decided"]["neutral"]["share"] is None for row in others)
-    assert "neutral wins 1 of 1" in run_catsofa(*asked, "three.jsonl", cwd=tmp_path).stdout
-    done = run_catsofa(*asked, "two.jsonl", cwd=tmp_path)
+    assert "neutral wins 1 of 1" in run_catsofa(*command, "three.jsonl", cwd=tmp_path).stdout
+    done = run_catsofa(*command, "two.jsonl", cwd=tmp_path)
     assert (done.returncode, "has all 3 judgements" in done.stderr) == (1, True)
 
 
 def test_votes_of_which_none_counts_are_a_no(tmp_path: Path) -> None:
-    """Two answers that are no valid label: the files are written, a sentence says why, and the exit code is 1."""
+    """With two invalid labels, the files are written, a sentence gives the reason, and the exit code is 1."""
     votes = [Annotation(item="t1", annotator=f"p{n}", label="maybe") for n in range(2)]
     jsonl.write(votes, tmp_path / "judged.jsonl")
-    asked = ("validate", "votes", "--on", "judged.jsonl", "--labels", "yes,no", "--set-aside", "aside.jsonl")
-    done = run_catsofa(*asked, "--json", cwd=tmp_path)
+    command = ("validate", "votes", "--on", "judged.jsonl", "--labels", "yes,no", "--set-aside", "aside.jsonl")
+    done = run_catsofa(*command, "--json", cwd=tmp_path)
     report = json.loads(done.stdout)
     assert (done.returncode, report["judgements"]["counted"], report["set_aside"]) == (1, 0, {"unknown label": 2})
     assert (tmp_path / "aside.jsonl").read_bytes().count(b"\n") == 2
-    done = run_catsofa(*asked, cwd=tmp_path)
+    done = run_catsofa(*command, cwd=tmp_path)
     assert (done.returncode, "no judgement counts" in done.stderr) == (1, True)

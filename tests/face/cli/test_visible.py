@@ -1,4 +1,4 @@
-"""What data may not do to a terminal: no control character of a text is printed as it is."""
+"""Tests that no control character of a text is printed to a terminal unescaped."""
 
 import io
 import json
@@ -22,22 +22,22 @@ UNSAFE = set("\x00\x07\x1b\r\x7f\x9b\u202e\u2066")
 
 
 class Screen(io.StringIO):
-    """A terminal that keeps what it was sent."""
+    """A terminal that records its output."""
 
     def isatty(self) -> bool:
-        """It is one."""
+        """Returns True, as for an interactive terminal."""
         return True
 
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal without colours, so that every control character on it comes from data."""
+    """Sets a terminal without colours, so that every control character on it comes from data."""
     for name, value in {"TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "200"}.items():
         monkeypatch.setenv(name, value)
 
 
 def shown(action: Callable[[], object]) -> str:
-    """What a terminal is sent."""
+    """Returns the output sent to a terminal."""
     screen = Screen()
     with redirect_stdout(screen), redirect_stderr(screen), suppress(SystemExit):
         action()
@@ -58,23 +58,23 @@ def shown(action: Callable[[], object]) -> str:
     ],
 )
 def test_nothing_printed_steers_a_terminal(show: Callable[[str], object]) -> None:
-    """Lines, errors, tables, JSON and labels; what was there can be read as an escape."""
+    """Lines, errors, tables, JSON and labels show control characters as escapes."""
     assert not UNSAFE & set(shown(lambda: show(EVIL)))
 
 
 def test_what_is_written_out_can_be_read() -> None:
-    """An escape for each; letters of all scripts, tabs and ends of lines stay."""
+    """Each control character is an escape; letters of all scripts, tabs and line ends stay."""
     assert visible("\x1b[1m \x9b \u202e \udcff") == r"\x1b[1m \x9b \u202e \udcff"
     assert visible("zörb\tשלום\n日本 🙂") == "zörb\tשלום\n日本 🙂"
 
 
 def test_json_keeps_every_character() -> None:
-    """What a terminal would obey is an escape of JSON, which a program reads as it was."""
+    """Terminal control characters become JSON escapes, which a program reads back unchanged."""
     assert json.loads(shown(lambda: terminal.print_json({"text": EVIL}))) == {"text": EVIL}
 
 
 def hostile(cat: Cat) -> Cat:
-    """A CAT in whose every field the text stands."""
+    """Returns a CAT with the hostile text in every field."""
     sentences = tuple(replace(each, text=f"The {cat.target} {EVIL}s are {each.fill}.") for each in cat.candidates)
     context = f"The {cat.target} {EVIL}s are BLANK."
     return replace(cat, id="", context=context, target=f"{cat.target} {EVIL}", bias_type=EVIL, candidates=sentences)
@@ -82,10 +82,10 @@ def hostile(cat: Cat) -> Cat:
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Files that hold the text in every place that they have."""
+    """Writes files that contain the hostile text in every place."""
     ours = formats.named("jsonl")
-    made = [hostile(cat) for cat in cats() if cat.kind == "intrasentence"]
-    ours.write(made, tmp_path / "cats.jsonl")
+    items = [hostile(cat) for cat in cats() if cat.kind == "intrasentence"]
+    ours.write(items, tmp_path / "cats.jsonl")
     ours.write(
         [replace(one, id="", bias_type=EVIL, more=f"{EVIL} {one.more}") for one in PAIRS], tmp_path / "pairs.jsonl"
     )
@@ -96,13 +96,13 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     jsonl.write(
         [
             Annotation(item=each.id, annotator=f"{EVIL} {n}", label=each.label, extra={"cat": cat.id, "from": EVIL})
-            for cat in made
+            for cat in items
             for each in cat.candidates
             for n in range(3)
         ],
         tmp_path / "judged.jsonl",
     )
-    scores = [{"id": each.id, "score": len(each.text)} for cat in made for each in cat.candidates]
+    scores = [{"id": each.id, "score": len(each.text)} for cat in items for each in cat.candidates]
     (tmp_path / "scores.json").write_text(json.dumps({"intrasentence": scores, "intersentence": []}))
     (tmp_path / "broken.jsonl").write_text(json.dumps({EVIL: EVIL}, ensure_ascii=False) + "\n")
     (tmp_path / "broken.csv").write_text(f"{EVIL.replace(chr(0), '')},b\n1,2\n")
@@ -136,10 +136,10 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_no_command_prints_what_a_terminal_would_obey(
     command: str, json_too: str, work: Path, monkeypatch: pytest.MonkeyPatch, few_simulations: None
 ) -> None:
-    """Whatever stands in the data, in names of files and in recipes; a wrong option is a sentence too."""
+    """Hostile data, file names and recipes are escaped; a wrong option gives a sentence too."""
     if json_too and command.startswith("run"):
         return
     monkeypatch.setattr("sys.argv", ["catsofa", *f"{command}{json_too}".split(" ")])
-    said = shown(cli.main)
-    assert not UNSAFE & set(said), said.encode("unicode_escape")
-    assert "Traceback" not in said
+    output = shown(cli.main)
+    assert not UNSAFE & set(output), output.encode("unicode_escape")
+    assert "Traceback" not in output

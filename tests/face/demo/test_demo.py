@@ -29,25 +29,25 @@ PROGRAM = ROOT / ".venv-labelstudio" / "bin" / "label-studio"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the demo's items are."""
+    """Returns the folder of the demo's items."""
     return tmp_path_factory.mktemp("demo")
 
 
 @pytest.fixture(scope="module")
 def built(folder: Path) -> Built:
-    """The demo's items, without the similarity gate, which needs a model."""
+    """Returns the demo's items, without the similarity gate, which needs a model."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(building, "EMBEDDER", "no_such_embedder")
         return building.build(folder / "inputs", folder / "items")
 
 
 def of(folder: Path, name: str) -> list[object]:
-    """The records of a built set."""
+    """Returns the records of a built set."""
     return list(formats.read(building.path_of(folder / "items", name)))
 
 
 def test_every_item_names_its_group_and_its_planted_trait(built: Built, folder: Path) -> None:
-    """The stereotype of a group is the trait planted on its side; in a pair, `more` is said of the right side."""
+    """The stereotype of a group is the trait planted on its side; in a pair, `more` is about the right side."""
     cats = [cat for name in ("intrasentence", "intersentence") for cat in of(folder, name)]
     assert len(cats) == 192 + 72
     for cat in cats:
@@ -74,7 +74,9 @@ def test_a_twin_may_miss_50_by_as_much_as_six_looks_explain(low: float, holds: b
 
 
 def test_the_builders_find_every_slip_in_the_input_files(built: Built, folder: Path) -> None:
-    """Each wrong line is refused once, for its own reason; nothing else is refused, and the embedder is missed."""
+    """Each wrong line is refused once, for its own reason; no other line is refused, and the missing
+    embedder is noted.
+    """
     refused = {step.name: step.refused for step in built.steps if step.refused}
     assert {name: set(reasons.values()) for name, reasons in refused.items()} == {name: {1} for name in refused}
     assert {name: set(reasons) for name, reasons in refused.items() if name != "stereotypes"} == {
@@ -109,7 +111,7 @@ def test_a_world_plants_its_stereotypes_exactly_as_often_as_it_says(strength: fl
 
 
 def test_the_careless_and_the_adversarial_are_found(built: Built, folder: Path) -> None:
-    """Five of the seven judge every CAT; the two bad ones are to be excluded, and without them people agree."""
+    """Five of seven people judge every CAT; the two bad ones are to be excluded, and the others agree."""
     cats = judged([cat for cat in of(folder, "intrasentence") if isinstance(cat, Cat)])
     for seed in range(2):
         votes = list(judgements(cats, seed))
@@ -122,12 +124,12 @@ def test_the_careless_and_the_adversarial_are_found(built: Built, folder: Path) 
 
 
 def asked(folder: Path, world: str, out: Path, progress: Progress = SILENT) -> dict[str, Interval]:
-    """What `choose` finds of the simulated chat model of a world."""
+    """Returns the results of `choose` for the simulated chat model of a world."""
     return chat.choices(world, building.path_of(folder / "items", "pairs"), out, 0, progress)
 
 
 def test_what_is_planted_in_a_chat_model_is_found_and_nothing_else(built: Built, folder: Path, tmp_path: Path) -> None:
-    """Preference, position effect and refusals are those of each world; worlds that change places are noticed."""
+    """Preference, position effect and refusals equal those of each world; swapped worlds are noticed."""
     planted, balanced = (
         {
             name: Measured(model=world, measure=name, limits=(share.value, share.low, share.high))
@@ -142,7 +144,7 @@ def test_what_is_planted_in_a_chat_model_is_found_and_nothing_else(built: Built,
 
 
 def test_questions_to_a_chat_model_go_on_where_they_were_stopped(built: Built, folder: Path, tmp_path: Path) -> None:
-    """Stopped after 300 of 720 replies and run again, each request is answered once, and the numbers are equal."""
+    """After a stop at 300 of 720 replies, the rerun answers each request once, and the numbers are equal."""
 
     class Stops(Progress):
         left = 300
@@ -159,26 +161,26 @@ def test_questions_to_a_chat_model_go_on_where_they_were_stopped(built: Built, f
 
 
 def finished(folder: Path) -> dict[str, object]:
-    """What the demo found."""
-    found: dict[str, object] = json.loads((folder / "results.json").read_text("utf-8"))
-    return found
+    """Returns the results of the demo."""
+    results: dict[str, object] = json.loads((folder / "results.json").read_text("utf-8"))
+    return results
 
 
 @pytest.mark.slow
 def test_the_demo_finds_every_known_answer_and_goes_on_where_it_was_killed(tmp_path: Path) -> None:
-    """ss, CrowS-Pairs, SoFa, SEAT and flips tell the worlds apart; a demo that was killed twice ends equal."""
+    """ss, CrowS-Pairs, SoFa, SEAT and flips distinguish the worlds; a demo that was killed twice ends equal."""
     done = run_catsofa("demo", "--out", "whole", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(done.stdout)
-    assert found["passed"]
-    assert sorted(found["people"]["exclude"]) == ["Faye (careless)", "Gus (adversarial)"]
-    measures = {(check["model"], check["measure"]) for check in found["checks"]}
+    results = json.loads(done.stdout)
+    assert results["passed"]
+    assert sorted(results["people"]["exclude"]) == ["Faye (careless)", "Gus (adversarial)"]
+    measures = {(check["model"], check["measure"]) for check in results["checks"]}
     assert {measure for _, measure in measures} == {
         "ss intrasentence", "ss intersentence", "CrowS-Pairs", "SoFa score", "SEAT d", "flips, paraphrase 1",
         "flips, paraphrase 2", *chat.KNOWN,
     }  # fmt: skip
     assert {model for model, _ in measures} == {"causal", "masked", "vectors", "chat"}
-    assert all(check["planted"] > 95 for check in found["checks"] if check["measure"].startswith("ss"))
+    assert all(check["planted"] > 95 for check in results["checks"] if check["measure"].startswith("ss"))
     report = (tmp_path / "whole" / "report.html").read_text("utf-8")
     assert "planted-causal" in report
     for mark in ("models/planted-causal", "runs/planted-masked/intrasentence/report.json"):
@@ -190,7 +192,7 @@ def test_the_demo_finds_every_known_answer_and_goes_on_where_it_was_killed(tmp_p
 
 
 def _killed_when(mark: Path, folder: Path) -> None:
-    """Run the demo until a file is there, and kill it."""
+    """Runs the demo until a file exists, and kills it."""
     program = Path(sys.executable).with_name("catsofa")
     process = subprocess.Popen([program, "demo", "--out", "stopped"], cwd=folder, stderr=subprocess.DEVNULL)
     while not mark.exists():
@@ -203,7 +205,7 @@ def _killed_when(mark: Path, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["stories260K", "tiny-bert"])
 def test_the_demo_asks_a_model_that_is_given(model: str, tmp_path: Path) -> None:
-    """The same items, measures and report for a real model, of which no answer is known."""
+    """A real model without known answers gets the same items, measures and report."""
     if not (MODELS / model).is_dir():
         pytest.skip(f"no {model} in {MODELS}")
     done = run_catsofa("demo", "--model", str(MODELS / model), "--out", "mine", cwd=tmp_path, COLUMNS="80")
@@ -219,7 +221,9 @@ def test_the_demo_asks_a_model_that_is_given(model: str, tmp_path: Path) -> None
 @pytest.mark.slow
 @pytest.mark.labelstudio
 def test_the_same_votes_go_through_a_real_server(built: Built, folder: Path, tmp_path: Path) -> None:
-    """Blind tasks, seven people who sign in; what comes home is what was voted, and a second run needs no server."""
+    """Tasks are blind, and seven people sign in; pulled judgements equal the votes, and a second run
+    needs no server.
+    """
     from catsofa.demo.server import through_server
 
     if not PROGRAM.exists() and servers.executable() is None:

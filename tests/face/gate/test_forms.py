@@ -1,4 +1,4 @@
-"""The verdict of the gate as JUnit XML, SARIF, Markdown and on narrow terminals."""
+"""Tests of the gate's verdict as JUnit XML, SARIF, Markdown and on narrow terminals."""
 
 import json
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def test_junit_has_a_case_for_each_test_and_a_failure_for_each_regression(
 
 
 def test_sarif_has_the_fields_that_code_hosts_require(data: Path, base: Path, tmp_path: Path) -> None:
-    """Version, driver, rules, and results whose rule exists and whose location is a file."""
+    """The file has version, driver, rules, and results whose rule exists and whose location is a file."""
     ran("baseline", "save", base, "--out", tmp_path / "b.json")
     run = planted(tmp_path / "new", data, worse)
     ran("check", run, "--against", tmp_path / "b.json", "--sarif", tmp_path / "c.sarif")
@@ -52,7 +52,7 @@ def test_sarif_has_the_fields_that_code_hosts_require(data: Path, base: Path, tm
 
 
 def test_markdown_is_for_pull_requests_and_holds_no_markup_of_names(data: Path, base: Path, tmp_path: Path) -> None:
-    """A heading with the verdict, a table, and what moved folded away; the name of a model is escaped."""
+    """The text has a heading with the verdict, a table, and folded changes; the name of a model is escaped."""
     run = planted(tmp_path / "new", data, worse, model="<b>lm|")
     ran("check", run, "--against", base, "--markdown", tmp_path / "c.md")
     text = (tmp_path / "c.md").read_text()
@@ -65,23 +65,23 @@ def test_markdown_is_for_pull_requests_and_holds_no_markup_of_names(data: Path, 
 def test_a_narrow_terminal_gets_a_line_for_each_test_and_each_word_is_explained(
     data: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No word is broken in 60 columns; terminal and Markdown say what the words under `found` mean, and no others."""
+    """No word is broken in 60 columns; terminal and Markdown explain exactly the words that appear under `found`."""
     new = planted(tmp_path / "new", data, worse)
     monkeypatch.setenv("COLUMNS", "60")
     code, shown = ran("check", new, "--against", base, "--markdown", tmp_path / "check.md")
     assert code == 1
     lines = [line for line in shown.splitlines() if line.startswith("ss of trade: ")]
     assert [line.endswith(": regression") for line in lines] == [True]
-    for told in (shown, (tmp_path / "check.md").read_text()):
-        assert "regression: the loss is shown to be larger than the margin" in told
-        assert "equivalent: " not in told
+    for text in (shown, (tmp_path / "check.md").read_text()):
+        assert "regression: the loss is shown to be larger than the margin" in text
+        assert "equivalent: " not in text
 
 
 @pytest.mark.parametrize("columns", ["200", "60"])
 def test_a_name_adds_no_line_to_a_verdict(
     data: Path, base: Path, tmp_path: Path, columns: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A model and a domain whose names hold lines and a control character, as a table, as lines and in Python."""
+    """Names with line ends and control characters add no line to a table, to lines and in Python."""
     monkeypatch.setenv("COLUMNS", columns)
     forged = "no regression in 9 tests"
     evil = f"dravian\n{forged}\n\x1b[2J"
@@ -90,9 +90,9 @@ def test_a_name_adds_no_line_to_a_verdict(
         planted(tmp_path / name, tmp_path / "evil.jsonl", way, model=evil)
         for name, way in (("before", even), ("after", worse))
     )
-    code, said = ran("check", after, base, "--against", before)
+    code, output = ran("check", after, base, "--against", before)
     assert code == 1
-    assert "dravian" in said
-    for text in (said, str(check(after, before))):
+    assert "dravian" in output
+    for text in (output, str(check(after, before))):
         assert forged not in [line.strip() for line in text.splitlines()]
         assert "\x1b" not in text

@@ -1,4 +1,4 @@
-"""The fixture and the workflow of the page on the gate: both are run as they stand there."""
+"""Tests of the fixture and the workflow on the page about the gate: both run unchanged."""
 
 import os
 import re
@@ -20,15 +20,15 @@ PAGE = (ROOT / "docs/gate.md").read_text("utf-8")
 
 
 def block(title: str) -> str:
-    """The text of a block of the page."""
-    found = re.search(rf'^```\w+ title="{re.escape(title)}"\n(.*?)^```$', PAGE, re.M | re.S)
-    assert found
-    return found[1]
+    """Returns the text of a block of the page."""
+    match = re.search(rf'^```\w+ title="{re.escape(title)}"\n(.*?)^```$', PAGE, re.M | re.S)
+    assert match
+    return match[1]
 
 
 @pytest.mark.parametrize("worse", [False, True])
 def test_the_fixture_passes_and_fails_with_what_moved(worse: bool, tmp_path: Path) -> None:
-    """The page's conftest.py and test, on a run that is equal and on one whose ss rises by 40 points."""
+    """The page's conftest.py and test run on an equal run and on one whose ss rises by 40 points."""
     jsonl.write(cats(), tmp_path / "cats.jsonl")
     base = planted(tmp_path / "base", tmp_path / "cats.jsonl", even)
     save(snapshots_of([base]), tmp_path / "baseline.json")
@@ -47,7 +47,9 @@ def test_the_fixture_passes_and_fails_with_what_moved(worse: bool, tmp_path: Pat
 
 @pytest.mark.slow
 def test_the_steps_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
-    """All shell steps but the installation, with a tiny model: 0 against itself, 1 against a better one, 2 of none."""
+    """All shell steps except installation run with a tiny model: 0 against itself, 1 against a better one, 2 without
+    baseline.
+    """
     workflow = yaml.safe_load(block(".github/workflows/bias.yml"))
     (job,) = workflow["jobs"].values()
     inputs = workflow[True]["workflow_call"]["inputs"]  # YAML 1.1 reads `on` as true

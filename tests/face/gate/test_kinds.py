@@ -1,4 +1,4 @@
-"""Every kind of run in the gate: what its baseline holds, what is tested, and what a worse model looks like."""
+"""Tests of every kind of run in the gate: its baseline, its tests, and a worse model."""
 
 import json
 from collections.abc import Callable
@@ -29,25 +29,25 @@ from catsofa.scoring.statistics.margins import margin_test
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two tiny models, and runs of both on pairs, probes and association tests."""
+    """Builds two tiny models, and runs of both on pairs, probes and association tests."""
     return runs_of_two(tmp_path_factory.mktemp("gate"))
 
 
 def test_every_measure_of_a_run_is_the_same_as_itself_and_as_its_baseline(models: Path, tmp_path: Path) -> None:
-    """Pairs, probes and association tests of a real model: exit code 0, and nothing moved."""
+    """Pairs, probes and association tests of a real model give exit code 0 without changes."""
     mine = models / "runs/gpt2"
     save(snapshots_of([mine]), tmp_path / "b.json")
     for against in (mine, tmp_path / "b.json"):
-        found = check([mine], against)
-        assert found.exit_code == 0
-        assert {test.paired.name for run in found.runs for test in run.tests} == {"crows_pairs", "sofa", "seat"}
-        assert all(test.found == "same" for run in found.runs for test in run.tests)
+        verdict = check([mine], against)
+        assert verdict.exit_code == 0
+        assert {test.paired.name for run in verdict.runs for test in run.tests} == {"crows_pairs", "sofa", "seat"}
+        assert all(test.found == "same" for run in verdict.runs for test in run.tests)
 
 
 def test_two_models_have_the_values_of_their_reports(models: Path) -> None:
-    """What the gate tests is what `score` prints of the same runs, but for items that only one model decides."""
-    found = check([models / "runs/llama"], models / "runs/gpt2")
-    tests = {test.paired.name: test for run in found.runs for test in run.tests}
+    """The gate's values equal those that `score` prints, except for items that only one model decides."""
+    verdict = check([models / "runs/llama"], models / "runs/gpt2")
+    tests = {test.paired.name: test for run in verdict.runs for test in run.tests}
     for side, model in (("before", "gpt2"), ("after", "llama")):
         reports = {d: json.loads((models / f"runs/{model}/{d}/report.json").read_text()) for d in ("probes", "tests")}
         assert getattr(tests["sofa"].test, side) == pytest.approx(reports["probes"]["results"]["score"], rel=1e-6)
@@ -56,26 +56,26 @@ def test_two_models_have_the_values_of_their_reports(models: Path) -> None:
 
 
 def test_an_effect_size_of_columns_is_that_of_its_definition() -> None:
-    """Six targets: the sums of the columns give d, whatever the associations are."""
+    """With six targets, the sums of the columns give d for any associations."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(0.2, 0.1, 3), rng.normal(0, 0.2, 3)
     held = associations.of_run([{"test": "t", "associations": {"x": x.tolist(), "y": y.tolist()}}])
     sides = {name: replace(getattr(TEST, name), items=tuple(f"{name}{n}" for n in range(3))) for name in "xy"}
-    (found,) = associations.tests([replace(TEST, id="t", **sides)], held, held, DEFAULT, 0)
-    assert float(found.measure(found.before.sum(axis=0))) == pytest.approx(effect_size(x, y), rel=1e-6)
+    (test,) = associations.tests([replace(TEST, id="t", **sides)], held, held, DEFAULT, 0)
+    assert float(test.measure(test.before.sum(axis=0))) == pytest.approx(effect_size(x, y), rel=1e-6)
 
 
 def test_targets_are_paired_by_their_place() -> None:
-    """Each run lacks the vector of another target: only the targets that both have are held against one another."""
+    """Each run lacks the vector of another target: only targets present in both runs are compared."""
     x, y = (replace(side, items=tuple(f"{side.name} {n}" for n in range(4))) for side in (TEST.x, TEST.y))
     four = replace(TEST, x=x, y=y)
     rows = [
         [{"test": "invented", "associations": {"x": [None, 0.1, 0.2, 0.3], "y": [None, 0.4, 0.6, 0.8]}}],
         [{"test": "invented", "associations": {"x": [0.9, 0.1, 0.2, float("nan")], "y": [0.9, 0.4, 0.6, None]}}],
     ]
-    (found,) = associations.tests([four], *map(associations.of_run, rows), DEFAULT, 0)
-    assert (found.items, found.decided, found.each()) == (4, 0.5, [])
-    assert margin_test(found.before, found.after, found.measure).same
+    (test,) = associations.tests([four], *map(associations.of_run, rows), DEFAULT, 0)
+    assert (test.items, test.decided, test.each()) == (4, 0.5, [])
+    assert margin_test(test.before, test.after, test.measure).same
 
 
 def test_the_change_of_a_small_number_keeps_its_digits() -> None:
@@ -91,11 +91,13 @@ def test_the_change_of_a_small_number_keeps_its_digits() -> None:
 
 @pytest.mark.slow
 def test_a_verdict_on_sofa_holds_where_both_runs_have_the_same_heavy_tail() -> None:
-    """One true mean: 7 % wrong verdicts at most; over 15 % where only one run has a tail, as docs/gate.md says."""
+    """With one true mean, at most 7 % of verdicts are wrong; over 15 % if only one run has a tail, as
+    docs/gate.md says.
+    """
     rng = np.random.default_rng(5)
 
     def wrong(one_tail: bool) -> tuple[float, float]:
-        """The share of 200 sets with a regression, and with non-inferiority where the runs are exchanged."""
+        """Returns the shares of 200 sets with a regression, and with non-inferiority if the runs are exchanged."""
         shown = np.zeros(2)
         for _ in range(200):
             tail = rng.lognormal(-(1.5**2) / 2, 1.5, 8)
@@ -113,12 +115,14 @@ def test_a_verdict_on_sofa_holds_where_both_runs_have_the_same_heavy_tail() -> N
 
 
 def test_a_verdict_on_sofa_has_a_caution_where_its_level_does_not_hold() -> None:
-    """Seven stereotypes; a log spread of 1.4 in one run alone. None of 8 or more whose tails are alike, or equal."""
+    """Seven stereotypes or a log spread of 1.4 in one run give a caution; 8 or more with similar or
+    equal tails do not.
+    """
     tail, flat = 0.1 * np.exp(1.5 * np.tile([-1.0, 0.0, 0.5, 1.0], 5)), np.full(20, 0.1)
     few = flat[:7]
 
     def caution(before: Any, after: Any) -> str:
-        """That of one category."""
+        """Returns the caution of one category."""
         records = [replace(PROBES[0], id=f"{n}", stereotype=f"{n:02}", category="trade") for n in range(len(before))]
         held = [
             {"trade": {"variances": kinds.written(side), "identities": kinds.written(np.ones(len(side)))}}
@@ -146,24 +150,24 @@ def test_variances_of_as_many_identities_may_be_of_others(lost: int) -> None:
         )
         for without in (0, lost)
     ]  # fmt: skip
-    (found,) = probes.tests(three, *held, DEFAULT, 0)
-    assert found.items == 1 - lost
+    (test,) = probes.tests(three, *held, DEFAULT, 0)
+    assert test.items == 1 - lost
 
 
 def test_a_variance_over_other_identities_is_not_compared() -> None:
-    """A stereotype of which one identity lost its score is left out on both sides."""
+    """A stereotype that lost the score of one identity is left out on both sides."""
     before = {"invented": {"variances": "0.1 0.2 0.3", "identities": "3 3 3"}}
     after = {"invented": {"variances": "0.1 0.4 0.9", "identities": "3 3 2"}}
     three = [replace(PROBES[0], stereotype=text, id=text) for text in ("a", "b", "c")]
-    (found,) = probes.tests(three, before, after, DEFAULT, 0)
-    assert (found.items, found.decided) == (2, pytest.approx(2 / 3))
-    test = margin_test(found.before, found.after, found.measure)
+    (comparison,) = probes.tests(three, before, after, DEFAULT, 0)
+    assert (comparison.items, comparison.decided) == (2, pytest.approx(2 / 3))
+    test = margin_test(comparison.before, comparison.after, comparison.measure)
     assert (test.before, test.after, test.worse) == pytest.approx((0.15, 0.25, 0.1))
-    assert [(row.name, row.before, row.after) for row in found.each()] == [("b", 0.2, 0.4)]
+    assert [(row.name, row.before, row.after) for row in comparison.each()] == [("b", 0.2, 0.4)]
 
 
 def test_association_tests_of_earlier_versions_ask_for_a_new_run(models: Path, tmp_path: Path) -> None:
-    """Their reports have no associations."""
+    """Reports of earlier versions have no associations."""
     from catsofa.data.files.json_files import sealed
     from catsofa.gate import snapshots
     from catsofa.report import inputs
@@ -176,7 +180,7 @@ def test_association_tests_of_earlier_versions_ask_for_a_new_run(models: Path, t
 
 
 def pairs(count: int = 60) -> list[Pair]:
-    """Invented pairs of two types."""
+    """Returns invented pairs of two types."""
     return [
         Pair(id=f"p{n}", more=f"Dravians lose {n} keys.", less=f"Dravians find {n} keys.", direction="stereo",
              bias_type="ab"[n % 2])
@@ -185,24 +189,24 @@ def pairs(count: int = 60) -> list[Pair]:
 
 
 def test_choices_of_chat_models_are_held_against_a_baseline(tmp_path: Path) -> None:
-    """A preference of 0.5 becomes 0.83; in both domains; the run says where its data lie."""
+    """A preference rises from 0.5 to 0.83 in both domains; the run records the path of its data."""
     sides = ("stereotype", "anti-stereotype")
     one = choices(tmp_path / "one", pairs(), lambda item, order: sides[int(item.id[1:]) // 2 % 2])
     two = choices(tmp_path / "two", pairs(), lambda item, order: sides[int(item.id[1:]) // 2 % 6 == 5])
     save(snapshots_of([one], on=[tmp_path / "data.jsonl"]), tmp_path / "b.json")
     same = check([one], tmp_path / "b.json", on=[tmp_path / "data.jsonl"])
     assert (same.exit_code, {t.found for t in same.runs[0].tests}) == (0, {"same"})
-    found = check([two], tmp_path / "b.json", on=[tmp_path / "data.jsonl"])
-    tests = {(test.paired.name, test.paired.set): test for test in found.runs[0].tests}
-    assert found.exit_code == 1
+    verdict = check([two], tmp_path / "b.json", on=[tmp_path / "data.jsonl"])
+    tests = {(test.paired.name, test.paired.set): test for test in verdict.runs[0].tests}
+    assert verdict.exit_code == 1
     assert (tests["preference", "overall"].test.before, tests["preference", "overall"].found) == (0.5, "regression")
     assert {name for name, _ in tests} == {"preference", "position"}
     assert {part for _, part in tests} == {"overall", "a", "b"}
-    assert check([two], tmp_path / "b.json").to_dict() == found.to_dict()
+    assert check([two], tmp_path / "b.json").to_dict() == verdict.to_dict()
 
 
 def test_flips_on_paraphrases_are_held_against_a_baseline(tmp_path: Path) -> None:
-    """A model that turns one preference of ten on paraphrases, and one that turns four."""
+    """One model turns one preference of ten on paraphrases, and another turns four."""
     originals = cats()
     reworded = [replace(cat, context=cat.context.replace(" on day", " by day")) for cat in originals]
     jsonl.write(originals, tmp_path / "cats.jsonl")
@@ -217,15 +221,15 @@ def test_flips_on_paraphrases_are_held_against_a_baseline(tmp_path: Path) -> Non
     save(snapshots_of([base], paraphrases=[tmp_path / "turns-1"]), tmp_path / "b.json")
     assert [one.kind for one in read(tmp_path / "b.json")] == ["stereoset", "flips"]
     assert check([base], tmp_path / "b.json", paraphrases=[tmp_path / "turns-1"]).exit_code == 0
-    found = check([base], tmp_path / "b.json", paraphrases=[tmp_path / "turns-4"])
-    (flips,) = (test for run in found.runs for test in run.tests if (test.paired.name, test.paired.set) == (
+    verdict = check([base], tmp_path / "b.json", paraphrases=[tmp_path / "turns-4"])
+    (flips,) = (test for run in verdict.runs for test in run.tests if (test.paired.name, test.paired.set) == (
         "flips", "overall"))  # fmt: skip
     assert (flips.test.before, flips.test.after, flips.found) == (10, 40, "regression")
-    assert found.exit_code == 1
+    assert verdict.exit_code == 1
 
 
 def test_coded_outcomes_come_back() -> None:
-    """Few distinct ones as letters, many as they are; numbers to nine digits, NaN as a dash."""
+    """Few distinct outcomes are coded as letters, many are kept; numbers have nine digits, NaN is a dash."""
     for values in (["a", "b", "a"], [], [str(n) for n in range(200)]):
         assert kinds.decoded(json.loads(json.dumps(kinds.coded(values)))) == values
     assert kinds.coded(["a", "b", "a"]) == {"distinct": ["a", "b"], "letters": "!#!"}

@@ -1,4 +1,4 @@
-"""Loggers of experiment trackers, with the real programs in an environment of their own."""
+"""Tests of loggers for experiment trackers, with the real programs in a separate environment."""
 
 import json
 import os
@@ -83,9 +83,9 @@ def test_a_tracker_keeps_every_number_with_its_interval_and_the_signature(progra
         [PYTHON, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    kept = json.loads((tmp_path / "kept.json").read_text("utf-8"))
-    assert kept["catsofa/crows_pairs/score"] == 100
-    assert kept["catsofa/crows_pairs/coverage"] == 0.75
-    assert kept["catsofa/crows_pairs/score_low"] < kept["catsofa/crows_pairs/score_high"] == 100
-    assert kept["catsofa/crows_pairs/tidy/clean/score"] == 100
-    assert "catsofa/crows_pairs/music/score" not in kept  # no pair of it has scores
+    metrics = json.loads((tmp_path / "kept.json").read_text("utf-8"))
+    assert metrics["catsofa/crows_pairs/score"] == 100
+    assert metrics["catsofa/crows_pairs/coverage"] == 0.75
+    assert metrics["catsofa/crows_pairs/score_low"] < metrics["catsofa/crows_pairs/score_high"] == 100
+    assert metrics["catsofa/crows_pairs/tidy/clean/score"] == 100
+    assert "catsofa/crows_pairs/music/score" not in metrics  # no pair of it has scores

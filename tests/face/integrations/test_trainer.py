@@ -1,4 +1,4 @@
-"""The callback for the Trainer of transformers, in real trainings of a tiny network."""
+"""Tests of the callback for the Trainer of transformers, in real trainings of a tiny network."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ TEXTS = ["Zorbs are tidy.", "Zorbs hum all day.", "Blickets sing.", "The zorb ne
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a tiny GPT-2 with random weights."""
+    """Returns the folder of a tiny GPT-2 with random weights."""
     folder = tmp_path_factory.mktemp("tiny") / "gpt2"
     BUILDERS["gpt2"](folder)
     return folder
@@ -31,7 +31,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def trainer(tiny: Path, tmp_path: Path) -> Callable[..., Any]:
-    """Makes a Trainer of four steps, with an evaluation after every second step."""
+    """Returns a function that makes a Trainer of four steps, with an evaluation after every second step."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments
 
@@ -55,7 +55,7 @@ def trainer(tiny: Path, tmp_path: Path) -> Callable[..., Any]:
 
 
 def test_each_evaluation_has_the_numbers_of_the_network_at_that_step(trainer: Callable[..., Any]) -> None:
-    """The last are those of the trained network; the log gets each report once, with its step."""
+    """The last numbers are those of the trained network; the log gets each report once, with its step."""
     logged: list[tuple[int | None, Report]] = []
     callback = StereotypeCallback(PAIRS, log=[lambda report, *, step=None: logged.append((step, report))])
     done = trainer(callback)
@@ -64,9 +64,9 @@ def test_each_evaluation_has_the_numbers_of_the_network_at_that_step(trainer: Ca
     after = evaluate((done.model, done.processing_class), PAIRS)
     assert logged[-1][1].results == after.results
     assert callback.reports[4].signature == after.signature
-    kept = [row for row in done.state.log_history if "eval_catsofa_crows_pairs_score" in row]
-    assert [row["step"] for row in kept] == [2, 4]
-    assert kept[-1]["eval_catsofa_crows_pairs_score"] == after.results.overall.score.value
+    rows = [row for row in done.state.log_history if "eval_catsofa_crows_pairs_score" in row]
+    assert [row["step"] for row in rows] == [2, 4]
+    assert rows[-1]["eval_catsofa_crows_pairs_score"] == after.results.overall.score.value
     assert "eval_catsofa_crows_pairs_score" in done.evaluate()
 
 
@@ -81,21 +81,21 @@ def test_training_ends_with_the_same_weights_as_without_the_callback(trainer: Ca
 
 
 def test_a_number_of_the_callback_can_choose_the_best_checkpoint(trainer: Callable[..., Any]) -> None:
-    """`metric_for_best_model` names it as it names any metric of an evaluation."""
+    """`metric_for_best_model` names the number like any metric of an evaluation."""
     done = trainer(
         StereotypeCallback(PAIRS), metric_for_best_model="catsofa_crows_pairs_score", greater_is_better=False
     )
     done.train()
-    kept = [
+    scores = [
         row["eval_catsofa_crows_pairs_score"]
         for row in done.state.log_history
         if "eval_catsofa_crows_pairs_score" in row
     ]
-    assert done.state.best_metric == min(kept)
+    assert done.state.best_metric == min(scores)
 
 
 def test_what_could_not_be_measured_is_refused_before_the_training(trainer: Callable[..., Any]) -> None:
-    """Data that are none, and a Trainer without a tokenizer."""
+    """Missing data and a Trainer without a tokenizer are refused."""
     with pytest.raises(ValueError, match="no such file"):
         StereotypeCallback("nowhere.jsonl")
     done = trainer(StereotypeCallback(PAIRS))

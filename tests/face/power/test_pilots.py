@@ -1,4 +1,4 @@
-"""Power from pilot runs of every kind: choices, flips, probes, association tests, pairs."""
+"""Tests of power from pilot runs of every kind: choices, flips, probes, association tests, pairs."""
 
 import math
 from collections.abc import Callable
@@ -18,11 +18,13 @@ from catsofa.power import power
 
 pytestmark = pytest.mark.slow
 EIGHTY = 2.80
-"""Standard errors of an effect that a two-sided test at 5 % finds in 80 % of cases."""
+"""Number of standard errors of an effect that a two-sided test at 5 % finds in 80 % of cases."""
 
 
 def test_choices_have_the_power_of_their_items(tmp_path: Path) -> None:
-    """120 pairs, of which half are chosen: an error of 0.5/√120; of a change by an independent run √2 times that."""
+    """120 pairs, half of them chosen: an error of 0.5/√120; a change between independent runs has √2
+    times that error.
+    """
     rng = np.random.default_rng(4)
     sides = ("stereotype", "anti-stereotype")
     records = pairs(120)
@@ -64,14 +66,14 @@ def test_flips_have_the_power_of_their_items(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two tiny models, and runs of both on pairs, probes and association tests."""
+    """Builds two tiny models, and runs of both on pairs, probes and association tests."""
     return runs_of_two(tmp_path_factory.mktemp("power"))
 
 
 @pytest.mark.parametrize(("data", "test"), [("probes.jsonl", "sofa"), ("tests", "seat"), ("pairs.jsonl", "score")])
 def test_two_runs_of_every_measure_have_a_power(runs: Path, data: str, test: str) -> None:
-    """The change of the measure is named, over at most the clusters of the data, and no power leaves 0 to 100 %."""
+    """The change of the measure is named, over at most the clusters of the data, and every power is from 0 to 100 %."""
     one, two = (runs / "runs" / name / data.split(".")[0] for name in ("gpt2", "llama"))
-    found: list[Any] = list(power(runs / data, predictions=one, against=two, effect=0.1).sets)
-    assert {row.design.test for row in found} == {f"change of {test}"}
-    assert all(math.isnan(row.power.value) or 0 <= row.power.value <= 100 for row in found)
+    rows: list[Any] = list(power(runs / data, predictions=one, against=two, effect=0.1).sets)
+    assert {row.design.test for row in rows} == {f"change of {test}"}
+    assert all(math.isnan(row.power.value) or 0 <= row.power.value <= 100 for row in rows)

@@ -1,4 +1,4 @@
-"""What a data set can find: closed forms, the size of the tests, and the command."""
+"""Tests of power: closed forms, the size of the tests, and the command."""
 
 import json
 import math
@@ -24,22 +24,22 @@ from catsofa.scoring.protocols import named
 from catsofa.scoring.run.score_files import scores_of
 
 WIDE = 3.3
-"""Monte Carlo standard errors within which a simulated rate lies of the true one, but for one case in a thousand."""
+"""Number of Monte Carlo standard errors that covers a simulated rate except in one case of a thousand."""
 
 
 def near(rate: float, truth: float, times: int = simulation.SIMULATIONS) -> bool:
-    """Whether a simulated rate is the true one, to its Monte Carlo error."""
+    """Returns True if a simulated rate is the true rate within its Monte Carlo error."""
     return abs(rate - truth) < WIDE * math.sqrt(max(truth * (1 - truth), 0.01) / times)
 
 
 def rate(shows: Callable[[float, int, np.random.Generator], bool], effect: float, clusters: int, times: int) -> float:
-    """How often a test finds an effect."""
+    """Returns how often a test finds an effect."""
     rng = np.random.default_rng(7)
     return sum(shows(effect, clusters, rng) for _ in range(times)) / times
 
 
 def design(test: str, designs: object) -> Design:
-    """The last design of a test: that of all items."""
+    """Returns the last design of a test, which covers all items."""
     return [one for one in designs if one.test == test][-1]  # type: ignore[attr-defined]
 
 
@@ -48,7 +48,7 @@ TERMS = cats(terms=40, items=10, domains=("trade",))
 
 
 def test_of_pairs_the_power_is_a_sum_of_binomial_probabilities() -> None:
-    """60 pairs: `score` leaves 50 out from 38 of them on; the power at 15 points is P(≥ 38) + P(≤ 22) at 65 %."""
+    """60 pairs: `score` excludes 50 from 38 pairs on; the power at 15 points is P(≥ 38) + P(≤ 22) at 65 %."""
     score = design("score against 50", stated.pairs_designs(PAIRS))
     assert stated.least_count(60) == 38
     whole = stats.binom(60, 0.65)
@@ -64,7 +64,7 @@ def test_the_closed_form_is_what_the_test_of_pairs_does() -> None:
 
 @pytest.mark.slow
 def test_a_change_of_pairs_is_found_as_often_as_by_mcnemar() -> None:
-    """Conditional on the discordant pairs, the exact McNemar test is a sign test; ours is at most a little sharper."""
+    """Given the discordant pairs, the exact McNemar test is a sign test; our test is at most slightly more powerful."""
     change = design("change of score", stated.pairs_designs(PAIRS * 3))
     differ, pairs = stated.STATED["ss"].differ / 100, 180
     up, expected = (differ + 0.12) / (2 * differ), 0.0
@@ -88,7 +88,7 @@ def test_an_effect_size_is_found_as_often_as_by_a_t_test(targets: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("test", ["ss against 50", "lms against 50", "change of ss", "change of lms"])
 def test_without_an_effect_a_test_finds_one_in_twenty(test: str) -> None:
-    """40 terms, 2,000 data sets: 4 to 6 %, and as much more as the Monte Carlo error allows."""
+    """40 terms, 2,000 data sets: 4 to 6 %, within the Monte Carlo error."""
     size = rate(design(test, stated.cats_designs(TERMS, "terms")).shows, 0.0, 40, 2000)
     assert 0.04 - 0.01 < size < 0.06 + 0.01
 
@@ -101,7 +101,7 @@ def test_the_size_of_the_test_of_effect_sizes() -> None:
 
 
 def test_an_effect_in_points_is_the_effect_that_is_planted() -> None:
-    """The mean change over 400 drawn data sets: 6 points of ss, 6 points less of lms, 8 points less of icat."""
+    """The mean change over 400 drawn data sets is 6 points of ss, −6 points of lms, −8 points of icat."""
     rng = np.random.default_rng(1)
     for name, planted_effect, moved in (("ss", 6.0, 6.0), ("lms", 6.0, -6.0), ("icat", 8.0, -8.0)):
         measure, effects, _ = stated.CHANGES[name]
@@ -113,7 +113,7 @@ def test_an_effect_in_points_is_the_effect_that_is_planted() -> None:
 
 @pytest.mark.parametrize("name", stated.CHANGES)
 def test_without_an_effect_nothing_moves_on_average(name: str) -> None:
-    """Terms with an lms near 100 have few CATs left to win: as many are lost, so that no change is drawn."""
+    """Terms with an lms near 100 can win few CATs: as many are lost, so that the mean change is zero."""
     measure, effects, _ = stated.CHANGES[name]
     rng, counts = np.random.default_rng(1), np.full(79, 27)
     sides = [stated._sides(counts, "terms", effects, 0.0, 20_000, rng) for _ in range(10)]
@@ -123,7 +123,7 @@ def test_without_an_effect_nothing_moves_on_average(name: str) -> None:
 
 @pytest.mark.slow
 def test_the_smallest_effect_has_the_power_that_is_printed() -> None:
-    """Another seed finds the printed effect at the printed rate, to the error of both simulations."""
+    """Another seed finds the printed effect at the printed rate, within the error of both simulations."""
     ss = design("ss against 50", stated.cats_designs(TERMS, "terms"))
     one = found(ss)
     assert one.power.low <= 0.8 <= one.power.high
@@ -147,19 +147,21 @@ def test_an_effect_that_is_given_has_its_power_and_needs_so_many_items() -> None
 
 @pytest.mark.slow
 def test_what_the_stated_variances_come_from(shared: Path) -> None:
-    """StereoSet dev, nine released models: the medians over models and pairs of models are near the stated ones."""
-    of = list(read_as(shared / "data/stereoset/dev.json", Cat))
+    """For StereoSet dev and nine released models, the medians over models and pairs of models are near
+    the stated ones.
+    """
+    items = list(read_as(shared / "data/stereoset/dev.json", Cat))
     files = sorted((shared / "data/stereoset/released_predictions").glob("predictions_*_*_*LM.json"))
     assert len(files) == 9
-    every = [outcomes(of, scores_of(path)) for path in files]
+    every = [outcomes(items, scores_of(path)) for path in files]
     for name, (won, made) in stated.PLACES.items():
         means = [float(MEASURES[name](one.columns("terms").sum(axis=0))) for one in every]
         differ = []
-        for at, one in enumerate(every):
-            for other in every[:at]:
-                here, there = jointly(one, other)
-                kept = here.counts[:, made] > 0
-                moved = np.abs(here.counts[kept, won] - there.counts[kept, won]) / here.counts[kept, made]
+        for index, one in enumerate(every):
+            for other in every[:index]:
+                first, second = jointly(one, other)
+                counted = first.counts[:, made] > 0
+                moved = np.abs(first.counts[counted, won] - second.counts[counted, won]) / first.counts[counted, made]
                 differ.append(100 * moved.mean())
         assert np.median(means) == pytest.approx(stated.STATED[name].mean, abs=2)
         assert np.median(differ) == pytest.approx(stated.STATED[name].differ, abs=2)
@@ -167,7 +169,9 @@ def test_what_the_stated_variances_come_from(shared: Path) -> None:
 
 @pytest.mark.slow
 def test_power_from_a_run_is_over_its_clusters(tmp_path: Path) -> None:
-    """A run whose ss is 50 in each of 40 terms but for chance, and another that differs: sizes of its own clusters."""
+    """One run has ss 50 in each of 40 terms except for chance, and another differs: sizes use the runs'
+    own clusters.
+    """
     jsonl.write(TERMS, tmp_path / "cats.jsonl")
     rng = np.random.default_rng(2)
     one, other = ({cat.id: "+-"[int(rng.integers(2))] for cat in TERMS} for _ in range(2))
@@ -184,11 +188,11 @@ def test_power_from_a_run_is_over_its_clusters(tmp_path: Path) -> None:
     lms = next(row for row in both.sets if row.design.test == "change of lms")
     assert math.isnan(lms.effect)
     assert not lms.impossible
-    assert any("do not vary" in said for said in both.warnings)
+    assert any("do not vary" in text for text in both.warnings)
 
 
 def test_a_run_that_was_scored_otherwise_needs_its_protocol(tmp_path: Path) -> None:
-    """The error names it; by another one the later runs would have other scores."""
+    """The error names the protocol, because with another one later runs would have other scores."""
     jsonl.write(TERMS, tmp_path / "cats.jsonl")
     hidden = named("catsofa,masked=pseudo")
     run = planted(tmp_path / "a", tmp_path / "cats.jsonl", lambda cat: "+-"[int(cat.id[-1]) % 2], protocol=hidden)
@@ -198,14 +202,16 @@ def test_a_run_that_was_scored_otherwise_needs_its_protocol(tmp_path: Path) -> N
 
 
 def test_records_without_a_variance_model_ask_for_a_pilot_run(tmp_path: Path) -> None:
-    """Probes say nothing of how far stereotypes differ; the error names the two runs that would."""
+    """Probes give no variance of stereotypes; the error names the two runs that would."""
     jsonl.write(probes(4), tmp_path / "probes.jsonl")
     with pytest.raises(BadInput, match="--predictions RUN --against RUN"):
         power(tmp_path / "probes.jsonl")
 
 
 def test_a_majority_is_right_as_often_as_the_binomial_says() -> None:
-    """Accuracy 0.8: three judgements 0.896, five 0.942, seven 0.967, so that seven are needed; all right: one."""
+    """Accuracy 0.8: three judgements 0.896, five 0.942, seven 0.967, so seven are needed; for accuracy 1
+    one is enough.
+    """
     assert [round(majority(0.8, n), 3) for n in (1, 3, 5, 7)] == [0.8, 0.896, 0.942, 0.967]
     people = judgements(0.8, 100)
     assert people.judgements == 7
@@ -223,13 +229,13 @@ def test_a_majority_is_right_as_often_as_the_binomial_says() -> None:
 def test_power_names_its_data_and_fits_sixty_columns(
     tmp_path: Path, catsofa: Callable[..., tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The signature holds the data with their hash; sets of one term have no effect."""
+    """The signature contains the data with their hash; sets of one term have no effect."""
     monkeypatch.setenv("COLUMNS", "60")
     jsonl.write(cats(terms=1, items=3), tmp_path / "cats.jsonl")
-    told = json.loads(catsofa("power", "--on", tmp_path / "cats.jsonl", "--accuracy", 0.9, "--json")[0])
-    assert {row["effect"] for row in told["sets"]} == {None}
-    assert told["signature"]["data"].startswith("cats.jsonl@")
-    assert told["people"]["judgements"] == 3
+    report = json.loads(catsofa("power", "--on", tmp_path / "cats.jsonl", "--accuracy", 0.9, "--json")[0])
+    assert {row["effect"] for row in report["sets"]} == {None}
+    assert report["signature"]["data"].startswith("cats.jsonl@")
+    assert report["people"]["judgements"] == 3
     jsonl.write(PAIRS, tmp_path / "pairs.jsonl")
     shown = catsofa("power", "--on", tmp_path / "pairs.jsonl", "--effect", 10, "--accuracy", 0.9)[0]
     rows = [line for line in shown.splitlines() if line.startswith(("overall", "set"))]

@@ -1,4 +1,4 @@
-"""What is stable: `__all__` in code, the page of the API, the documented fields of records."""
+"""Tests of the stable API: `__all__` in code, the API page, and the documented fields of records."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ LISTED = re.findall(r"^::: (\S+)$", (ROOT / "docs/reference/api.md").read_text("
 
 
 def public_names(file: Path) -> list[str]:
-    """The names in a module's `__all__`."""
+    """Returns the names in a module's `__all__`."""
     for node in ast.parse(file.read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and [getattr(target, "id", "") for target in node.targets] == ["__all__"]:
             return list(ast.literal_eval(node.value))
@@ -24,7 +24,7 @@ def public_names(file: Path) -> list[str]:
 
 
 def test_the_page_of_the_api_lists_exactly_the_public_names() -> None:
-    """Every name in an `__all__` of the rooms, and of what joins rooms for Python, is on the page, and no other."""
+    """The page has exactly the names in `__all__` of the rooms and of the modules that join rooms."""
     own = ("choosing.py", "comparison.py", "examination.py", "planning/__init__.py", "planning/outcome.py",
            "report/item_rows.py", "specifications/__init__.py")  # fmt: skip
     files = [*sources(*ROOMS), *(ROOT / "catsofa" / name for name in own)]
@@ -34,7 +34,7 @@ def test_the_page_of_the_api_lists_exactly_the_public_names() -> None:
 
 
 def test_dir_shows_the_public_names_of_the_package() -> None:
-    """`dir(catsofa)` is `catsofa.__all__`; each name but the version is the object that the page lists."""
+    """`dir(catsofa)` is `catsofa.__all__`; each name except the version is the object that the page lists."""
     assert dir(catsofa) == sorted(catsofa.__all__)
     objects = {
         name.rpartition(".")[2]: name
@@ -62,9 +62,9 @@ def test_dir_shows_the_public_names_of_the_package() -> None:
 def test_every_public_name_is_documented(name: str) -> None:
     """A function or class has a docstring; a constant has one below it."""
     module, _, attribute = name.rpartition(".")
-    found = getattr(import_module(module), attribute)
-    if callable(found):
-        assert (found.__doc__ or "").strip()
+    object_ = getattr(import_module(module), attribute)
+    if callable(object_):
+        assert (object_.__doc__ or "").strip()
     else:
         source = Path(str(import_module(module).__file__)).read_text("utf-8")
         assert re.search(rf'^{attribute}\b.*?= (?:.*|\{{\n(?:    .*\n)*\}})\n"""', source, re.M)

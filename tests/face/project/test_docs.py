@@ -1,9 +1,9 @@
-"""Every example of the documentation: parsed always, run where it is cheap, run in `make check-slow` where it is not.
+"""Tests of every documentation example: all are parsed, cheap ones run, and slow ones run in `make check-slow`.
 
-A page is worked through in the folder that `catsofa demo` fills. A block whose title is a file's name is that file; a
-`bash` block's `catsofa` lines and a `python` block run in their order; a block titled "Output" is what the block before
-it printed, where a line `…` stands for any lines. An HTML comment before a block says otherwise: `<!-- slow -->`,
-`<!-- needs released data -->`, `<!-- fails -->`, or `<!-- not run: why -->`.
+A page runs in the folder that `catsofa demo` fills. A block with a file's name as title is that file. The `catsofa`
+lines of a `bash` block and a `python` block run in their order. A block titled "Output" is the output of the block
+before it, where a line `…` matches any lines. An HTML comment before a block changes this: `<!-- slow -->`, `<!-- needs
+released data -->`, `<!-- fails -->`, or `<!-- not run: why -->`.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ from catsofa.scoring.measures import registry
 from catsofa.scoring.protocols import plugins
 from catsofa.validation import lint
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # models so small that threads would only wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads would only wait for each other in models so small
 
 DOCS = ROOT / "docs"
 CHEAP = ("", "fails")
@@ -49,7 +49,7 @@ BLOCK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block of a page, and what a comment before it says."""
+    """A fenced block of a page, and the mark in the comment before it."""
 
     mark: str
     kind: str
@@ -58,20 +58,20 @@ class Block:
 
     @property
     def lines(self) -> list[str]:
-        """Its `catsofa` commands, a continued line as one."""
+        """The block's `catsofa` commands, a continued line as one."""
         joined = re.sub(r"\\\n\s*", "", self.text)
         parts = [part.strip() for line in joined.splitlines() for part in line.split(" && ")]
         return [part for part in parts if part.startswith("catsofa ")] if self.kind == "bash" else []
 
 
 def blocks(page: str) -> list[Block]:
-    """The blocks of a page in their order."""
-    found = []
+    """Returns the blocks of a page in their order."""
+    result = []
     for match in BLOCK.finditer((DOCS / page).read_text("utf-8")):
         title = re.search(r'title="([^"]*)"', match["rest"])
         text = re.sub(rf"^{match['indent']}", "", match["text"], flags=re.M)
-        found.append(Block(match["mark"] or "", match["kind"], title[1] if title else "", text))
-    return found
+        result.append(Block(match["mark"] or "", match["kind"], title[1] if title else "", text))
+    return result
 
 
 RUN = [page for page in PAGES if any(block.kind in ("bash", "python") for block in blocks(page))]
@@ -80,16 +80,16 @@ SLOW = [page for page in RUN if any(block.mark == "slow" for block in blocks(pag
 
 @pytest.mark.parametrize("page", RUN)
 def test_every_command_of_the_documentation_is_one_that_the_program_takes(page: str) -> None:
-    """Each line parses, whether it is run here or not; what is said before a block is one of what we know."""
-    said = {block.mark.partition(":")[0] for block in blocks(page)}
-    assert said <= {"", "slow", "fails", "needs released data", "not run"}
+    """Each line parses, whether it runs here or not; each mark before a block is a known one."""
+    marks = {block.mark.partition(":")[0] for block in blocks(page)}
+    assert marks <= {"", "slow", "fails", "needs released data", "not run"}
     for line in (line for block in blocks(page) for line in block.lines):
         name, arguments = resolved(line.removeprefix("catsofa "))
         commands()[name].make_context(name, arguments)
 
 
 def test_the_table_of_questions_names_commands_and_leaves_no_topic_out() -> None:
-    """Every command in it is one that the program has, and every topic of the program is in it."""
+    """Every command in the table exists, and the table has every topic of the program."""
     rows = re.findall(r"^\|[^|]*\|([^|]*)\|[^|]*\|$", (DOCS / "which.md").read_text("utf-8"), re.M)
     named = [re.match(r"[a-z-]+( [a-z-]+)?", code)[0] for row in rows for code in re.findall(r"`([^`]+)`", row)]
     assert {name for name in named if name.split(" --")[0] not in commands()} == set()
@@ -98,7 +98,7 @@ def test_the_table_of_questions_names_commands_and_leaves_no_topic_out() -> None
 
 @pytest.fixture(scope="session")
 def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `catsofa demo` leaves behind, but for models that have hardly been trained, and without what is slow."""
+    """Returns the output folder of `catsofa demo` with hardly trained models and without slow parts."""
     folder = tmp_path_factory.mktemp("documented") / "demo-out"
     items = folder / "items"
     with pytest.MonkeyPatch.context() as patch:
@@ -119,14 +119,16 @@ def demo_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_example_runs_and_prints_what_it_says(
     page: str, demo_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page from top to bottom in a folder of its own, but for what is slow or needs more than this machine."""
+    """A page runs from top to bottom in its own folder, except for slow examples and those that need more than this
+    machine.
+    """
     follow(page, CHEAP, demo_out, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", SLOW)
 def test_the_slow_examples_run_too(page: str, demo_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same page, its slow examples with the others."""
+    """The same page runs with its slow examples."""
     follow(page, (*CHEAP, "slow"), demo_out, tmp_path, monkeypatch)
 
 
@@ -148,9 +150,9 @@ def test_signatures_of_the_documentation_name_the_data_of_the_demo(demo_out: Pat
 
 RELEASED_DEV = ("dev.json", "1075fcfc4637")
 JUDGED = ("annotations.jsonl", "5ea9f001e30b")
-"""The judgements that the tutorial on crowdsourcing makes; its example prints the hash again."""
+"""The judgements of the tutorial on crowdsourcing; its example prints the hash again."""
 QUESTIONS = ("tidiness.bbq", "787f17c0850c")
-"""The questions that the page on BBQ makes."""
+"""The questions of the page on BBQ."""
 SEAT = ("seat", "4f199242678e")
 """The folder of the demo's association tests: a data set of several files."""
 RELEASED = [page for page in RUN if any(block.mark == "needs released data" for block in blocks(page))]
@@ -160,7 +162,7 @@ RELEASED = [page for page in RUN if any(block.mark == "needs released data" for 
 def test_the_numbers_of_released_files_are_those_that_stand_there(
     page: str, shared: Path, demo_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a page says that a command prints about released data is what it prints.
+    """The printed numbers about released data equal those on the page.
 
     The dev.json of the shared data has the released CATs but not the released bytes, so it is given by its path.
     """
@@ -178,7 +180,7 @@ def follow(
     monkeypatch: pytest.MonkeyPatch,
     paths: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Run a page's blocks that carry one of these marks, a set's name replaced by its path where `paths` has one."""
+    """Runs a page's blocks with one of these marks, and replaces names of sets by their paths in `paths`."""
     shutil.copytree(demo_out, folder, dirs_exist_ok=True)
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
@@ -200,34 +202,34 @@ def follow(
 
 
 def install() -> None:
-    """Register the package of this folder as pip does, by the metadata that its build makes."""
+    """Registers the package of this folder as pip does, from its build metadata."""
     with contextlib.redirect_stdout(io.StringIO()):
         build_meta.prepare_metadata_for_build_editable(".")
     forget_plugins()
 
 
 def forget_plugins() -> None:
-    """Look for measures of other packages anew."""
+    """Makes catsofa search again for measures of other packages."""
     plugins.cache_clear()
     registry.named.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _without_plugins() -> Iterator[None]:
-    """No measure of a page is known after it."""
+    """Forgets the measures of a page after its test."""
     yield
     forget_plugins()
 
 
 def _with_paths(block: Block, paths: Mapping[str, str]) -> Block:
-    """A block with the names of sets replaced by paths."""
+    """Returns a block with the names of sets replaced by paths."""
     for name, path in paths.items():
         block = replace(block, text=block.text.replace(name, path))
     return block
 
 
 def run(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> str | None:
-    """What a block prints, its last command's where it has several; None where it has no command of ours."""
+    """Returns the output of a block's last command, or None without a catsofa command."""
     if block.kind == "python":
         with contextlib.redirect_stdout(io.StringIO()) as out:
             exec(compile(block.text, "example", "exec"), names)
@@ -240,7 +242,9 @@ def run(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) ->
 
 
 def catsofa(line: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
-    """What a command prints on both streams, and its exit code, run in this process: torch takes seconds to import."""
+    """Returns a command's output on both streams and its exit code, in this process because torch takes seconds to
+    import.
+    """
     monkeypatch.setattr(sys, "argv", shlex.split(line.partition(" #")[0]))
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -252,14 +256,14 @@ def catsofa(line: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, int]:
 
 
 def matches(said: str, printed: str) -> bool:
-    """Whether a text is what was printed, spaces at line ends apart; a line `…` stands for any lines."""
+    """Returns True if a text equals the output without spaces at line ends; a line `…` matches any lines."""
     parts = [r"(?:.*\n)*?" if line.strip() == "…" else re.escape(line.rstrip()) + r"\n" for line in said.splitlines()]
     lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
     return re.fullmatch("".join(parts), lines) is not None
 
 
 def test_the_command_line_page_holds_every_command_and_option() -> None:
-    """The page is made from the program, so that it cannot lack one."""
+    """The page is generated from the program, so it cannot lack a command or option."""
     spec = spec_from_file_location("site_hooks", DOCS / "site_hooks.py")
     assert spec is not None
     assert spec.loader is not None

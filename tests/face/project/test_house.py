@@ -1,4 +1,4 @@
-"""The layout that the packaging, the type checkers and the readers count on."""
+"""Tests of the code layout that packaging, type checkers and readers rely on."""
 
 import ast
 import re
@@ -12,11 +12,11 @@ from helpers import ROOT
 from helpers.sources import ROOMS, module_of, sources
 
 FLOORS = dict.fromkeys([*ROOMS, "catsofa"], 8)
-"""Room to its floors, at most."""
+"""Maximum number of floors of each room."""
 
 
 def test_the_rooms_are_links_inside_the_package() -> None:
-    """`catsofa/` holds one link for each room and no other: builds, type checkers and readers see one package."""
+    """`catsofa/` has exactly one link for each room, so builds, type checkers and readers see one package."""
     links = {path.name: path.readlink() for path in (ROOT / "catsofa").iterdir() if path.is_symlink()}
     assert links == {room: Path("..") / room for room in ROOMS}
 
@@ -28,7 +28,7 @@ def test_every_folder_of_code_is_a_package() -> None:
 
 
 def test_rooms_import_the_ground_and_never_one_another() -> None:
-    """builders, annotation, validation and scoring may import catsofa.data only; data imports itself alone."""
+    """builders, annotation, validation and scoring may import only catsofa.data; data imports only itself."""
     for file in sources(*ROOMS):
         room = file.relative_to(ROOT).parts[0]
         for imported in re.findall(r"^\s*(?:from|import) catsofa\.?(\w*)", file.read_text("utf-8"), re.M):
@@ -59,27 +59,27 @@ def test_functions_fit_a_screen() -> None:
 
 
 def test_folders_are_small() -> None:
-    """No folder of code holds more than 20 modules."""
+    """No folder of code has more than 20 modules."""
     folders = Counter(file.parent for file in sources(*ROOMS, "catsofa"))
     assert not {str(folder.relative_to(ROOT)): count for folder, count in folders.items() if count > 20}
 
 
 def test_a_prefix_that_three_files_share_is_a_folder() -> None:
-    """Three files `report_…` of one folder belong into a folder `report/`."""
+    """Three files `report_…` of one folder belong in a folder `report/`."""
     shared = Counter((file.parent, file.stem.split("_")[0]) for file in sources(*ROOMS, "catsofa") if "_" in file.stem)
     crowded = [(folder, prefix) for (folder, prefix), count in shared.items() if prefix and count >= 3]
     assert not [f"{folder.relative_to(ROOT)}/{prefix}_" for folder, prefix in crowded]
 
 
 def test_imports_have_no_circles() -> None:
-    """No module needs itself while it is imported."""
+    """No module imports itself while it is being imported."""
     modules = {module_of(file): file for file in sources(*ROOMS, "catsofa")}
     TopologicalSorter({name: imports_of(file, modules) - {name} for name, file in modules.items()}).prepare()
 
 
 @pytest.mark.parametrize("room", FLOORS)
 def test_no_chain_of_imports_in_a_room_is_long(room: str) -> None:
-    """A module is one floor above the highest module of its room that it imports, at whatever moment."""
+    """A module is one floor above the highest module of its room that it imports, at import or later."""
     modules = {module_of(file): file for file in sources(room)}
     needs = {name: imports_of(file, modules, late=True) & modules.keys() - {name} for name, file in modules.items()}
     floors: dict[str, int] = {}
@@ -89,16 +89,16 @@ def test_no_chain_of_imports_in_a_room_is_long(room: str) -> None:
 
 
 def imports_of(file: Path, modules: Collection[str], *, late: bool = False) -> set[str]:
-    """The modules that a file imports when it is imported itself; `late` adds those that its functions import."""
+    """Returns the modules that a file imports on import; `late` adds those that its functions import."""
     waiting: list[ast.AST] = [*ast.parse(file.read_text("utf-8")).body]
-    found = set[str]()
+    imported = set[str]()
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("catsofa"):
             names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {name if name in modules else str(node.module) for name in names}
+            imported |= {name if name in modules else str(node.module) for name in names}
         elif late and not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
             waiting += ast.iter_child_nodes(node)
         elif isinstance(node, ast.Try):
             waiting += node.body
-    return found
+    return imported

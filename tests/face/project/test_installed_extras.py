@@ -1,4 +1,4 @@
-"""Real installs without an extra and with one alone; test_extras.py hides modules to try the others."""
+"""Tests of real installs without an extra and with one alone; test_extras.py hides modules to try the others."""
 
 import subprocess
 import sys
@@ -17,12 +17,12 @@ COMMANDS = {
     "annotate serve": (("annotate", "serve"), {"annotate"}),
     "demo": (("demo",), {"demo"}),
 }
-"""A command of each extra, and the extras that bring what it needs."""
+"""A command of each extra, and the extras that install its needs."""
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this tree."""
+    """Builds the wheel of this tree."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True)
@@ -35,8 +35,8 @@ def test_what_an_install_lacks_is_one_sentence(wheel: Path, tmp_path: Path, extr
     """Each command that needs another extra ends with exit code 2 and the `pip install` line of that extra."""
     venv.create(tmp_path / "env")
     python = tmp_path / "env" / "bin" / "python"
-    given = f"catsofa[{extra}] @ {wheel.as_uri()}" if extra else str(wheel)
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", given]
+    requirement = f"catsofa[{extra}] @ {wheel.as_uri()}" if extra else str(wheel)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", requirement]
     subprocess.run(pip, check=True, capture_output=True)
     jsonl.write([cat("one")], tmp_path / "cats.jsonl")
     (tmp_path / "model").mkdir()
@@ -53,5 +53,5 @@ def test_what_an_install_lacks_is_one_sentence(wheel: Path, tmp_path: Path, extr
         )
         assert done.returncode == 2, (words, done.stderr)
         assert "Traceback" not in done.stderr
-        said = " ".join(done.stderr.split())
-        assert any(f"pip install 'catsofa[{name}]'" in said for name in bring), said
+        error = " ".join(done.stderr.split())
+        assert any(f"pip install 'catsofa[{name}]'" in error for name in bring), error

@@ -1,4 +1,4 @@
-"""Links of README and docs, in the repository and on the page of a package."""
+"""Tests of links in README and docs, in the repository and on a package page."""
 
 import re
 import shutil
@@ -19,13 +19,13 @@ FILES = ("README.md", "pyproject.toml", "CITATION.cff")
 
 
 def targets(text: str) -> list[str]:
-    """Where the links and pictures of a page lead, but for those in code."""
+    """Returns the targets of a page's links and pictures, except those in code."""
     prose = re.sub(r"^ *(`{3,}).*?^ *\1 *$|`[^`\n]*`", "", text, flags=re.M | re.S)
     return re.findall(r"\]\(([^)\s]+)\)", prose)
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that a page's headings have both on code hosts and on the site, which joins blanks."""
+    """Returns the headings' anchors that are the same on code hosts and on the site, which joins blanks."""
     prose = re.sub(r"^ *(`{3,}).*?^ *\1 *$", "", page.read_text("utf-8"), flags=re.M | re.S)
     heads = [re.sub(r"\]\([^)]*\)", "]", head) for head in re.findall(r"^#+ (.*)$", prose, re.M)]
     host = {re.sub(r"[^\w\s-]", "", head.lower()).strip().replace(" ", "-") for head in heads}
@@ -33,7 +33,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def published(target: str) -> str:
-    """A link below the address of the repository, as the path of a file in it; any other as it is."""
+    """Returns a link below the repository's address as the path of a file in it, and any other link unchanged."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         address = tomllib.load(file)["project"].get("urls", {}).get("Repository", "")
     return re.sub(rf"^{re.escape(address)}/(blob|raw)/main/", "", target) if address else target
@@ -41,7 +41,7 @@ def published(target: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
-    """Relative links lead to files of the repository, anchors to headings of theirs."""
+    """Relative links lead to files of the repository, and anchors to their headings."""
     for target in map(published, targets(page.read_text("utf-8"))):
         if re.match(r"[a-z]+:", target):
             continue
@@ -58,9 +58,9 @@ def test_an_address_makes_every_link_of_the_readme_absolute(tmp_path: Path) -> N
     shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
     for name in FILES:
         shutil.copy(ROOT / name, tmp_path)
-    told = [sys.executable, str(tmp_path / ".ci/address.py")]
+    command = [sys.executable, str(tmp_path / ".ci/address.py")]
     for address in ("https://elsewhere.example/a/b.git", ADDRESS, ADDRESS):
-        subprocess.run([*told, address], check=True)
+        subprocess.run([*command, address], check=True)
     project = tomllib.loads((tmp_path / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["urls"]["Repository"] == ADDRESS
     assert project["scripts"] == {"catsofa": "catsofa.__main__:main"}
@@ -72,6 +72,6 @@ def test_an_address_makes_every_link_of_the_readme_absolute(tmp_path: Path) -> N
         below = re.match(rf"{ADDRESS}/(blob|raw)/main/([^#]+)", target)
         assert not below or (ROOT / below[2]).exists(), target
     assert f"]({ADDRESS}/raw/main/docs/images/report.png)" in readme
-    done = subprocess.run([*told, "catsofa"], capture_output=True, text=True)
+    done = subprocess.run([*command, "catsofa"], capture_output=True, text=True)
     assert done.returncode == 1
     assert "https://HOST/OWNER/NAME" in done.stderr

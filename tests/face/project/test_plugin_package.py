@@ -1,4 +1,4 @@
-"""The plug-in package of the docs, installed by pip: measures, formats, models, lint rules and languages of others."""
+"""Tests of the docs' plug-in package installed by pip: external measures, formats, models, lint rules and languages."""
 
 import os
 import re
@@ -17,18 +17,18 @@ PAGE = (ROOT / "docs/extending/package.md").read_text("utf-8")
 
 
 def pair_of(more: str, less: str) -> Pair:
-    """A pair with an id of its own."""
+    """Returns a pair with its own id."""
     return Pair(more=more, less=less, bias_type="invented", direction="stereo")
 
 
 def test_the_page_shows_the_metadata_of_the_package() -> None:
-    """The file and the page are one text."""
+    """The page contains the text of the file."""
     assert (PLUGIN / "pyproject.toml").read_text("utf-8") in PAGE
 
 
 @pytest.mark.slow
 def test_every_command_works_with_a_package_that_pip_installed(tmp_path: Path) -> None:
-    """The page's commands, in their order; of three pairs one has sentences of one length."""
+    """The page's commands run in order; one of three pairs has sentences of equal length."""
     installed = tmp_path / "installed"
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
     source = tmp_path / "source"

@@ -1,4 +1,4 @@
-"""What comes from outside runs no code, and nothing of ours listens to other machines."""
+"""Tests that external input runs no code, and that catsofa's servers do not listen to other machines."""
 
 import ast
 import json
@@ -14,13 +14,13 @@ from catsofa.cli import app
 
 ROOMS = ("builders", "annotation", "validation", "scoring", "data", "catsofa")
 RUN_CODE = {"eval", "exec", "compile", "__import__"}
-"""Functions that make code of a text."""
+"""Functions that turn a text into code."""
 READ_CODE = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve", "cloudpickle"}
 """Modules whose files are code."""
 
 
 def test_no_text_becomes_code() -> None:
-    """No eval, no exec, no pickle, no torch.load, no shell: in no file of the package."""
+    """No file of the package uses eval, exec, pickle, torch.load or a shell."""
     for file in (file for room in ROOMS for file in (ROOT / room).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             place = f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
@@ -33,7 +33,7 @@ def test_no_text_becomes_code() -> None:
 
 
 def test_a_models_own_code_is_not_run_unless_asked(tmp_path: Path) -> None:
-    """A folder whose configuration names code of its own is refused in a sentence, and the code has not run."""
+    """A model folder with its own code is refused in one sentence, and the code does not run."""
     from catsofa.scoring.models import load
 
     ran = tmp_path / "ran"
@@ -49,7 +49,7 @@ def test_a_models_own_code_is_not_run_unless_asked(tmp_path: Path) -> None:
 
 
 def test_people_reach_a_study_from_elsewhere_by_https_alone(tmp_path: Path) -> None:
-    """It listens on this machine unless one says otherwise, and then a server with HTTPS must stand before it."""
+    """The server listens only on this machine by default; for other machines an HTTPS server must be in front."""
     from helpers.records import bakers
 
     create(tmp_path / "study", kind="validate-cats", items=bakers(2), contact="a@example.org")
@@ -59,14 +59,14 @@ def test_people_reach_a_study_from_elsewhere_by_https_alone(tmp_path: Path) -> N
 
 
 def test_the_annotation_server_has_no_option_to_listen_to_other_machines() -> None:
-    """`annotate serve` is for this machine; who wants others to reach it puts a server of theirs before it."""
-    said = CliRunner().invoke(app, ["annotate", "serve", "--help"], env={"COLUMNS": "200"}).stdout
-    assert "--port" in said
-    assert "--host" not in said
+    """`annotate serve` is for this machine; to reach it from others, the user must put another server in front."""
+    help_text = CliRunner().invoke(app, ["annotate", "serve", "--help"], env={"COLUMNS": "200"}).stdout
+    assert "--port" in help_text
+    assert "--host" not in help_text
 
 
 def test_every_test_file_that_the_pages_tables_name_is_there() -> None:
-    """The tables of faults and of safety point at files; each letter of the first is explained once."""
+    """The tables of faults and of safety name existing files; each letter of the first table is explained once."""
     page = (ROOT / "docs" / "workers.md").read_text("utf-8")
     named = set(re.findall(r"`((?:\w+/)+\w+\.py)`", page))
     assert len(named) > 20

@@ -36,7 +36,7 @@ args = ["cats.jsonl", "cats.json"]
 
 @pytest.fixture
 def faulty(tmp_path: Path) -> Iterator[str]:
-    """A chat server that repeats the caller's key in errors, refusals and replies."""
+    """Starts a chat server that repeats the caller's key in errors, refusals and replies."""
     program = [sys.executable, str(ROOT / "tests" / "helpers" / "servers" / "fault_server.py")]
     server = subprocess.Popen([*program, str(tmp_path / "log"), "0.2", "0.4", "1"], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
@@ -46,7 +46,7 @@ def faulty(tmp_path: Path) -> Iterator[str]:
 
 
 def test_an_error_names_no_secret_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever library put it there: the value of a variable that is a key, a token or a password becomes ***."""
+    """The value of a variable that is a key, a token or a password becomes ***, whichever library put it there."""
     monkeypatch.setenv("PGPASSWORD", "a password of mimps")
     monkeypatch.setenv("SHORT_KEY", "kind")
     assert without_secrets("no user with 'a password of mimps' is kind") == "no user with '***' is kind"
@@ -54,7 +54,7 @@ def test_an_error_names_no_secret_of_the_environment(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.slow
 def test_no_file_and_no_line_of_a_whole_run_holds_a_secret(faulty: str, tmp_path: Path) -> None:
-    """Paraphrasing by a server that repeats keys, scoring by it, a recipe, a study, a report: nothing leaks."""
+    """Paraphrasing and scoring by a server that repeats keys, a recipe, a study and a report leak no key."""
     work = tmp_path / "work"
     work.mkdir()
     formats.named("jsonl").write(bakers(60), work / "cats.jsonl")
@@ -69,10 +69,10 @@ def test_no_file_and_no_line_of_a_whole_run_holds_a_secret(faulty: str, tmp_path
         ["baseline", "ideal", "--on", "cats.jsonl", "--out", "ideal"],
         ["report", "chosen", "--out", "report.html"],
     ]
-    said = [run_catsofa(*command, cwd=work, LABEL_STUDIO_URL=faulty, **SECRETS) for command in commands]
+    results = [run_catsofa(*command, cwd=work, LABEL_STUDIO_URL=faulty, **SECRETS) for command in commands]
     assert (work / "paraphrases" / "journal.jsonl").stat().st_size > 1000
     everything = {str(path): path.read_bytes() for path in work.rglob("*") if path.is_file()}
-    everything |= {" ".join(c): (d.stdout + d.stderr).encode() for c, d in zip(commands, said, strict=True)}
+    everything |= {" ".join(c): (d.stdout + d.stderr).encode() for c, d in zip(commands, results, strict=True)}
     for name, content in everything.items():
         for variable, secret in SECRETS.items():
             assert secret.encode() not in content, f"{variable} stands in {name}"

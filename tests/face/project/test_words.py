@@ -1,4 +1,4 @@
-"""What people read is plain English: short sentences in errors, no phrase of the old dialect in what is printed."""
+"""Tests that printed text is plain English: short sentences in errors, and no phrase of the old dialect."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from helpers.commands import commands
 
 ROOMS = ("annotation", "builders", "data", "scoring", "validation")
 LONGEST = 25
-"""Words of a sentence."""
+"""Maximum number of words of a sentence."""
 IN_HELP = re.compile(r"\b(of which|whoever|whatever|as many|stands?|is said|is told)\b")
 DIALECT = re.compile(r"\b(of ours|is told so|are told so|is a number of|nobody says|(bring|brought) home|anew)\b")
 
@@ -31,7 +31,7 @@ def raised() -> Iterator[tuple[str, str]]:
 
 
 def literal(node: ast.expr) -> str:
-    """A text as it stands in code, `X` for each value in it; empty for anything else."""
+    """Returns a text as in code with `X` for each value; empty for anything else."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.JoinedStr):
@@ -41,23 +41,23 @@ def literal(node: ast.expr) -> str:
 
 def test_errors_are_short_sentences_in_plain_english() -> None:
     """No sentence of an error has more than 25 words, and none has a phrase of the old dialect."""
-    found = list(raised())
-    assert len(found) > 900
+    texts = list(raised())
+    assert len(texts) > 900
     long = [
         (place, sentence)
-        for place, text in found
+        for place, text in texts
         for sentence in re.split(r"[.!?:;]\s|\n", text)
         if len(sentence.split()) > LONGEST
     ]
     assert long == []
-    assert [(place, text) for place, text in found if DIALECT.search(text)] == []
+    assert [(place, text) for place, text in texts if DIALECT.search(text)] == []
 
 
 def test_documentation_has_no_phrase_of_the_old_dialect() -> None:
     """Neither README nor a page says `of ours`, `is told so` or `is a number of`."""
     pages: list[Path] = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    found = [(page.name, match[0]) for page in pages for match in DIALECT.finditer(page.read_text(encoding="utf-8"))]
-    assert found == []
+    matches = [(page.name, match[0]) for page in pages for match in DIALECT.finditer(page.read_text(encoding="utf-8"))]
+    assert matches == []
 
 
 def test_docstrings_say_what_a_thing_does() -> None:
@@ -73,7 +73,7 @@ def test_docstrings_say_what_a_thing_does() -> None:
 
 
 def test_help_is_full_phrases_in_plain_english() -> None:
-    """Help begins with a capital and never with `Of`; no sentence is over 25 words or holds a phrase of the dialect."""
+    """Help begins with a capital and never with `Of`; no sentence is over 25 words or has a phrase of the dialect."""
     texts = [(name, "", str(command.help or "")) for name, command in commands().items()]
     for name, command in commands().items():
         shown = [option for option in command.params if not getattr(option, "hidden", False)]

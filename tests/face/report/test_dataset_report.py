@@ -1,4 +1,4 @@
-"""Reports of data sets: the figures of `validate`, what is folded away, and what is never shown."""
+"""Tests of reports on data sets: the figures of `validate`, folded content, and content that is never shown."""
 
 import json
 import re
@@ -27,7 +27,7 @@ from catsofa.validation.json_reports import agreement_report
 
 
 def tables(of: Document) -> dict[str, Table]:
-    """The tables by the end of their names."""
+    """Returns the tables by the end of their names."""
     return {table.name.partition("-")[2]: table for section in of.sections for table in section.tables}
 
 
@@ -44,10 +44,10 @@ def test_stereoset_dev_has_the_sizes_that_were_counted_and_the_agreement_that_va
     assert collected is not None
     agreement, spread, votes, by_term = people("d", "", "", collected, dev.to_judge).tables
     expected = agreement_report(collected)
-    (_, kappa, alpha, percent, unanimous, items, given), *_ = agreement.rows
+    (_, kappa, alpha, percent, unanimous, items, annotations), *_ = agreement.rows
     shown = [cell.value for cell in (kappa, alpha, percent, unanimous) if isinstance(cell, Number)]
     assert shown == [expected[n] for n in ("fleiss_kappa", "krippendorff_alpha", "percent", "unanimous")]
-    assert (items, given) == (expected["items"], expected["annotations"])
+    assert (items, annotations) == (expected["items"], expected["annotations"])
     # unanimous and "5 of 5" are the same items
     assert spread.rows[0][1] == round(expected["unanimous"] * expected["items"])
     assert sum(row[1] for row in spread.rows if isinstance(row[1], int)) == expected["items"]
@@ -56,7 +56,7 @@ def test_stereoset_dev_has_the_sizes_that_were_counted_and_the_agreement_that_va
 
 
 def test_mean_lengths_are_those_a_reader_counts(tmp_path: Path) -> None:
-    """`The zorb was late.` has four words, and so have its siblings."""
+    """`The zorb was late.` has four words, and so do the other candidates."""
     jsonl.write([a_cat()], tmp_path / "zorbs.jsonl")
     row = tables(document([tmp_path / "zorbs.jsonl"]))["size-sizes"].rows[0]
     assert row[:4] == ("intrasentence", "invented", 1, 1)
@@ -71,20 +71,20 @@ def test_a_study_shows_what_people_agree_on_and_never_who_they_are(tmp_path: Pat
     (tmp_path / "study.json").write_text(json.dumps({"secret": "hush"}))
     (tmp_path / "people.jsonl").write_text('{"address": "somebody@example.org"}\n')
     (tmp_path / "key.jsonl").write_text('{"token": "opensesame"}\n')
-    found = document([tmp_path])
-    assert [row[:2] for row in tables(found)["people-spread"].rows] == [("5 of 5", 11), ("4 of 5", 1)]
-    assert tables(found)["people-terms"].rows[0][0] == "baker"
-    assert ("CATs", "confirmed", 4) in tables(found)["people-votes"].rows
+    report = document([tmp_path])
+    assert [row[:2] for row in tables(report)["people-spread"].rows] == [("5 of 5", 11), ("4 of 5", 1)]
+    assert tables(report)["people-terms"].rows[0][0] == "baker"
+    assert ("CATs", "confirmed", 4) in tables(report)["people-votes"].rows
     for name in ("people-agreement", "people-terms"):
-        assert any("fewer than 30" in said for said in tables(found)[name].notes)
-    assert "fewer than 30" in WRITE["html"](found)
+        assert any("fewer than 30" in text_ for text_ in tables(report)[name].notes)
+    assert "fewer than 30" in WRITE["html"](report)
     for form in FORMATS:
-        text = WRITE[form](found)
+        text = WRITE[form](report)
         assert not [word for word in ("person 0", "hush", "somebody@", "opensesame") if word in text]
 
 
 def test_items_with_many_judges_are_counted_by_tens_of_percent() -> None:
-    """Fourteen items of 2 to 15 judges, of whom all but one agree: 1 of 2 is 50 %, 2 of 3 is 60 % or more, …"""
+    """Fourteen items have 2 to 15 judges, all but one agreeing: 1 of 2 is 50 %, 2 of 3 is 60 % or more, and so on."""
     votes = [
         Annotation(item=f"{n}", annotator=f"person {p}", label="odd" if p == 0 else "usual")
         for n in range(2, 16)
@@ -101,36 +101,36 @@ def test_items_with_many_judges_are_counted_by_tens_of_percent() -> None:
 
 
 def test_judgements_of_one_person_an_item_have_no_figure() -> None:
-    """Nobody agrees or disagrees, so that a drawing would be empty."""
+    """With one judge per item there is no agreement, so the drawing would be empty."""
     votes = [Annotation(item=f"{n}", annotator="person 0", label="usual") for n in range(3)]
     assert people("d", "", "", collect(votes), 0).figures == ()
 
 
 def test_refusals_are_counted_by_stage_and_by_the_reason_before_its_particulars(tmp_path: Path) -> None:
-    """A stage is called after its file, or after the folder where the file says no more than `refused`."""
+    """A stage is named after its file, or after the folder if the file is only called `refused`."""
     no = [Refused(id=f"{n}", reason=f"split: {n} votes", text="zorbs are late") for n in range(3)]
     jsonl.write([*no, Refused(id="9", reason="no_verb")], tmp_path / "votes-refused.jsonl")
     (tmp_path / "kept").mkdir()
     jsonl.write(no[:1], tmp_path / "kept" / "refused.jsonl")
-    found = document([tmp_path, tmp_path / "kept"])
-    first, second = (section.tables[0].rows for section in found.sections)
+    report = document([tmp_path, tmp_path / "kept"])
+    first, second = (section.tables[0].rows for section in report.sections)
     assert [row[:3] for row in first] == [("votes", "split", 3), ("votes", "no_verb", 1)]
     assert [row[:3] for row in second] == [("kept", "split", 1)]
 
 
 def test_a_release_shows_its_splits_what_they_share_and_its_statement(tmp_path: Path) -> None:
-    """Dev has 2 of 6 items; the term `baker` is on both sides; the statement ends where the next heading begins."""
-    found = tables(document([a_release(tmp_path)]))
-    assert [row[:4] for row in found["split-parts"].rows if row[1] == "overall"] == [
+    """Dev has 2 of 6 items; the term `baker` is on both sides; the statement ends at the next heading."""
+    by_name = tables(document([a_release(tmp_path)]))
+    assert [row[:4] for row in by_name["split-parts"].rows if row[1] == "overall"] == [
         ("dev", "overall", 1, 2),
         ("test", "overall", 2, 4),
     ]
-    assert ("dev, test", "term", 1) in found["split-leaks"].rows
-    assert found["statement-statement"].rows == (("Limits", "Few zorbs."), ("Rationale", "None."))
+    assert ("dev, test", "term", 1) in by_name["split-leaks"].rows
+    assert by_name["statement-statement"].rows == (("Limits", "Few zorbs."), ("Rationale", "None."))
 
 
 def test_long_texts_wrap_on_paper(tmp_path: Path) -> None:
-    """In LaTeX columns that are wider than a line share it: those of long texts have most of it."""
+    """LaTeX columns wider than a line share it: columns of long texts get most of it."""
     said = "Nobody knows more than these three people said about zorbs. " * 3
     write_release(
         {"test": bakers(1)},
@@ -143,19 +143,19 @@ def test_long_texts_wrap_on_paper(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_several_sets_has_a_report_of_each_and_names_what_it_does_not_read(tmp_path: Path) -> None:
-    """Two files of items are two sets; terms beside them are counted; a file of something else is named."""
+    """Two files of items are two sets; terms beside them are counted; an unread file is named."""
     jsonl.write(bakers(2), tmp_path / "a.jsonl")
     jsonl.write([Probe(category="invented", identity="zorbs", stereotype="are late")], tmp_path / "b.jsonl")
     jsonl.write([Term(category="invented", term="zorb")], tmp_path / "terms.jsonl")
     (tmp_path / "notes.json").write_text('{"a": 1}')
-    found = document([tmp_path])
-    sizes = [section for section in found.sections if section.name.endswith("size")]
+    report = document([tmp_path])
+    sizes = [section for section in report.sections if section.name.endswith("size")]
     assert [section.tables[0].rows[0][0] for section in sizes] == ["intrasentence", "probes", "terms"]
-    assert any("notes.json" in note for note in found.notes)
+    assert any("notes.json" in note for note in report.notes)
 
 
 def test_what_is_not_in_the_report_is_said_with_the_way_to_get_it(tmp_path: Path) -> None:
-    """Without a classifier there is no sentiment, and a note names the option."""
+    """Without a classifier the report has no sentiment, and a note names the option."""
     jsonl.write(bakers(2), tmp_path / "a.jsonl")
     (note,) = document([tmp_path / "a.jsonl"]).notes
     assert "--sentiment-model" in note
@@ -178,7 +178,7 @@ def test_no_text_of_the_data_is_markup(tmp_path: Path) -> None:
 
 
 def test_items_terms_and_keywords_are_folded_away(tmp_path: Path) -> None:
-    """A word of an item stands in the page only inside `details` that are closed."""
+    """A word of an item appears in the page only inside closed `details`."""
     doubled = a_cat(
         "The the zorbian was BLANK.", target="zorbian", votes={"stereotype": said("one/s", "stereotype", "x")}
     )
@@ -197,13 +197,13 @@ def test_runs_and_data_sets_stand_in_one_report(tmp_path: Path) -> None:
     """The sections of the run come first, then those of the data."""
     run(tmp_path / "runs" / "a", cats("d"))
     jsonl.write(bakers(2), tmp_path / "a.jsonl")
-    found = report_on([tmp_path / "a.jsonl", tmp_path / "runs"])
-    assert found.sections[0].name == "s1"
-    assert {section.name for section in found.sections[1:]} == {"d1-size", "d1-lint"}
+    report = report_on([tmp_path / "a.jsonl", tmp_path / "runs"])
+    assert report.sections[0].name == "s1"
+    assert {section.name for section in report.sections[1:]} == {"d1-size", "d1-lint"}
 
 
 def test_what_a_command_printed_goes_to_the_report_of_models(tmp_path: Path) -> None:
-    """The JSON of `catsofa score --json` is a result; a file that is neither is refused by a sentence."""
+    """The JSON of `catsofa score --json` is a result; a file that is neither is refused with one sentence."""
     report = json.loads((run(tmp_path / "a", cats("d")) / "report.json").read_text())
     (tmp_path / "printed.json").write_text(json.dumps(report, indent=2))
     assert [section.name for section in report_on([tmp_path / "printed.json"]).sections] == ["s1"]
@@ -220,7 +220,7 @@ def test_scores_are_no_data_set(tmp_path: Path) -> None:
 
 
 def test_the_released_sets_have_a_report(shared: Path) -> None:
-    """CrowS-Pairs: 1,508 pairs of nine types, on whose own type people agree as `validate agreement` says."""
+    """CrowS-Pairs has 1,508 pairs of nine types, and agreement on the type equals that of `validate agreement`."""
     path = shared / "data" / "crows" / "crows_pairs_anonymized.csv"
     (crows,) = read(path)
     rows = size_section("d", "", "", crows.items, ()).tables[0].rows
@@ -236,7 +236,7 @@ def test_the_released_sets_have_a_report(shared: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_command_writes_every_format(form: str, tmp_path: Path) -> None:
-    """`catsofa report DATA --format …` writes the file and says so."""
+    """`catsofa report DATA --format …` writes the file and reports it."""
     jsonl.write(bakers(2), tmp_path / "a.jsonl")
     done = CliRunner().invoke(
         app, ["report", str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "out"), "--format", form]
@@ -246,7 +246,7 @@ def test_the_command_writes_every_format(form: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A text classifier of one layer that calls a text negative if `late` stands in it."""
+    """Trains a text classifier of one layer that calls a text with `late` negative."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 
@@ -258,7 +258,7 @@ def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
         vocab_size=6, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, **names
     )
     model = BertForSequenceClassification(config)
-    tokenizer = BertTokenizerFast(vocab={word: at for at, word in enumerate(words)})
+    tokenizer = BertTokenizerFast(vocab={word: index for index, word in enumerate(words)})
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     texts, labels = ["the zorb was late.", "the zorb was early."] * 4, torch.tensor([1, 0] * 4)
     for _ in range(40):

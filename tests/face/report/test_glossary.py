@@ -1,4 +1,4 @@
-"""The glossary of the documentation, and the terms that a report explains."""
+"""Tests of the documentation's glossary, and of the terms that a report explains."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from catsofa.report.glossary import TERMS, Term, page
 
 
 def test_a_report_explains_the_terms_that_it_uses(tmp_path: Path) -> None:
-    """A report of CATs explains lms, ss and icat, and neither SoFa nor SEAT; its contents lead to the terms."""
+    """A report of CATs explains lms, ss and icat, and neither SoFa nor SEAT; its contents link to the terms."""
     run(tmp_path / "a", cats("x"), "model", "data", "catsofa")
     text = html(document([tmp_path]))
     terms = re.findall(r"<dt>(.*?)</dt><dd>", text.partition('<dl class="terms">')[2].partition("</dl>")[0])
@@ -24,12 +24,12 @@ def test_a_report_explains_the_terms_that_it_uses(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name)
 def test_a_term_leads_to_a_page_that_uses_it(term: Term) -> None:
-    """Each page that the glossary names is written or made, and a written one has the term."""
+    """Each page that the glossary names is written or generated, and a written one contains the term."""
     place = ROOT / "docs" / term.page
     assert place.exists() or term.page == "reference/protocols.md"
     assert not place.exists() or term.is_in(place.read_text(encoding="utf-8")), term.page
 
 
 def test_the_page_is_the_glossary_of_reports() -> None:
-    """docs/glossary.md is what `catsofa.report.glossary.page` makes."""
+    """docs/glossary.md equals the output of `catsofa.report.glossary.page`."""
     assert (ROOT / "docs/glossary.md").read_text(encoding="utf-8") == page()

@@ -1,4 +1,4 @@
-"""The item browser: its numbers are those of the runs, and nothing in its texts acts."""
+"""Tests of the item browser: its numbers are those of the runs, and no text is executed."""
 
 import base64
 import gzip
@@ -25,37 +25,37 @@ from catsofa.scoring.run.score_files import read_scores
 
 
 def sets_in(page: Path) -> list[dict[str, Any]]:
-    """The data of a page, as its script reads them."""
-    found = re.search(r'id="data">([^<]*)<', page.read_text())
-    assert found
-    return list(json.loads(gzip.decompress(base64.b64decode(found[1]))))
+    """Returns the data of a page, as its script reads them."""
+    match = re.search(r'id="data">([^<]*)<', page.read_text())
+    assert match
+    return list(json.loads(gzip.decompress(base64.b64decode(match[1]))))
 
 
 def test_every_score_on_the_page_is_one_of_the_run_and_every_outcome_one_that_it_makes(tmp_path: Path) -> None:
-    """24 CATs and three models: each score as in the run's store; S, A and = as they were planted."""
-    made = runs(tmp_path)
-    assert write(made, tmp_path / "items.html") == (24, ())
-    (found,) = sets_in(tmp_path / "items.html")
-    of = {cat.id: cat for cat in cats(terms=6, items=4)}
+    """For 24 CATs and three models, each score is the one in the run's store; S, A and = are as planted."""
+    run_folders = runs(tmp_path)
+    assert write(run_folders, tmp_path / "items.html") == (24, ())
+    (set_,) = sets_in(tmp_path / "items.html")
+    by_id = {cat.id: cat for cat in cats(terms=6, items=4)}
     letters = {"+": "S", "-": "A", "u": "S", "=": "="}
-    for at, (run, prefers) in enumerate(zip(made, PREFERS, strict=True)):
+    for index, (run, prefers) in enumerate(zip(run_folders, PREFERS, strict=True)):
         stored = {score.item: score.score for score in read_scores(run)}
-        for place, item in enumerate(found["items"]):
-            cat = of[item["id"]]
+        for place, item in enumerate(set_["items"]):
+            cat = by_id[item["id"]]
             assert item["texts"] == [[label, cat[label].text] for label in LABELS]
-            *shown, won = [column[place] for column in found["scores"][at]]
+            *shown, won = [column[place] for column in set_["scores"][index]]
             assert shown == [stored[cat[label].id] for label in LABELS]
             assert won == {"+": 2, "-": 2, "u": 0, "=": 2}[prefers(cat)]
-            assert found["outcomes"][found["outcome"][at][place]]["letter"] == letters[prefers(cat)]
-            assert found["score"][at][place] == shown[0] - shown[1]
+            assert set_["outcomes"][set_["outcome"][index][place]]["letter"] == letters[prefers(cat)]
+            assert set_["score"][index][place] == shown[0] - shown[1]
 
 
 def test_the_preferences_of_a_page_make_the_ss_of_its_run(tmp_path: Path) -> None:
-    """Every term has as many items, so ss is the mean of its values: 50 of the even model, 0 of the last."""
-    made = runs(tmp_path)
-    write(made, tmp_path / "items.html")
-    (found,) = sets_in(tmp_path / "items.html")
-    for values, run in zip(found["values"], made, strict=True):
+    """Every term has equally many items, so ss is the mean of its values: 50 for the even model, 0 for the last."""
+    run_folders = runs(tmp_path)
+    write(run_folders, tmp_path / "items.html")
+    (set_,) = sets_in(tmp_path / "items.html")
+    for values, run in zip(set_["values"], run_folders, strict=True):
         decided = [value for value in values if value is not None]
         ss = json.loads((run / "report.json").read_text())["results"]["overall"]["ss"]
         assert 100 * sum(decided) / len(decided) == pytest.approx(ss)
@@ -63,23 +63,23 @@ def test_the_preferences_of_a_page_make_the_ss_of_its_run(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_pairs_and_probes_are_items_too(tmp_path: Path) -> None:
-    """Two tiny models: a pair has two scores, a stereotype its variance, whose mean is the SoFa score."""
+    """With two tiny models, a pair has two scores, and a stereotype its variance, whose mean is the SoFa score."""
     root = runs_of_two(tmp_path)
     count, left_out = write([root / "runs"], tmp_path / "items.html")
     pairs, probes = sets_in(tmp_path / "items.html")
     assert count == len(pairs["items"]) + len(probes["items"])
     assert all("SEAT" in why or "tests" in why for why in left_out)
-    for at, model in enumerate(("gpt2", "llama")):
+    for index, model in enumerate(("gpt2", "llama")):
         stored = {(s.item, s.task): s.score for s in read_scores(root / "runs" / model / "pairs")}
         assert {item["term"] for item in probes["items"]} == {
             f"stereotype about {item['domain']}" for item in probes["items"]
         }
         for place, item in enumerate(pairs["items"]):
-            shown = [column[place] for column in pairs["scores"][at]]
+            shown = [column[place] for column in pairs["scores"][index]]
             assert shown == [pytest.approx(stored[item["id"], side], abs=5e-5) for side in ("more", "less")]
         score = json.loads((root / "runs" / model / "probes/report.json").read_text())["results"]["score"]
         by_domain: dict[str, list[float]] = {}
-        for item, value in zip(probes["items"], probes["values"][at], strict=True):
+        for item, value in zip(probes["items"], probes["values"][index], strict=True):
             by_domain.setdefault(item["domain"], []).append(value)
         means = [sum(values) / len(values) for values in by_domain.values()]
         assert sum(means) / len(means) == pytest.approx(score, abs=1e-4)
@@ -87,30 +87,30 @@ def test_pairs_and_probes_are_items_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("template", ASKED)
 def test_choices_are_items_with_the_share_of_their_report(tmp_path: Path, template: str) -> None:
-    """A model that names the stereotype in both orders has the outcome S and the share 1 of each item."""
+    """A model that names the stereotype in both orders has the outcome S and the share 1 for each item."""
     run = run_of(template, tmp_path / "run", lambda item, order: item.sides[0])
     count, _ = write([run], tmp_path / "items.html")
-    (found,) = sets_in(tmp_path / "items.html")
-    assert count == len(found["items"]) > 0
-    assert {found["outcomes"][of]["name"] for of in found["outcome"][0]} == {"stereotype"}
-    assert set(found["values"][0]) == {1.0}
-    assert all(len(item["texts"]) > 1 for item in found["items"])
+    (set_,) = sets_in(tmp_path / "items.html")
+    assert count == len(set_["items"]) > 0
+    assert {set_["outcomes"][index]["name"] for index in set_["outcome"][0]} == {"stereotype"}
+    assert set(set_["values"][0]) == {1.0}
+    assert all(len(item["texts"]) > 1 for item in set_["items"])
 
 
 def test_questions_are_items_with_three_answers_each(tmp_path: Path) -> None:
-    """A tiny model: the share of right answers on the page is that of the ambiguous and clear ones together."""
+    """The share of right answers of a tiny model on the page equals that of ambiguous and clear questions together."""
     jsonl.write(questions(6), tmp_path / "questions.jsonl")
     (tmp_path / "gpt2").mkdir()
     BUILDERS["gpt2"](tmp_path / "gpt2")
-    made = evaluate(str(tmp_path / "gpt2"), tmp_path / "questions.jsonl", out=tmp_path / "run", resamples=20)
+    report = evaluate(str(tmp_path / "gpt2"), tmp_path / "questions.jsonl", out=tmp_path / "run", resamples=20)
     write([tmp_path / "run"], tmp_path / "items.html")
-    (found,) = sets_in(tmp_path / "items.html")
-    assert [name for name, _ in found["items"][0]["texts"]] == ["question", "ans0", "ans1", "ans2"]
-    assert found["score"][0] == made.items()["correct"].tolist()
+    (set_,) = sets_in(tmp_path / "items.html")
+    assert [name for name, _ in set_["items"][0]["texts"]] == ["question", "ans0", "ans1", "ans2"]
+    assert set_["score"][0] == report.items()["correct"].tolist()
 
 
 def test_the_policy_of_the_page_names_its_script_by_its_hash(tmp_path: Path) -> None:
-    """No other script runs, and nothing is loaded or sent."""
+    """No other script runs, and no data are loaded or sent."""
     write(runs(tmp_path, PREFERS[:1]), tmp_path / "items.html")
     text = (tmp_path / "items.html").read_text()
     (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
@@ -122,7 +122,7 @@ def test_the_policy_of_the_page_names_its_script_by_its_hash(tmp_path: Path) -> 
 
 
 def test_ten_models_on_four_thousand_items_take_less_than_two_megabytes(tmp_path: Path) -> None:
-    """One sentence of StereoSet's length for each candidate, and a score of six digits."""
+    """Each candidate has one sentence of StereoSet's length and a score of six digits."""
     import random
 
     from catsofa.report.items import page
@@ -131,21 +131,21 @@ def test_ten_models_on_four_thousand_items_take_less_than_two_megabytes(tmp_path
     texts = [[" ".join(draw.choices(words, k=12)) for _ in range(3)] for _ in range(4_229)]
     scores = [[[round(draw.gauss(-40, 15), 4) for _ in texts] for _ in range(3)] for _ in range(10)]
     items = [
-        {"id": f"{draw.getrandbits(128):032x}", "texts": [["t", text] for text in of], "domain": "d", "term": "t"}
-        for of in texts
+        {"id": f"{draw.getrandbits(128):032x}", "texts": [["t", text] for text in row], "domain": "d", "term": "t"}
+        for row in texts
     ]
     outcome = [[draw.randrange(4) for _ in texts] for _ in range(10)]
-    values = [[float(one == 0) for one in of] for of in outcome]
-    about = {"title": "t", "models": [f"m{at}" for at in range(10)]}
-    of = {**about, "items": items, "scores": scores, "score": [one[0] for one in scores], "outcome": outcome}
-    assert len(page([{**of, "values": values}]).encode()) < 2_000_000
+    values = [[float(one == 0) for one in row] for row in outcome]
+    about = {"title": "t", "models": [f"m{number_}" for number_ in range(10)]}
+    row = {**about, "items": items, "scores": scores, "score": [one[0] for one in scores], "outcome": outcome}
+    assert len(page([{**row, "values": values}]).encode()) < 2_000_000
 
 
 def test_a_run_whose_data_have_moved_is_left_out_with_its_reason(tmp_path: Path) -> None:
-    """With another run the page is made; alone the run is refused in one sentence."""
-    moved, kept = (runs(tmp_path / name, PREFERS[:1], items) for name, items in (("moved", 2), ("kept", 3)))
+    """With another run the page is written; alone the run is refused in one sentence."""
+    moved, present = (runs(tmp_path / name, PREFERS[:1], items) for name, items in (("moved", 2), ("kept", 3)))
     (tmp_path / "moved/cats.jsonl").unlink()
-    count, (why,) = write([*moved, *kept], tmp_path / "items.html")
+    count, (why,) = write([*moved, *present], tmp_path / "items.html")
     assert count == 18
     assert "cats.jsonl" in why
     with pytest.raises(BadInput, match="no items"):
@@ -154,28 +154,28 @@ def test_a_run_whose_data_have_moved_is_left_out_with_its_reason(tmp_path: Path)
 
 
 def test_the_command_writes_the_browser_beside_the_report(tmp_path: Path) -> None:
-    """`report RUNS --out --items` writes both and counts the items."""
-    made = runs(tmp_path, PREFERS[:2])
+    """`report RUNS --out --items` writes both files and counts the items."""
+    run_folders = runs(tmp_path, PREFERS[:2])
     out = ["--out", str(tmp_path / "report.html"), "--items", str(tmp_path / "items.html")]
-    done = CliRunner().invoke(app, ["report", *map(str, made), *out])
+    done = CliRunner().invoke(app, ["report", *map(str, run_folders), *out])
     assert done.exit_code == 0, done.output
     assert "24 items" in done.output.replace("\n", " ")
     assert len(sets_in(tmp_path / "items.html")[0]["models"]) == 2
 
 
 def test_characters_that_steer_a_reader_are_written_out(tmp_path: Path) -> None:
-    """An override of direction in a term, a sentence or the name of a model is shown as its code."""
+    """A direction override in a term, a sentence or the name of a model is shown as its code."""
     of = [a_cat("The zorb \u202eis BLANK.", target="zo\u2066rb", id=f"{at}", ids=f"{at}/") for at in range(3)]
     jsonl.write(of, tmp_path / "cats.jsonl")
     write([planted(tmp_path / "run", tmp_path / "cats.jsonl", lambda cat: "+", model="m\u202ex")], tmp_path / "i.html")
-    (found,) = sets_in(tmp_path / "i.html")
-    assert found["models"] == ["m\\u202ex"]
-    assert found["items"][0]["term"] == "zo\\u2066rb"
-    assert "\\u202e" in found["items"][0]["texts"][0][1]
+    (set_,) = sets_in(tmp_path / "i.html")
+    assert set_["models"] == ["m\\u202ex"]
+    assert set_["items"][0]["term"] == "zo\\u2066rb"
+    assert "\\u202e" in set_["items"][0]["texts"][0][1]
 
 
 def test_a_report_leads_to_the_items_that_were_written_with_it_and_to_no_others(tmp_path: Path) -> None:
-    """The link is relative to the report, from whatever folder the command ran; items that fail cost no report."""
+    """The link is relative to the report, from any working folder; failed items leave no link and no page."""
     runs(tmp_path / "runs")
     out, items = tmp_path / "a" / "report.html", tmp_path / "an item" / "items.html"
     for folder in (out.parent, items.parent):

@@ -1,4 +1,4 @@
-"""The item browser in a real Chromium: filters, order, search, keys, and texts that stay hidden until asked for."""
+"""Tests of the item browser in Chromium: filters, order, search, keys, and texts that stay hidden until opened."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,7 +20,7 @@ OF = {cat.id: cat for cat in cats(terms=6, items=4)}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three models on 24 CATs."""
+    """Writes the page of three models on 24 CATs."""
     folder = tmp_path_factory.mktemp("items")
     write(runs(folder), folder / "items.html")
     return folder
@@ -28,7 +28,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def window(browser: Any, made: Path) -> Iterator[Any]:
-    """The page in a window, which complains of nothing."""
+    """Opens the page in a window, and checks at the end that it reported no error."""
     trouble: list[str] = []
     with new_page(browser) as page:
         page.on("console", lambda message: trouble.append(message.text))
@@ -40,20 +40,20 @@ def window(browser: Any, made: Path) -> Iterator[Any]:
 
 
 def shown(page: Any) -> int:
-    """How many items pass the filters, as the page says."""
+    """Returns the number of items that pass the filters, as shown on the page."""
     count, rows = page.locator("#count").inner_text(), page.locator("#list summary").count()
     assert count == f"{rows} of 24 items"
     return rows
 
 
 def opened(page: Any) -> list[list[str]]:
-    """The cells of the table in the first open item."""
+    """Returns the cells of the table in the first open item."""
     rows = page.locator("#list details[open] tbody tr")
     return [row.locator("th, td").all_inner_texts() for row in rows.all()]
 
 
 def test_no_sentence_can_be_read_before_its_item_is_opened(window: Any) -> None:
-    """The warning stands above; the rows have terms, domains and outcomes; opening one shows its three sentences."""
+    """The warning comes first; rows have terms, domains and outcomes; opening one shows its three sentences."""
     assert "Content warning" in window.locator("header").inner_text()
     everything = window.locator("body").inner_text()
     assert not any(cat["stereotype"].text in everything for cat in OF.values())
@@ -70,17 +70,17 @@ def test_an_open_item_shows_each_models_scores_and_outcome(window: Any, made: Pa
     won = {"+": "2", "-": "2", "u": "0", "=": "2"}
     for at, (row, prefers) in enumerate(zip(opened(window), PREFERS, strict=True)):
         stored = {score.item: score.score for score in read_scores(made / f"run{at}")}
-        scores = [stored[OF[item][of].id] for of in ("stereotype", "anti-stereotype", "unrelated")]
+        scores = [stored[OF[item][label].id] for label in ("stereotype", "anti-stereotype", "unrelated")]
         assert None not in scores
         said, margin = prefers(OF[item]), (scores[0] or 0) - (scores[1] or 0)
         assert row == [f"model {at}", names[said], *(f"{one:.4f}" for one in scores), won[said], f"{margin:.4f}"]
 
 
 def test_filters_keep_what_they_name_and_count_it(window: Any) -> None:
-    """A domain has 12 items, its first term 4; of model 1, half are S and a quarter each are A and =."""
+    """A domain has 12 items, its first term 4; for model 1, half are S and a quarter each are A and =."""
     window.select_option("#domain", label="trade")
     assert shown(window) == 12
-    assert window.locator("#term option").all_inner_texts() == ["all", *(f"dravian {at}" for at in (0, 2, 4))]
+    assert window.locator("#term option").all_inner_texts() == ["all", *(f"dravian {number_}" for number_ in (0, 2, 4))]
     window.select_option("#term", label="dravian 2")
     assert shown(window) == 4
     window.select_option("#domain", label="all")
@@ -93,7 +93,7 @@ def test_filters_keep_what_they_name_and_count_it(window: Any) -> None:
 
 
 def test_a_search_finds_words_of_sentences_terms_and_ids(window: Any) -> None:
-    """The words stand together as they are written; capitals do not count."""
+    """Words match as a phrase in written order; case is ignored."""
     for words, count in ((" DRAVIAN 3 is", 4), ("day 3", 6), ("5-2", 1), ("early on day 1", 6), ("pelloran", 0)):
         window.fill("#search", words)
         window.wait_for_function(
@@ -103,7 +103,7 @@ def test_a_search_finds_words_of_sentences_terms_and_ids(window: Any) -> None:
 
 
 def test_items_on_which_models_disagree_most_come_first(window: Any) -> None:
-    """Two against one before three of a kind, whatever is unscored last; and the order of the data as it was."""
+    """Two against one come before three alike, unscored items last; the data order can be chosen."""
     numbers = [float(text) for text in window.locator("#list .number").all_inner_texts()]
     assert numbers == sorted(numbers, reverse=True)
     assert numbers[0] > numbers[-1]
@@ -125,7 +125,7 @@ def test_the_score_that_orders_is_that_of_the_model_that_is_chosen(window: Any) 
 
 
 def test_keys_alone_are_enough(window: Any) -> None:
-    """Tab comes to the list, arrows move in it, Enter opens an item and Escape closes it from inside."""
+    """Tab reaches the list, arrows move in it, Enter opens an item and Escape closes it from inside."""
     window.locator("#sort").focus()
     window.keyboard.press("Tab")
     heads = "[...document.querySelectorAll('#list summary')].indexOf(document.activeElement)"
@@ -145,7 +145,7 @@ def test_keys_alone_are_enough(window: Any) -> None:
 
 
 def test_one_model_has_no_disagreement_and_ten_fit_a_phone(browser: Any, tmp_path: Path) -> None:
-    """One model: no choice of model, and its difference at the right; ten: no wider than 390 pixels."""
+    """One model has no model choice, and its difference is at the right; ten models are no wider than 390 pixels."""
     write(runs(tmp_path / "one", PREFERS[:1]), tmp_path / "one.html")
     write(runs(tmp_path / "ten", PREFERS[:2] * 5, items=20), tmp_path / "ten.html")
     with new_page(browser) as page:
@@ -167,10 +167,10 @@ def test_one_model_has_no_disagreement_and_ten_fit_a_phone(browser: Any, tmp_pat
 
 def test_a_sentence_of_a_hundred_thousand_letters_scrolls_in_its_own_box(browser: Any, tmp_path: Path) -> None:
     """The page stays as wide as its window, and the box can be reached by keyboard."""
-    of = cats(terms=2, items=2)
-    first = replace(of[0].candidates[0], text="zorb" * 25_000, fill=None)
-    of[0] = replace(of[0], target="t" * 100_000, candidates=(first, *of[0].candidates[1:]))
-    jsonl.write(of, tmp_path / "cats.jsonl")
+    records = cats(terms=2, items=2)
+    first = replace(records[0].candidates[0], text="zorb" * 25_000, fill=None)
+    records[0] = replace(records[0], target="t" * 100_000, candidates=(first, *records[0].candidates[1:]))
+    jsonl.write(records, tmp_path / "cats.jsonl")
     write([planted(tmp_path / "run", tmp_path / "cats.jsonl", lambda cat: "+")], tmp_path / "items.html")
     with new_page(browser) as page:
         page.goto((tmp_path / "items.html").as_uri())

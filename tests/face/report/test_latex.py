@@ -1,4 +1,4 @@
-"""The tables of a report in a paper: LaTeX sets them, whatever their texts, and they fit its lines."""
+"""Tests that LaTeX sets the tables of a report, whatever their texts, within the lines of a paper."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ PAPER = r"""\documentclass{article}
 
 
 def typeset(folder: Path, document: Document) -> str:
-    """What LaTeX says of a paper with these tables."""
+    """Returns LaTeX's log for a paper with these tables."""
     program = shutil.which("pdflatex")
     if program is None:
         pytest.skip("no pdflatex: install a TeX distribution with booktabs and longtable")
@@ -31,20 +31,20 @@ def typeset(folder: Path, document: Document) -> str:
     command = [program, "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
     for _ in range(2):  # the widths of a long table are known the second time
         done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
-        said = done.stdout.decode("utf-8", "replace")
-        assert done.returncode == 0, said[-2000:]
+        log = done.stdout.decode("utf-8", "replace")
+        assert done.returncode == 0, log[-2000:]
     assert (folder / "paper.pdf").stat().st_size > 10_000
-    return said
+    return log
 
 
 @pytest.mark.parametrize("make", [models, data, items])
 def test_latex_sets_every_table_within_its_lines(tmp_path: Path, make: Callable[[Path, str], Document]) -> None:
-    """In an article of one column no table sticks out of its line by half a letter, two points."""
-    said = typeset(tmp_path, make(tmp_path, "zorbs of the lake"))
-    assert [points for points in re.findall(r"Overfull .hbox \(([\d.]+)pt", said) if float(points) >= 2] == []
+    """In a one-column article no table exceeds its line by two points, half a letter, or more."""
+    log = typeset(tmp_path, make(tmp_path, "zorbs of the lake"))
+    assert [points for points in re.findall(r"Overfull .hbox \(([\d.]+)pt", log) if float(points) >= 2] == []
 
 
 @pytest.mark.parametrize("make", [models, data, items])
 def test_latex_sets_markup_as_text(tmp_path: Path, make: Callable[[Path, str], Document]) -> None:
-    """Markup of HTML and of LaTeX in every field is set as it stands."""
+    """Markup of HTML and of LaTeX in every field is set unchanged."""
     typeset(tmp_path, make(tmp_path, rf"\input{{x}} $^_&%#~\\ {EVIL}"))

@@ -1,4 +1,6 @@
-"""Every kind of page in a real browser: axe-core finds no barrier, wide or narrow, light or dark; nothing executes."""
+"""Browser tests of every kind of page: axe-core finds no barrier, wide or narrow, light or dark, and no
+text executes.
+"""
 
 import os
 import subprocess
@@ -33,27 +35,27 @@ PEOPLE = "?PROLIFIC_PID=P1&SESSION_ID=S1&assignmentId=A1"
 
 
 def board(folder: Path, text: str) -> Path:
-    """A leaderboard in whose every field this text stands: names, split, protocol, file, reason, version."""
+    """Writes a leaderboard with this text in every field: names, split, protocol, file, reason, version."""
     jsonl.write(cats(), folder / "split.jsonl")
     (folder / "board").mkdir()
     submit(folder / "board", "good", scores(3, 2, 1))
     submit(folder / "board", "bad", {})
-    found = leaderboard.update(folder / "board", folder / "split.jsonl")
-    assert [bool(entry["refused"]) for entry in found] == [True, False]
-    for entry in found:
+    entries = leaderboard.update(folder / "board", folder / "split.jsonl")
+    assert [bool(entry["refused"]) for entry in entries] == [True, False]
+    for entry in entries:
         named = dict.fromkeys(("name", "split", "protocol", "file", "version", "signature"), text)
         entry |= named | ({"refused": text} if entry["refused"] else {})
-    write(found, folder / "board.html")
+    write(entries, folder / "board.html")
     return folder / "board.html"
 
 
 def _cats(text: str, make: Callable[[int], list[Cat]] = bakers) -> list[Cat]:
-    """A CAT in whose context, term and sentences this text stands."""
+    """Returns a CAT with this text in context, term and sentences."""
     (cat,) = make(1)
     sentences = (replace(each, text=f"{each.text} {text}") for each in cat.candidates)
-    extra = {name: f"{said} {text}" for name, said in cat.extra.items()}
-    of = replace(cat, kind="intersentence", context=f"We met {text}.", target=text, bias_type=text, extra=extra)
-    return [replace(of, candidates=tuple(replace(each, fill=None) for each in sentences))]
+    extra = {name: f"{value} {text}" for name, value in cat.extra.items()}
+    changed = replace(cat, kind="intersentence", context=f"We met {text}.", target=text, bias_type=text, extra=extra)
+    return [replace(changed, candidates=tuple(replace(each, fill=None) for each in sentences))]
 
 
 CROWDS: dict[str, Callable[[str], list[Any]]] = {
@@ -69,28 +71,28 @@ CROWDS: dict[str, Callable[[str], list[Any]]] = {
 
 
 def crowd(folder: Path, text: str, kind: str) -> Path:
-    """The page for Mechanical Turk in whose every field this text stands, filled in as it fills it in."""
+    """Writes the page for Mechanical Turk with this text in every field, filled in as Mechanical Turk does."""
     about = {"title": text[:50], "contact": text, "language": text, "currency": text}
     study = create(folder / "study", kind=kind, items=CROWDS[kind](text)).saved(**about)
     return task_page(study, folder)
 
 
 def browser_of_items(folder: Path, text: str) -> Path:
-    """An item browser in whose every field this text stands: the names of two models, and all of a CAT."""
+    """Writes an item browser with this text in every field: the names of two models, and all of a CAT."""
     jsonl.write(_cats(text), folder / "cats.jsonl")
-    about = [{"model": f"{text} {at}", "model_digest": f"{at}"} for at in range(2)]
-    runs = [planted(folder / of["model_digest"], folder / "cats.jsonl", lambda _: "+", **of) for of in about]
+    about = [{"model": f"{text} {number}", "model_digest": f"{number}"} for number in range(2)]
+    runs = [planted(folder / facts["model_digest"], folder / "cats.jsonl", lambda _: "+", **facts) for facts in about]
     items.write(runs, folder / "items.html")
     return folder / "items.html"
 
 
 def board_of_runs(folder: Path, text: str) -> Path:
-    """A leaderboard of finished runs whose models and association tests have this name."""
-    kept = [
+    """Writes a leaderboard of finished runs whose models and association tests have this name."""
+    runs = [
         run(folder / "p", pairs(text), model=text),
         run(folder / "w", association(text, 0.01), model=text, data="w"),
     ]
-    leaderboard_runs.write(leaderboard_runs.boards(kept), folder / "index.html")
+    leaderboard_runs.write(leaderboard_runs.boards(runs), folder / "index.html")
     return folder / "index.html"
 
 
@@ -107,7 +109,7 @@ PAGES: dict[str, Callable[[Path, str], Path]] = {
 
 @contextmanager
 def looked_at(browser: Any, page: Path, **how: Any) -> Iterator[Any]:
-    """The page in a window, every fold open and every task begun; at the end it has complained of nothing."""
+    """Opens the page in a window, and checks at the end that it reported no error."""
     trouble: list[str] = []
     context = browser.new_context(bypass_csp=True, **how)
     window = context.new_page()
@@ -123,7 +125,7 @@ def looked_at(browser: Any, page: Path, **how: Any) -> Iterator[Any]:
 
 
 def begun(window: Any) -> None:
-    """Every fold is open; on a page of tasks the first one is shown."""
+    """Opens every fold, and starts the first task on a page of tasks."""
     window.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
     if window.locator("#agree").is_visible():
         window.locator("#agree").click()
@@ -131,7 +133,7 @@ def begun(window: Any) -> None:
 
 @pytest.mark.parametrize("kind", PAGES)
 def test_no_page_executes_what_a_text_says(browser: Any, tmp_path: Path, kind: str) -> None:
-    """Markup in every field stays text without the page's own policy too, and is shown as what it is."""
+    """Markup in every field stays text even without the page's own policy, and is shown unchanged."""
     with looked_at(browser, PAGES[kind](tmp_path, EVIL)) as window:
         for _ in range(2):
             window.wait_for_timeout(200)
@@ -143,7 +145,7 @@ def test_no_page_executes_what_a_text_says(browser: Any, tmp_path: Path, kind: s
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Each kind of page, made once."""
+    """Returns a function that makes each kind of page once."""
     found: dict[str, Path] = {}
 
     def page(kind: str) -> Path:
@@ -158,7 +160,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("kind", PAGES)
 def test_axe_finds_no_barrier(browser: Any, made: Callable[[str], Path], kind: str, width: int, scheme: str) -> None:
-    """As it opens and with everything open, a page breaks no rule of axe-core and is no wider than the window."""
+    """Initially and with everything open, a page breaks no rule of axe-core and is no wider than the window."""
     if not axe():
         pytest.skip("axe-core could not be fetched: it needs npm and its registry")
     with looked_at(browser, made(kind), color_scheme=scheme, viewport={"width": width, "height": 900}) as window:
@@ -170,7 +172,7 @@ def test_axe_finds_no_barrier(browser: Any, made: Callable[[str], Path], kind: s
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the documentation, built and served."""
+    """Builds and serves the documentation, and returns its address."""
     pytest.importorskip("mkdocs", reason="no mkdocs: pip install 'catsofa[docs]'")
     folder = tmp_path_factory.mktemp("site")
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -178,10 +180,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     subprocess.run(build, cwd=ROOT, env=quiet, check=True)
 
     class Silent(SimpleHTTPRequestHandler):
-        """Files, without a line for each."""
+        """Serves files without logging."""
 
         def log_message(self, *_: Any) -> None:
-            """Nothing."""
+            """Logs nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(folder)))
     Thread(target=server.serve_forever, daemon=True).start()
@@ -192,7 +194,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_axe_finds_no_barrier_in_the_documentation(browser: Any, site: str, width: int, scheme: str) -> None:
-    """Its home, a page of formulas and one of tables break no rule, fit the window and complain of nothing."""
+    """The home page, a page of formulas and one of tables break no rule, fit the window and report no error."""
     if not axe():
         pytest.skip("axe-core could not be fetched: it needs npm and its registry")
     trouble: list[str] = []

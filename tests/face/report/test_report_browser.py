@@ -1,4 +1,4 @@
-"""A report in a real browser: a keyboard reaches everything, and paper has what a screen has."""
+"""Browser tests of a report: a keyboard reaches everything, and printing shows the content of the screen."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 @pytest.fixture
 def window(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    """A report in a window."""
+    """Opens a report in a window."""
     with new_page(browser) as page:
         page.goto(of_models(tmp_path, "zorb").as_uri())
         yield page
@@ -22,11 +22,11 @@ def window(browser: Any, tmp_path: Path) -> Iterator[Any]:
 def test_a_keyboard_reaches_everything(window: Any) -> None:
     """Tab reaches every link, button, fold and table that scrolls, and Enter opens a fold."""
     reachable = window.locator("a:visible, summary:visible, button:visible, [tabindex='0']:visible")
-    expected, seen = reachable.count(), set()
+    expected, reached = reachable.count(), set()
     for _ in range(expected):
         window.keyboard.press("Tab")
-        seen.add(window.evaluate("[...document.querySelectorAll('*')].indexOf(document.activeElement)"))
-    assert len(seen) == expected
+        reached.add(window.evaluate("[...document.querySelectorAll('*')].indexOf(document.activeElement)"))
+    assert len(reached) == expected
     fold = window.locator("details.fold > summary").first
     fold.focus()
     window.keyboard.press("Enter")
@@ -34,7 +34,7 @@ def test_a_keyboard_reaches_everything(window: Any) -> None:
 
 
 def test_a_printed_page_has_its_signatures_and_says_what_is_folded(window: Any) -> None:
-    """On paper the folds of signatures are open, those of what may offend closed, and they say so; nothing is cut."""
+    """In print the signature folds are open, offensive folds stay closed with a note, and no content is cut."""
     window.emulate_media(media="print")
     code = window.locator("section > details.signature code").first
     assert code.bounding_box()["height"] > 0
@@ -49,7 +49,7 @@ def test_a_printed_page_has_its_signatures_and_says_what_is_folded(window: Any) 
 
 
 def test_what_is_printed_is_no_wider_than_the_paper(window: Any) -> None:
-    """A sheet of A4 leaves 18 cm, which are 680 pixels: every column of every table that is shown stands on it."""
+    """An A4 sheet leaves 18 cm, which are 680 pixels: every column of every shown table fits."""
     window.set_viewport_size({"width": 680, "height": 960})
     window.emulate_media(media="print")
     assert window.evaluate("document.documentElement.scrollWidth") <= 680
@@ -59,13 +59,13 @@ def test_what_is_printed_is_no_wider_than_the_paper(window: Any) -> None:
 
 
 def test_a_long_table_says_that_it_scrolls_and_shows_where(browser: Any, tmp_path: Path) -> None:
-    """Beside its caption stands how many rows there are; its heads stay while it scrolls."""
+    """The caption shows the number of rows; the heads stay visible while the table scrolls."""
     from helpers.report_runs import cats, run
 
     from catsofa.report import document
     from catsofa.report.formats import WRITE
 
-    runs = [run(tmp_path / f"r{at}", cats("d"), f"model {at}") for at in range(31)]
+    runs = [run(tmp_path / f"r{number}", cats("d"), f"model {number}") for number in range(31)]
     (tmp_path / "report.html").write_text(WRITE["html"](document(runs)), encoding="utf-8")
     with new_page(browser) as page:
         page.goto((tmp_path / "report.html").as_uri())
@@ -78,17 +78,17 @@ def test_a_long_table_says_that_it_scrolls_and_shows_where(browser: Any, tmp_pat
 
 
 def test_a_phone_scrolls_no_page_and_shows_icat(browser: Any, tmp_path: Path) -> None:
-    """At 390 pixels a long name wraps, in the list of sections too, and a model stands with lms, ss and icat."""
+    """At 390 pixels a long name wraps, also in the list of sections, and a model is shown with lms, ss and icat."""
     from helpers.report_runs import cats, pairs, run
 
     from catsofa.report import document
     from catsofa.report.formats import WRITE
 
-    for at, model in enumerate(("demo/models/planted-causal", "demo/models/balanced-causal")):
-        run(tmp_path / f"cats{at}", cats("d"), model, warnings=["of " + "w" * 90])
-        run(tmp_path / f"pairs{at}", pairs("d"), model, f"pairs_{'x' * 60}.csv@0123456789ab")
-    made = document([tmp_path / f"{kind}{at}" for kind in ("cats", "pairs") for at in range(2)])
-    (tmp_path / "report.html").write_text(WRITE["html"](made), encoding="utf-8")
+    for number, model in enumerate(("demo/models/planted-causal", "demo/models/balanced-causal")):
+        run(tmp_path / f"cats{number}", cats("d"), model, warnings=["of " + "w" * 90])
+        run(tmp_path / f"pairs{number}", pairs("d"), model, f"pairs_{'x' * 60}.csv@0123456789ab")
+    report = document([tmp_path / f"{kind}{number}" for kind in ("cats", "pairs") for number in range(2)])
+    (tmp_path / "report.html").write_text(WRITE["html"](report), encoding="utf-8")
     (tmp_path / "one.html").write_text(WRITE["html"](document([tmp_path / "cats0"])), encoding="utf-8")
     with new_page(browser) as page:
         resize(page, 390, 844)

@@ -1,4 +1,4 @@
-"""Reports of choices: a section of its own, in which nothing that position decided looks like a preference."""
+"""Tests of reports of choices: a separate section, in which effects of position never look like a preference."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ ORDERS = (["stereotype", "anti-stereotype"], ["anti-stereotype", "stereotype"])
 
 
 def run(folder: Path, name: str, letters: str, *templates: str) -> Path:
-    """A run in which a model answers both orders of each pair with these letters."""
+    """Writes a run in which a model answers both orders of each pair with these letters."""
     folder.mkdir(exist_ok=True)
     pairs = [Pair(id=f"p{n}", more=f"Zorbs lose {n} keys.", less=f"Zorbs find {n} keys.", direction="stereo",
                   bias_type=("species", "size")[n % 2]) for n in range(20)]  # fmt: skip
@@ -50,7 +50,7 @@ def run(folder: Path, name: str, letters: str, *templates: str) -> Path:
 
 
 def test_a_run_of_choices_has_a_section_with_its_outcomes(tmp_path: Path) -> None:
-    """Two models side by side: 1.000 for the stereotype, and undefined for the one that always says A."""
+    """Two models are shown side by side: 1.000 for the stereotype, and undefined for the one that always says A."""
     runs = [run(tmp_path, "likes", "AB", "likelihood"), run(tmp_path, "first", "AA", "likelihood")]
     (section,) = document(runs).sections
     preference, outcomes, refusals = section.tables
@@ -72,19 +72,19 @@ def test_templates_stand_side_by_side_with_their_variance(tmp_path: Path) -> Non
 
 
 def test_answers_to_questions_have_bbqs_table(tmp_path: Path) -> None:
-    """Right answers have accuracy 1; a model that always says A has no bias score, and no 0.000 in its place."""
-    asked = [
+    """Right answers have accuracy 1; a model that always says A has an undefined bias score, not 0.000."""
+    records = [
         Question(
             id=str(n), context="Hall.", question="Who?", correct=1, polarity="neg", condition="ambig", category="Tea",
             answers=tuple(Answer(text=text, role=role) for text, role in ANSWERS), template=str(n),
         )
         for n in range(12)
     ]  # fmt: skip
-    formats.named("jsonl").write(asked, tmp_path / "q.jsonl")
+    formats.named("jsonl").write(records, tmp_path / "q.jsonl")
     runs = []
-    for name, said in (("right", lambda order: "ABC"[order.index("ans1")]), ("first", lambda order: "A")):
+    for name, reply in (("right", lambda order: "ABC"[order.index("ans1")]), ("first", lambda order: "A")):
         lines = [
-            {"item": one.id, "order": order, "reply": said(order)} for one in asked for order in permutations(PLACES)
+            {"item": one.id, "order": order, "reply": reply(order)} for one in records for order in permutations(PLACES)
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         report_on(tmp_path / f"{name}.jsonl", tmp_path / "q.jsonl", out=tmp_path / name, resamples=200)
@@ -99,7 +99,7 @@ def test_answers_to_questions_have_bbqs_table(tmp_path: Path) -> None:
 
 
 def test_agreement_with_probes_names_identities_folded_away(tmp_path: Path) -> None:
-    """Two identities, one believed and one not; the table that names them is folded away."""
+    """One of two identities is believed and one not; the table that names them is folded."""
     probes = [
         Probe(category="people", identity=who, stereotype=f"lose {n} keys")
         for who in ("zorbs", "quells")
@@ -125,7 +125,7 @@ def test_agreement_with_probes_names_identities_folded_away(tmp_path: Path) -> N
 
 
 def test_a_changed_report_of_choices_is_refused(tmp_path: Path) -> None:
-    """A report that was changed after it was written is not shown."""
+    """A report that was changed after it was written is refused."""
     folder = run(tmp_path, "likes", "AB", "likelihood")
     changed = (folder / "report.json").read_text().replace('"requests": 40', '"requests": 41', 1)
     (folder / "report.json").write_text(changed)
@@ -135,15 +135,15 @@ def test_a_changed_report_of_choices_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["replies.jsonl", "received.jsonl", "asked.json", "choices.json", "report.json"])
 def test_a_lost_or_doubled_line_of_a_run_of_choices_is_found(asked: Path, tmp_path: Path, name: str) -> None:
-    """Each line of each file; by verify, by the report, and by who measures the replies again."""
+    """`verify`, the report and a new measurement of the replies find each line of each file."""
     path = shutil.copytree(asked / "run", tmp_path / "run") / name
     lines = path.read_text().splitlines(keepends=True)
     for place in range(len(lines)):
         for times in (0, 2):
             path.write_text("".join(lines[:place] + times * [lines[place]] + lines[place + 1 :]))
-            found = next(verify([tmp_path / "run"]))
-            assert isinstance(found, Verdict)
-            assert path in [fault.path for fault in found.faults], (place, times)
+            verdict = next(verify([tmp_path / "run"]))
+            assert isinstance(verdict, Verdict)
+            assert path in [fault.path for fault in verdict.faults], (place, times)
             with pytest.raises(ValueError, match=name):
                 document([tmp_path / "run"])
             with pytest.raises(ValueError, match=name):
@@ -151,7 +151,7 @@ def test_a_lost_or_doubled_line_of_a_run_of_choices_is_found(asked: Path, tmp_pa
 
 
 def test_a_run_of_choices_whose_log_has_grown_is_right(asked: Path, tmp_path: Path) -> None:
-    """A larger sample that was stopped; a run of an earlier version is read, and named as unchecked."""
+    """A larger, interrupted sample is valid; a run of an earlier version is read, and named as unchecked."""
     folder = shutil.copytree(asked / "run", tmp_path / "run")
     server = json.loads((folder / "asked.json").read_text())["at"]
     with ReplyStore(folder / "received.jsonl", server=server) as store:
@@ -171,7 +171,7 @@ def test_a_run_of_choices_whose_log_has_grown_is_right(asked: Path, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run of a served model on three pairs."""
+    """Returns the run of a served model on three pairs."""
     folder = tmp_path_factory.mktemp("asked")
     pairs = [Pair(id=f"p{n}", more=f"Zorbs lose {n} keys.", less=f"Zorbs find {n} keys.", direction="stereo",
                   bias_type="size") for n in range(3)]  # fmt: skip
@@ -184,7 +184,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_refusals_are_folded_with_their_number_and_cannot_steer_the_page(tmp_path: Path) -> None:
-    """A folded table for each domain, after the content warning: equal wordings once, markup and controls are shown."""
+    """Each domain has a folded table after the content warning; equal wordings appear once, markup and
+    controls as text.
+    """
     run(tmp_path, "refuses", "AB", "likelihood")
     lines = [json.loads(line) for line in (tmp_path / "refuses.jsonl").read_text().splitlines()]
     sly = "<think>Zorbs?</think>I'm sorry, I can't help with that.<script>alert(1)</script>\u202e | \x1b[2J"
@@ -193,12 +195,12 @@ def test_refusals_are_folded_with_their_number_and_cannot_steer_the_page(tmp_pat
     (tmp_path / "refuses.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     folder = tmp_path / "again"
     report_on(tmp_path / "refuses.jsonl", tmp_path / "pairs.jsonl", out=folder, resamples=50)
-    made = document([folder])
-    size, species = [table for table in made.sections[0].tables if table.offensive]
+    report = document([folder])
+    size, species = [table for table in report.sections[0].tables if table.offensive]
     assert size.caption == "Refusals about size, predictions:refuses.jsonl: 1 of 20 replies"
     assert species.rows == (("I'm sorry, I can't help.", 20),)
     assert "Zorbs?" not in str(size.rows)
-    write(made, tmp_path / "report.html")
+    write(report, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert page.index("Content warning.") < page.index("Refusals about size")
     assert page.count("<script>") == 1
@@ -207,7 +209,7 @@ def test_refusals_are_folded_with_their_number_and_cannot_steer_the_page(tmp_pat
 
 
 def test_refusals_about_target_groups_are_counted_by_group(tmp_path: Path) -> None:
-    """CATs name a group: its refusals are apart from those about another group of the same domain."""
+    """CATs name a group: its refusals are separate from those about another group of the same domain."""
     cats = [a_cat(id=f"c{n}", target=("zorb", "florin")[n % 2], ids=f"c{n}-") for n in range(8)]
     jsonl.write(cats, tmp_path / "cats.jsonl")
     lines = [
@@ -222,7 +224,7 @@ def test_refusals_about_target_groups_are_counted_by_group(tmp_path: Path) -> No
 
 
 def test_bars_are_named_by_their_set_below_the_name_of_their_model(tmp_path: Path) -> None:
-    """However long the names of models are, no set is cut; association tests have a bar for each test."""
+    """Sets are never cut, however long the model names are; association tests have a bar for each test."""
     runs = [run_of("decision", tmp_path / str(place), lambda item, order, at=place: order[at]) for place in (0, 1)]
     (section,) = document(runs).sections
     (axes,) = section.figures[0].draw().axes
@@ -233,22 +235,22 @@ def test_bars_are_named_by_their_set_below_the_name_of_their_model(tmp_path: Pat
 
 
 def test_refusals_to_say_which_of_two_identities_are_counted_by_category(tmp_path: Path) -> None:
-    """A draw says which identity is the group of a reply, so that none has its refusals."""
-    said = run_of("which", tmp_path / "one", lambda item, order: "" if item.group == "zorbs" else order[0])
-    (section,) = document([said]).sections
+    """The drawing decides which identity is a reply's group, so refusals belong to no identity."""
+    run_folder = run_of("which", tmp_path / "one", lambda item, order: "" if item.group == "zorbs" else order[0])
+    (section,) = document([run_folder]).sections
     (refused,) = [table for table in section.tables if "Refusals" in table.caption]
     assert refused.caption.startswith("Refusals about c, ")
     assert refused.caption.endswith(": 32 of 96 replies")
 
 
 def test_a_run_of_choices_that_is_not_finished_is_named_and_the_others_are_shown(tmp_path: Path) -> None:
-    """What was asked is there, and no report: alone the sentence says what to do, beside others it is a note."""
+    """Alone the unfinished run is refused with the next step; beside others it is a note."""
     run(tmp_path / "runs", "likes", "AB", "likelihood")
     (tmp_path / "runs" / "stopped").mkdir()
     (tmp_path / "runs" / "stopped" / ASKED).write_text("{}")
     (tmp_path / "runs" / "stopped" / RECEIVED).write_text('{"key": "k", "reply": {}}\n')
-    found = document_of([tmp_path / "runs"])
-    assert len(found.sections) == 1
-    assert any("stopped, a run that is not finished" in note for note in found.notes)
+    report = document_of([tmp_path / "runs"])
+    assert len(report.sections) == 1
+    assert any("stopped, a run that is not finished" in note for note in report.notes)
     with pytest.raises(BadInput, match=r"not finished.*choose"):
         document_of([tmp_path / "runs" / "stopped"])

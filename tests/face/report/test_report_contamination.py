@@ -1,4 +1,4 @@
-"""A test of contamination in a report."""
+"""Tests of the contamination section of a report."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from catsofa.scoring.statistics.intervals import Interval
 
 
 def found(text: str = "the Dravians", p: float = 0.0004) -> dict[str, Any]:
-    """What `catsofa contamination --json` prints of a model: order and canary tested, completion described only."""
+    """Returns `catsofa contamination --json` of a model: order and canary tested, completion described only."""
     order = One(
         name="order",
         unit="nats a shard above random orders",
@@ -43,19 +43,19 @@ def found(text: str = "the Dravians", p: float = 0.0004) -> dict[str, Any]:
     canary = One(name="canary", unit="% of random strings at least as likely", value=Interval(40.0, 37.0, 43.1), p=0.4)
     tests = adjusted([order, One(name="wording", reason="no paraphrases"), completion, canary])
     signature = PROTOCOL.signature(f"{text}@0a1b", f"/home/{text}/gpt2@2c3d", dtype="float32", way="", batching="")
-    told = (f"a warning, {text}",)
-    return finite(Contamination(tests=tests, signature=signature, warnings=told).to_dict())  # type: ignore[no-any-return]
+    warnings = (f"a warning, {text}",)
+    return finite(Contamination(tests=tests, signature=signature, warnings=warnings).to_dict())  # type: ignore[no-any-return]
 
 
 def section(given: dict[str, Any], folder: Path) -> Section:
-    """The only section of a report on this result."""
+    """Returns the only section of a report on this result."""
     (folder / "contamination.json").write_text(json.dumps(given), "utf-8")
     (only,) = document([folder / "contamination.json"]).sections
     return only
 
 
 def test_each_test_is_a_row_with_its_number_p_basis_and_verdict(tmp_path: Path) -> None:
-    """Limits and Holm's p as in the JSON; what was not tested has no p, and a note with the reason."""
+    """Limits and Holm's p are as in the JSON; an omitted test has no p, and a note with the reason."""
     shown = section(found(), tmp_path)
     (table,) = shown.tables
     order, wording, completion, canary = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
@@ -72,7 +72,7 @@ def test_each_test_is_a_row_with_its_number_p_basis_and_verdict(tmp_path: Path) 
 
 
 def test_the_figure_has_the_p_of_the_tests_that_were_made(tmp_path: Path) -> None:
-    """p and Holm's p on a logarithmic scale, beside 0.05; a text says what it shows."""
+    """The figure has p and Holm's p on a logarithmic scale, beside 0.05; its text describes it."""
     (figure,) = section(found(), tmp_path).figures
     assert figure.alt.startswith("order: p 0.00040, Holm's p 0.00080; canary: ")
     axes = figures.draw(figure.draw).axes[0]
@@ -83,15 +83,15 @@ def test_the_figure_has_the_p_of_the_tests_that_were_made(tmp_path: Path) -> Non
 
 
 def test_a_result_without_any_p_has_no_figure(tmp_path: Path) -> None:
-    """Nothing was tested: the table with its reasons alone."""
-    given = found(p=nan)
-    for of in given["tests"].values():
-        of |= {"p": None, "holm": None, "shown": None}
-    assert section(given, tmp_path).figures == ()
+    """Without a test, only the table with the reasons appears."""
+    result = found(p=nan)
+    for test in result["tests"].values():
+        test |= {"p": None, "holm": None, "shown": None}
+    assert section(result, tmp_path).figures == ()
 
 
 def test_p_values_of_zero_stay_in_the_drawing() -> None:
-    """A t beyond the floating point has p 0, which a logarithmic scale has no place for."""
+    """A t beyond floating-point range has p 0, which a logarithmic scale cannot show."""
     axes = figures.draw(lambda: drawn({"order": (chance(0.0), chance(0.0))})).axes[0]
     assert axes.lines[0].get_xdata()[0] > 0
 
@@ -99,16 +99,16 @@ def test_p_values_of_zero_stay_in_the_drawing() -> None:
 def test_texts_of_the_data_are_no_markup(tmp_path: Path) -> None:
     """Names, reasons and warnings stay text in HTML and Markdown; LaTeX has the table too."""
     (tmp_path / "contamination.json").write_text(json.dumps(found(EVIL)), "utf-8")
-    made = document([tmp_path / "contamination.json"])
-    assert EVIL not in html(made)
-    assert EVIL not in re.sub(r"`[^`]*`", "", markdown(made))  # code is text
-    for text in (html(made), markdown(made), latex(made)):
+    report = document([tmp_path / "contamination.json"])
+    assert EVIL not in html(report)
+    assert EVIL not in re.sub(r"`[^`]*`", "", markdown(report))  # code is text
+    for text in (html(report), markdown(report), latex(report)):
         assert "contamination is shown" in text
 
 
 def test_a_file_without_its_fields_is_refused(tmp_path: Path) -> None:
-    """The file, what it lacks, and which command prints it."""
-    given = found()
-    del given["tests"]["order"]["p"]
+    """The error names the file, the missing field and the command that prints the file."""
+    result = found()
+    del result["tests"]["order"]["p"]
     with pytest.raises(BadInput, match=r"field.*'p'.*catsofa contamination --json"):
-        section(given, tmp_path)
+        section(result, tmp_path)

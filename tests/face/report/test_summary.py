@@ -1,4 +1,6 @@
-"""The opening of a report: a finding claims only what a test shows after correction, and the table has every model."""
+"""Tests of the opening of a report: findings claim only significant corrected results, and the table has
+every model.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,16 +34,16 @@ LMS, SS, ICAT = SHOWN["stereoset"]
 
 
 def standing(values: Mapping[str, float | None], sides: Mapping[str, int] | None = None, **more: Any) -> Standing:
-    """A standing on ss with these values."""
-    known = {model: Number(value, value - 2, value + 2) for model, value in values.items() if value is not None}
-    missing = tuple(model for model in values if model not in known)
+    """Returns a standing on ss with these values."""
+    numbers = {model: Number(value, value - 2, value + 2) for model, value in values.items() if value is not None}
+    missing = tuple(model for model in values if model not in numbers)
     return Standing(
-        kind="stereoset", about="", **{"of": SS, "values": known, "sides": sides, "missing": missing, **more}
+        kind="stereoset", about="", **{"of": SS, "values": numbers, "sides": sides, "missing": missing, **more}
     )
 
 
 def paired(values: Mapping[str, float], apart: float = 1.0, nearer: float = 1.0, **own: float) -> dict[Any, Pair]:
-    """Every two models, with p of equal values (`A_B=0.01` of A and B) and of equal distances from 50."""
+    """Returns every pair of models with p of equal values (`A_B=0.01` of A and B) and of equal distances from 50."""
     return {
         (one, other): Pair(
             difference=values[one] - values[other], decided=1.0, apart=own.get(f"{one}_{other}", apart),
@@ -52,8 +54,8 @@ def paired(values: Mapping[str, float], apart: float = 1.0, nearer: float = 1.0,
 
 
 def said(*of: Standing) -> list[str]:
-    """The sentences of one benchmark."""
-    return [sentence for found in findings(of) for sentence in found.sentences]
+    """Returns the sentences of one benchmark."""
+    return [sentence for finding in findings(of) for sentence in finding.sentences]
 
 
 FOUR = {"A": 60.0, "B": 58.0, "C": 57.0, "D": 50.0}
@@ -82,7 +84,7 @@ TEN = {name: 50.0 + place for place, name in enumerate("ABCDEFGHIJ")}
 def test_a_preference_is_claimed_of_the_models_that_are_shown_to_have_it(
     values: Mapping[str, float | None], sides: Mapping[str, int], sentence: str
 ) -> None:
-    """The counts and names are those of the models beyond chance; more than four are counted and not named."""
+    """Counts and names are those of the models beyond chance; more than four are counted and not named."""
     assert said(standing(values, sides))[0] == sentence
 
 
@@ -117,20 +119,20 @@ def test_a_preference_is_claimed_of_the_models_that_are_shown_to_have_it(
 def test_models_are_told_apart_by_the_corrected_p_of_their_pair(
     values: Mapping[str, float], apart: float, own: Mapping[str, float], sentence: str
 ) -> None:
-    """p at most 0.05 tells two models apart; a pair without a p is counted as not tested."""
+    """p at most 0.05 distinguishes two models; a pair without a p is counted as not tested."""
     assert sentence in said(standing(values, pairs=paired(values, apart, **own)))
 
 
 def test_no_sentence_speaks_of_every_two_models_where_a_pair_decides_no_item_in_common() -> None:
-    """Of three models two pairs are told apart and A and B share no item: two of two, and one cannot be tested."""
+    """Two pairs of three models differ, and A and B share no item: two of two tested pairs, and one untested pair."""
     pairs = paired({"A": 90.0, "B": 10.0, "C": 50.0}, 0.001)
     del pairs["A", "B"]
-    told = said(standing({"A": 90.0, "B": 10.0, "C": 50.0}, pairs=pairs))
-    assert told == ["On ss, 2 of 2 tested pairs of models are told apart.", "1 of 3 pairs cannot be tested on ss."]
+    sentences = said(standing({"A": 90.0, "B": 10.0, "C": 50.0}, pairs=pairs))
+    assert sentences == ["On ss, 2 of 2 tested pairs of models are told apart.", "1 of 3 pairs cannot be tested on ss."]
 
 
 def test_the_best_model_is_nearest_to_the_ideal_and_told_apart_from_every_other() -> None:
-    """Of 60, 58, 57 and 50 it is 50; where one of its pairs is open, there is none, though the value is nearest."""
+    """Among 60, 58, 57 and 50 the best is 50; if one of its pairs is undecided, no best model is named."""
     pairs = paired(FOUR, nearer=0.01)
     assert standing(FOUR, pairs=pairs).best == "D"
     assert "D is nearer than every other model to the ideal ss of 50." in said(standing(FOUR, pairs=pairs))
@@ -140,19 +142,19 @@ def test_the_best_model_is_nearest_to_the_ideal_and_told_apart_from_every_other(
 
 
 def test_a_model_without_a_value_and_one_of_few_items_are_named() -> None:
-    """An ss that is undefined by ties is no number of a test; one of 61 % of the items says so."""
-    of = standing({"A": 60.0, "B": None, "C": 55.0}, coverage={"A": 1.0, "C": 0.61})
-    assert said(of) == ["B has no ss.", "Coverage is below 90 % for 1 of 2 models (C 61 %)."]
+    """An ss undefined by ties is not tested; a model with 61 % of the items has a note."""
+    result = standing({"A": 60.0, "B": None, "C": 55.0}, coverage={"A": 1.0, "C": 0.61})
+    assert said(result) == ["B has no ss.", "Coverage is below 90 % for 1 of 2 models (C 61 %)."]
 
 
 def test_nothing_is_said_of_lms_or_of_what_nobody_tested() -> None:
-    """Values alone make no sentence."""
+    """Values without tests give no sentence."""
     assert findings([standing(FOUR, of=LMS), standing(FOUR, of=ICAT)]) == []
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_models_beyond_chance_are_those_of_holms_p(seed: int) -> None:
-    """Normal values of known error: the models whose two-sided p, corrected by Holm, is at most 0.05."""
+    """For normal values of known error, these are the models whose two-sided Holm-corrected p is at most 0.05."""
     values = np.random.default_rng(seed).normal(50, 3, size=6)
 
     def limits(value: float) -> Any:
@@ -162,15 +164,17 @@ def test_models_beyond_chance_are_those_of_holms_p(seed: int) -> None:
 
     adjusted = holm([2 * float(special.ndtr(-abs(value - 50))) for value in values])
     shown = {
-        str(at): 1 if value > 50 else -1
-        for at, (value, p) in enumerate(zip(values, adjusted, strict=True))
+        str(index): 1 if value > 50 else -1
+        for index, (value, p) in enumerate(zip(values, adjusted, strict=True))
         if p <= 0.05
     }
-    assert beyond({str(at): limits(float(value)) for at, value in enumerate(values)}, 50) == shown
+    assert beyond({str(index): limits(float(value)) for index, value in enumerate(values)}, 50) == shown
 
 
 def share(tenths: int, turned: Sequence[str] = ()) -> Any:
-    """The stereotype of about so many of ten items, in each term one more or less; these items the other way."""
+    """Returns a stereotype preference for about so many of ten items, one more or less per term; `turned` items are
+    reversed.
+    """
 
     def prefers(cat: Cat) -> str:
         term, item = number(cat)
@@ -182,7 +186,7 @@ def share(tenths: int, turned: Sequence[str] = ()) -> Any:
 
 @pytest.fixture(scope="module")
 def four(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs of four models on 300 CATs with ss 80, 50, 70 and about 70."""
+    """Writes runs of four models on 300 CATs with ss 80, 50, 70 and about 70."""
     folder = tmp_path_factory.mktemp("four")
     jsonl.write(cats(30), folder / "cats.jsonl")
     for name, prefers in {"a": share(8), "b": share(5), "c": share(7), "d": share(7, ["3-1"])}.items():
@@ -192,15 +196,17 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def opened(four: Path) -> Document:
-    """The report of the four runs."""
+    """Returns the report of the four runs."""
     return document([four / "runs"])
 
 
 def test_a_report_opens_with_what_planted_runs_show(opened: Document) -> None:
-    """ss 80, 50, 70 and 70: three are beyond chance, the two equal ones stay together, and 50 is nearest to 50."""
-    (found,) = opened.findings
-    assert found.about == "StereoSet"
-    assert found.sentences[:3] == (
+    """ss 80, 50, 70 and 70: three are beyond chance, the two equal ones are not distinguished, and 50 is
+    nearest to 50.
+    """
+    (finding,) = opened.findings
+    assert finding.about == "StereoSet"
+    assert finding.sentences[:3] == (
         "Of 4 models, 3 prefer the stereotype (a, c and d) beyond chance on ss; for 1 neither is shown (b).",
         "On ss, c and d cannot be told apart; every other two can.",
         "b is nearer than every other model to the ideal ss of 50.",
@@ -208,16 +214,16 @@ def test_a_report_opens_with_what_planted_runs_show(opened: Document) -> None:
 
 
 def test_the_summary_has_a_row_for_each_model_and_marks_the_best_alone(opened: Document) -> None:
-    """Four rows; lms is 100 of all four, so that none is best on it."""
+    """The summary has four rows; lms is 100 for all four, so no model is best on it."""
     assert opened.summary
     assert opened.summary.columns == ("model", "lms", "ss", "icat")
     assert [row[0] for row in opened.summary.rows] == ["a", "b", "c", "d"]
-    marked = [(row[0], at) for row in opened.summary.rows for at, cell in enumerate(row) if "★" in str(cell)]
+    marked = [(row[0], index) for row in opened.summary.rows for index, cell in enumerate(row) if "★" in str(cell)]
     assert marked == [("b", 2), ("b", 3)]
 
 
 def test_the_matrix_has_every_pair_once_with_the_difference_of_compare(opened: Document, four: Path) -> None:
-    """Three rows of three columns, the lower half empty; a less b is the change of `catsofa compare`, turned."""
+    """Three rows of three columns have an empty lower half; a minus b is the negative change of `catsofa compare`."""
     (table,) = (one for one in opened.sections[0].tables if one.name == "s1-pairs-ss")
     assert table.columns == ("model", "b", "c", "d")
     assert [[bool(str(cell)) for cell in row[1:]] for row in table.rows] == [
@@ -232,26 +238,26 @@ def test_the_matrix_has_every_pair_once_with_the_difference_of_compare(opened: D
 
 
 def test_runs_without_scores_of_items_are_not_compared(tmp_path: Path) -> None:
-    """The table has both models; no finding compares them, and a note says why."""
+    """The table has both models; no finding compares them, and a note gives the reason."""
     for name in "ab":
         run(tmp_path / name, results("d"), name)
-    found = document([tmp_path])
-    assert said_in(found) == ["Coverage is below 90 % for 2 of 2 models (a 80 % and b 80 %)."]
-    assert found.summary
-    assert len(found.summary.rows) == 2
-    assert found.summary.notes[0].startswith("No two models are compared on lms, ss, icat: ")
+    report = document([tmp_path])
+    assert said_in(report) == ["Coverage is below 90 % for 2 of 2 models (a 80 % and b 80 %)."]
+    assert report.summary
+    assert len(report.summary.rows) == 2
+    assert report.summary.notes[0].startswith("No two models are compared on lms, ss, icat: ")
 
 
 def test_two_sets_of_one_measure_are_told_apart_in_the_summary(tmp_path: Path) -> None:
-    """Two data sets: each column names its own; a model that has no run on one has a dash."""
+    """With two data sets, each column names its own; a model without a run on one has a dash."""
     run(tmp_path / "a", results("d"), "one", data="old@0123456789ab")
     run(tmp_path / "b", results("d"), "one", data="new@ba9876543210")
     run(tmp_path / "c", results("d"), "two", data="new@ba9876543210")
-    found = document([tmp_path])
-    assert found.summary
-    assert found.summary.columns[1:] == tuple(f"{m}, {data}" for data in ("old", "new") for m in ("lms", "ss", "icat"))
-    assert [str(cell) for cell in found.summary.rows[1][1:4]] == ["—"] * 3
-    assert [one.about for one in found.findings] == ["StereoSet (old)", "StereoSet (new)"]
+    report = document([tmp_path])
+    assert report.summary
+    assert report.summary.columns[1:] == tuple(f"{m}, {data}" for data in ("old", "new") for m in ("lms", "ss", "icat"))
+    assert [str(cell) for cell in report.summary.rows[1][1:4]] == ["—"] * 3
+    assert [one.about for one in report.findings] == ["StereoSet (old)", "StereoSet (new)"]
 
 
 def test_associations_are_counted_after_correction_over_all_tests(tmp_path: Path) -> None:
@@ -265,12 +271,12 @@ def test_associations_are_counted_after_correction_over_all_tests(tmp_path: Path
 
 
 def said_in(found: Document) -> list[str]:
-    """All sentences of a report."""
+    """Returns all sentences of a report."""
     return [sentence for finding in found.findings for sentence in finding.sentences]
 
 
 def test_an_unscored_measure_makes_no_claim(tmp_path: Path) -> None:
-    """A run of nothing but ties has no ss: the one sentence says so."""
+    """A run with only ties has no ss, as the only sentence says."""
     none = {**measures(90, 60), "ss": None, "ties": 50}
     none["intervals"] = {**none["intervals"], "ss": {"low": None, "high": None}}
     run(tmp_path / "a", {"intrasentence": {"overall": none}, "overall": none})
@@ -289,11 +295,11 @@ def test_every_format_opens_with_the_summary(opened: Document, tmp_path: Path) -
 
 
 def test_a_summary_wider_than_a_line_of_latex_is_several_tables(opened: Document) -> None:
-    """Four sets of three numbers: every table begins with the model, and each column stands in one of them."""
-    of = opened.summary
-    assert of
-    columns = (of.columns[0], *(f"{name}, set {at}" for at in range(4) for name in of.columns[1:]))
-    wide = replace(of, columns=columns, rows=tuple((row[0], *row[1:] * 4) for row in of.rows))
+    """For four sets of three numbers, every table begins with the model, and each column is in exactly one of them."""
+    summary = opened.summary
+    assert summary
+    columns = (summary.columns[0], *(f"{name}, set {number_}" for number_ in range(4) for name in summary.columns[1:]))
+    wide = replace(summary, columns=columns, rows=tuple((row[0], *row[1:] * 4) for row in summary.rows))
     heads = re.findall(
         r"\\toprule\n(.*?) \\\\\n\\midrule\n", WRITE["latex"](replace(opened, summary=wide, sections=()))
     )
@@ -303,7 +309,7 @@ def test_a_summary_wider_than_a_line_of_latex_is_several_tables(opened: Document
 
 
 def test_a_measure_of_one_end_has_no_chance(tmp_path: Path) -> None:
-    """A SoFa score is never below 0: nothing is said of one model's."""
+    """A SoFa score is never below 0, so the report has no finding about a single model's score."""
     run(tmp_path / "a", probes("d"))
     assert said_in(document([tmp_path])) == ["Coverage is below 90 % for 1 of 1 model (m 50 %)."]
 
@@ -311,7 +317,7 @@ def test_a_measure_of_one_end_has_no_chance(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.browser
 def test_a_heading_sorts_its_table(opened: Document, browser: Any, tmp_path: Path) -> None:
-    """A click on ss puts the highest first, a second one the lowest; by the model, names are in order."""
+    """A click on ss puts the highest first, a second click the lowest; by model, names are sorted."""
     (tmp_path / "report.html").write_text(WRITE["html"](opened), encoding="utf-8")
     window = browser.new_page()
     window.goto((tmp_path / "report.html").as_uri())

@@ -1,4 +1,4 @@
-"""Warnings: a sentence beside a number is shown wherever the number is."""
+"""Tests that a warning is shown wherever its number is."""
 
 import csv
 import json
@@ -25,38 +25,38 @@ SAID = "all zorbs tie in 7 of 9 CATs"
 
 
 def measured() -> Report:
-    """The measures of one CAT, with a warning."""
+    """Returns the measures of one CAT, with a warning."""
     cats = [cat("a")]
-    scores = [Score(item=each.id, score=float(at)) for at, each in enumerate(cats[0].candidates)]
+    scores = [Score(item=each.id, score=float(index)) for index, each in enumerate(cats[0].candidates)]
     return replace(report(cats, scores, named("catsofa"), data="d", model="m"), warnings=(SAID,))
 
 
 def test_a_warning_stands_in_json_in_a_notebook_and_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
-    """JSON lists it, a notebook shows it above the table, and the terminal prints it where the numbers go."""
-    found = measured()
-    assert found.to_dict()["warnings"] == [SAID]
-    assert SAID in found._repr_html_()
-    show(found)
+    """JSON lists the warning, a notebook shows it above the table, and the terminal prints it with the numbers."""
+    result = measured()
+    assert result.to_dict()["warnings"] == [SAID]
+    assert SAID in result._repr_html_()
+    show(result)
     assert SAID in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("results", [cats("d"), pairs("d"), probes("d"), association("d", 0.5)])
 def test_a_warning_of_a_run_stands_in_its_report(tmp_path: Path, form: str, results: object) -> None:
-    """Of every measure and in every format."""
-    made = document([run(tmp_path / "a", results, warnings=[SAID])])
-    assert SAID in WRITE[form](made)
+    """The warning is shown for every measure and in every format."""
+    document_ = document([run(tmp_path / "a", results, warnings=[SAID])])
+    assert SAID in WRITE[form](document_)
 
 
 def test_a_warning_that_models_share_stands_once(tmp_path: Path) -> None:
-    """With the names of the models that have it; of six, all of which have another one, no name."""
-    rows = [(f"m{at}", {"warnings": ["rough", *["odd"] * (at < 2)]}, None) for at in range(6)]
+    """A shared warning names the models that have it; if all six have it, it names none."""
+    rows = [(f"m{number}", {"warnings": ["rough", *["odd"] * (number < 2)]}, None) for number in range(6)]
     assert warned(rows) == ("all 6 models: rough", "m0, m1: odd")
     assert warned(rows[:1]) == ("m0: rough", "m0: odd")
 
 
 def odd_pairs(folder: Path) -> tuple[Path, Path]:
-    """60 pairs in a file, one without a sentence, and scores of 59 and of three texts that are in no file; all tie."""
+    """Writes 60 pairs, one without a sentence, and tied scores of 59 pairs and of three unknown texts."""
     with (folder / "odd.csv").open("w", newline="") as file:
         out = csv.writer(file)
         out.writerow(["", "sent_more", "sent_less", "stereo_antistereo", "bias_type"])
@@ -70,7 +70,7 @@ def odd_pairs(folder: Path) -> tuple[Path, Path]:
 
 
 def printed(*words: object) -> str:
-    """What a command prints on stdout."""
+    """Returns the output of a command on stdout."""
     done = CliRunner().invoke(app, list(map(str, words)))
     assert done.exit_code == 0, done.output
     return done.stdout
@@ -78,17 +78,17 @@ def printed(*words: object) -> str:
 
 @pytest.mark.filterwarnings("ignore::catsofa.data.formats.pairs.SkippedRows")
 def test_every_warning_stands_in_terminal_json_html_and_latex(tmp_path: Path) -> None:
-    """A row that was left out, scores of other texts and many ties: each is said with its number in all four."""
+    """An omitted row, scores of other texts and many ties are each reported with their number in all four."""
     pairs_of, scores = odd_pairs(tmp_path)
-    given = ["score", "--predictions", scores, "--on", pairs_of]
-    (tmp_path / "result.json").write_text(printed(*given, "--json"))
-    told = json.loads((tmp_path / "result.json").read_text())["warnings"]
+    arguments = ["score", "--predictions", scores, "--on", pairs_of]
+    (tmp_path / "result.json").write_text(printed(*arguments, "--json"))
+    warnings = json.loads((tmp_path / "result.json").read_text())["warnings"]
     for name in ("report.html", "report.tex"):
         printed("report", tmp_path / "result.json", "--out", tmp_path / name)
     shown = {name: (tmp_path / name).read_text() for name in ("result.json", "report.html", "report.tex")}
-    shown["terminal"] = printed(*given)
+    shown["terminal"] = printed(*arguments)
     for part in ("1 of 60 rows lack a cell", "6 scores are of texts that are not in the data", "equal scores in"):
-        assert sum(part in sentence for sentence in told) == 1
+        assert sum(part in sentence for sentence in warnings) == 1
         assert [name for name, text in shown.items() if part in " ".join(text.split())] == list(shown)
-    assert len(told) == 3
-    assert not any(str(tmp_path) in sentence for sentence in told)
+    assert len(warnings) == 3
+    assert not any(str(tmp_path) in sentence for sentence in warnings)

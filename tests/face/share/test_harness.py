@@ -1,4 +1,4 @@
-"""A data set in lm-evaluation-harness: the harness itself, where it is installed, finds our numbers."""
+"""Tests of a data set in lm-evaluation-harness: the harness itself, if installed, finds our numbers."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from catsofa.share.harness import documents, write
 
 
 def two_kinds() -> list[Cat]:
-    """Four CATs of three terms, of both kinds."""
+    """Returns four CATs of three terms, of both kinds."""
     after = ("Zorbs came late.", "Zorbs came early.", "Rain is wet.")
     return [
         a_cat(),
@@ -35,49 +35,49 @@ def two_kinds() -> list[Cat]:
 
 
 def two_pairs() -> list[Pair]:
-    """Pairs about zorbs."""
+    """Returns pairs about zorbs."""
     return [a_pair("Zorbs are late.", "Florins are late."), a_pair("A zorb lost it.", "A florin lost it.", id="two")]
 
 
 def test_the_code_beside_the_task_finds_our_measures() -> None:
-    """Whatever the scores: lms, ss and icat of the task's own code are those of catsofa, ties counted against."""
+    """For all scores, lms, ss and icat of the task's own code equal those of catsofa, with ties counted against."""
     cats = [replace(cat, target=f"term {n % 3}") for n, cat in enumerate(bakers(9))]
     scores = {c.id: float((5 * n + 3 * m * m) % 4) for n, cat in enumerate(cats) for m, c in enumerate(cat.candidates)}
-    found = []
+    results = []
     for doc in documents(cats)[0]:
-        found.append(harness_task.cat(doc, [(scores[name], False) for name in doc["candidates"]]))
+        results.append(harness_task.cat(doc, [(scores[name], False) for name in doc["candidates"]]))
     ours = measures(outcomes(cats, scores, ties="against"), resamples=1)
     for name in ("lms", "ss", "icat"):
-        assert harness_task.AGGREGATE[name]([each[name] for each in found]) == pytest.approx(ours.macro[name])
+        assert harness_task.AGGREGATE[name]([each[name] for each in results]) == pytest.approx(ours.macro[name])
 
 
 def test_after_a_context_a_sentence_counts_without_its_own_likelihood() -> None:
-    """−9 after the context and −8 alone is −1, above −5 and −1, which is −4."""
+    """−9 after the context and −8 alone give −1, above −5 and −1, which give −4."""
     (doc,), _ = documents([two_kinds()[2]])
     assert doc["choices"][:2] == ["We met the zorbs. Zorbs came late.", "We met the zorbs. Zorbs came early."]
     assert doc["choices"][3:] == ["Zorbs came late.", "Zorbs came early.", "Rain is wet."]
-    found = harness_task.cat(doc, [(value, False) for value in (-9, -5, -20, -8, -1, -2)])
-    assert (found["ss"], found["lms"]) == (("zorbs", 1.0, 1.0), ("zorbs", 2.0, 2.0))
+    result = harness_task.cat(doc, [(value, False) for value in (-9, -5, -20, -8, -1, -2)])
+    assert (result["ss"], result["lms"]) == (("zorbs", 1.0, 1.0), ("zorbs", 2.0, 2.0))
 
 
 def test_a_comparison_with_no_number_is_not_made() -> None:
     """An unscored side lowers the coverage, and a set without any comparison has no measure."""
     (doc,), _ = documents([a_cat()])
-    found = harness_task.cat(doc, [(-inf, False), (-1, False), (-2, False)])
-    assert (found["coverage"], found["ss"]) == (0.0, ("zorb", 0.0, 0.0))
-    assert found["lms"] == ("zorb", 1.0, 1.0)
-    assert isnan(harness_task.over_terms([found["ss"]]))
+    result = harness_task.cat(doc, [(-inf, False), (-1, False), (-2, False)])
+    assert (result["coverage"], result["ss"]) == (0.0, ("zorb", 0.0, 0.0))
+    assert result["lms"] == ("zorb", 1.0, 1.0)
+    assert isnan(harness_task.over_terms([result["ss"]]))
 
 
 def test_a_tie_counts_against_and_is_counted(tmp_path: Path) -> None:
-    """Equal scores win nothing and are made; the task and its README say so, beside the share of ties."""
+    """Equal scores win nothing but count as compared; the task and its README document this, and the share of ties."""
     (doc,), _ = documents([a_cat()])
-    found = harness_task.cat(doc, [(-1, False), (-1.00005, False), (-2, False)])
-    assert (found["ties"], found["coverage"]) == (1.0, 1.0)
-    found = harness_task.cat(doc, [(-1, False), (-1, False), (-2, False)])
-    assert (found["ss"], found["ties"]) == (("zorb", 0.0, 1.0), 1.0)
+    result = harness_task.cat(doc, [(-1, False), (-1.00005, False), (-2, False)])
+    assert (result["ties"], result["coverage"]) == (1.0, 1.0)
+    result = harness_task.cat(doc, [(-1, False), (-1, False), (-2, False)])
+    assert (result["ss"], result["ties"]) == (("zorb", 0.0, 1.0), 1.0)
     (one, _), _ = documents(two_pairs())
-    assert [harness_task.pair(one, [(-1, False), (of, False)])["ties"] for of in (-1, -2, -inf)] == [1, 0, 0]
+    assert [harness_task.pair(one, [(-1, False), (score, False)])["ties"] for score in (-1, -2, -inf)] == [1, 0, 0]
     assert harness_task.TIE == BATCH_ERROR
     write(two_kinds(), tmp_path / "task", "zorbs")
     for name in ("README.md", "catsofa_zorbs.yaml"):
@@ -91,7 +91,7 @@ def test_probes_are_refused_with_the_reason() -> None:
 
 
 def test_a_name_is_one_that_a_command_line_can_hold(tmp_path: Path) -> None:
-    """Spaces, slashes and markup are refused before anything is written."""
+    """Spaces, slashes and markup are refused before any file is written."""
     for name in ("a b", "../x", "{x}", ""):
         with pytest.raises(ValueError, match="name a task"):
             write(two_kinds(), tmp_path / "task", name)
@@ -99,16 +99,16 @@ def test_a_name_is_one_that_a_command_line_can_hold(tmp_path: Path) -> None:
 
 
 def lm_eval() -> str:
-    """The program, in an environment of its own or beside ours; a skip with the reason where there is none."""
+    """Returns the program from its own environment or beside ours; skips the test with the reason if there is none."""
     own = ROOT / ".venv-harness" / "bin" / "lm_eval"
-    found = os.environ.get("LM_EVAL_EXE") or shutil.which("lm_eval") or (str(own) if own.exists() else "")
-    if not found:
+    path = os.environ.get("LM_EVAL_EXE") or shutil.which("lm_eval") or (str(own) if own.exists() else "")
+    if not path:
         pytest.skip("lm-evaluation-harness is not installed: run make harness, or name an lm_eval in LM_EVAL_EXE")
-    return found
+    return path
 
 
 def harness_run(task: Path, name: str, model: Path, out: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the harness measures by a task, and its log of every document."""
+    """Returns the harness's measures of a task, and its log of every document."""
     arguments = ["--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--device", "cpu"]
     where = ["--include_path", str(task), "--output_path", str(out), "--log_samples", "--batch_size", "1"]
     done = subprocess.run(
@@ -129,7 +129,7 @@ def harness_run(task: Path, name: str, model: Path, out: Path) -> tuple[dict[str
 @pytest.mark.slow
 @pytest.mark.parametrize("records", [two_kinds(), two_pairs()], ids=["cats", "pairs"])
 def test_the_harness_itself_finds_our_scores(records: list[Any], shared: Path, tmp_path: Path) -> None:
-    """Each document's likelihoods, and the measures made of them, are those of `--protocol stereoset-acl`."""
+    """Each document's likelihoods, and the measures from them, equal those of `--protocol stereoset-acl`."""
     from catsofa.scoring.evaluate import evaluate
     from catsofa.scoring.protocols import named
 
@@ -143,17 +143,17 @@ def test_the_harness_itself_finds_our_scores(records: list[Any], shared: Path, t
     ours = evaluate(str(model), str(data), protocol=named("stereoset-acl"), out=tmp_path / "run")
     scores = {(score.item, score.task): score.score for score in read_scores(tmp_path / "run")}
     for sample in samples:
-        doc, found = sample["doc"], [float(response[0]) for response in sample["filtered_resps"]]
+        doc, values = sample["doc"], [float(response[0]) for response in sample["filtered_resps"]]
         expected = (
             [scores[name, doc["kind"]] for name in doc["candidates"]]
             if "candidates" in doc
             else [scores[doc["id"], side] for side in ("more", "less")]
         )
-        if len(found) == 6:
-            # the likelihood of the context, which the three share, is in theirs and not in ours
-            found = [here - there for here, there in zip(found[:3], found[3:], strict=True)]
-            found, expected = ([value - max(row) for value in row] for row in (found, expected))
-        assert found == pytest.approx(expected, abs=1e-3)
+        if len(values) == 6:
+            # their values include the likelihood of the context, which all three share; ours do not
+            values = [with_context - alone for with_context, alone in zip(values[:3], values[3:], strict=True)]
+            values, expected = ([value - max(row) for value in row] for row in (values, expected))
+        assert values == pytest.approx(expected, abs=1e-3)
     overall = ours.to_dict()["results"]["overall"]
     for name in ("lms", "ss", "icat", "score"):
         if name in overall:

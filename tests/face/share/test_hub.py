@@ -1,4 +1,4 @@
-"""Pushing to the Hub: a real server on this machine that speaks its API, and its faults."""
+"""Tests of pushing to the Hub: a local server that speaks its API, and its faults."""
 
 import json
 import subprocess
@@ -30,22 +30,22 @@ QUICK = (0.01, 0.01, 0.01)
 
 @pytest.fixture
 def hub(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """An empty Hub, and the token of somebody who may write; pieces that an earlier Hub has are not remembered."""
+    """Starts an empty Hub and sets a token with write access; the cache of pieces is fresh."""
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     monkeypatch.setenv("HF_XET_CACHE", str(tmp_path_factory.mktemp("xet")))
-    with serving() as found:
-        monkeypatch.setenv("HF_ENDPOINT", found.url)
-        yield found
+    with serving() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        yield server
 
 
 def a_result(folder: Path, text: str = "{}") -> Path:
-    """A single result file."""
+    """Writes a single result file."""
     (folder / "report.html").write_text(text)
     return folder / "report.html"
 
 
 def a_run(folder: Path) -> Path:
-    """A finished run with one score, whose report names a place on this machine."""
+    """Writes a finished run with one score, whose report names a local path."""
     with Run.begin(folder, {"a": 1}, {"model": "/home/zorb/models/m", "on": "/home/zorb/dev.json"}) as begun:
         begun.add([Score(item="x", task="intrasentence", score=-1.5)])
         begun.finish({"results": cats("d"), "signature": {"model": "encoder=/home/zorb/models/m layer=-1"}})
@@ -53,7 +53,7 @@ def a_run(folder: Path) -> Path:
 
 
 def test_a_release_is_on_the_hub_as_it_lay_here_and_reads_back(hub: Hub, tmp_path: Path) -> None:
-    """Card, Parquet (sent as a large file) and StereoSet JSON stand at the root; private, in one commit."""
+    """Card, Parquet (sent as a large file) and StereoSet JSON are at the root; the push is private, in one commit."""
     write_release({"test": bakers(3)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
     (tmp_path / "set" / "notes.txt").write_text("mine")
     done = run_catsofa("push-to-hub", str(tmp_path / "set"), "--repo", "me/bakers", "--json")
@@ -73,7 +73,7 @@ def test_a_release_is_on_the_hub_as_it_lay_here_and_reads_back(hub: Hub, tmp_pat
 
 
 def test_a_damaged_release_is_not_sent(hub: Hub, tmp_path: Path) -> None:
-    """A file with another checksum than its list says, or a listed file that is gone, is refused before anything."""
+    """A file with a wrong checksum, or a missing listed file, is refused before any request."""
     write_release({"test": bakers(3)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
     file = tmp_path / "set" / "data" / "test.parquet"
     content = file.read_bytes()
@@ -87,7 +87,7 @@ def test_a_damaged_release_is_not_sent(hub: Hub, tmp_path: Path) -> None:
 
 
 def test_probe_shards_go_like_a_release_and_read_back(hub: Hub, tmp_path: Path) -> None:
-    """Card, manifest, list and both shards; without a card, unfinished or damaged they are refused before anything."""
+    """Card, manifest, list and both shards are sent; without a card, unfinished or damaged shards are refused first."""
     shard = shards(tmp_path)
     folder = shard.parent.parent
     with pytest.raises(BadInput, match="without a card"):
@@ -116,7 +116,7 @@ def test_probe_shards_go_like_a_release_and_read_back(hub: Hub, tmp_path: Path) 
 
 
 def test_a_run_goes_without_its_manifest_and_without_places_of_this_machine(hub: Hub, tmp_path: Path) -> None:
-    """Its report and its scores are there; nothing says where the model or the data lay."""
+    """The report and the scores are sent; neither names the path of the model or the data."""
     push([a_run(tmp_path / "gpt2")], "me/results", public=True)
     files = hub.files["me/results"]
     assert files.keys() == {"results/gpt2/report.json", "results/gpt2/scores.jsonl"}
@@ -137,7 +137,7 @@ def test_only_what_changed_is_committed_again(hub: Hub, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("where", ["repos/create", "validate-yaml", "preupload", "objects/batch", "/lfs/", "/commit/"])
 def test_a_fault_that_passes_is_tried_again(hub: Hub, where: str, tmp_path: Path) -> None:
-    """502 and 503 at any step end in one commit."""
+    """502 and 503 at any step still end in one commit."""
     write_release({"test": bakers(1)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
     hub.faults = [(where, 503)] if where in ("preupload", "objects/batch", "/lfs/") else [(where, 502), (where, 503)]
     push([tmp_path / "set"], "me/results", waits=QUICK)
@@ -146,7 +146,9 @@ def test_a_fault_that_passes_is_tried_again(hub: Hub, where: str, tmp_path: Path
 
 @pytest.mark.parametrize("where", ["", "xet-write-token", "/v1/xorbs/", "/v1/shards"])
 def test_a_large_file_goes_by_xet_where_the_hub_has_it(hub: Hub, where: str, tmp_path: Path) -> None:
-    """Pieces, then what is made of them, then the commit that names the file by its hash; 503 at any step passes."""
+    """Pieces come first, then their index, then the commit that names the file by its hash; 503 at any
+    step is retried.
+    """
     pytest.importorskip("hf_xet")
     write_release({"test": bakers(1)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
     hub.xet, hub.faults = True, [(where, 503)] if where else []
@@ -157,7 +159,7 @@ def test_a_large_file_goes_by_xet_where_the_hub_has_it(hub: Hub, where: str, tmp
 
 
 def test_a_commit_whose_answer_was_lost_is_not_made_twice(hub: Hub, tmp_path: Path) -> None:
-    """The second try finds the files there and commits nothing."""
+    """The second try finds the files on the Hub and commits nothing."""
     hub.faults = [("/commit/", 0)]
     pushed = push([a_result(tmp_path)], "me/results", waits=QUICK)
     assert len(hub.commits) == 1
@@ -167,19 +169,19 @@ def test_a_commit_whose_answer_was_lost_is_not_made_twice(hub: Hub, tmp_path: Pa
 
 @pytest.mark.slow
 def test_a_push_killed_at_any_instant_is_whole_or_not_there(hub: Hub, tmp_path: Path) -> None:
-    """SIGKILL later and later; what the Hub then holds is everything or nothing, and the last push makes it whole."""
+    """With SIGKILL later and later the Hub has all or nothing, and the last push completes it."""
     write_release({"test": bakers(1)}, tmp_path / "set", CardFacts(pretty_name="Bakers"))
     program = [str(Path(sys.executable).with_name("catsofa")), "push-to-hub", "set", "--repo", "me/results"]
     whole = {str(f.relative_to(tmp_path / "set")) for f in (tmp_path / "set").rglob("*") if f.is_file()}
     kills = 0
-    for at in range(1, 40):
+    for requests in range(1, 40):
         before = len(hub.asked)
         process = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while process.poll() is None and len(hub.asked) - before < at:
+        while process.poll() is None and len(hub.asked) - before < requests:
             time.sleep(0.001)
         process.kill()
-        there = {name for name in hub.files.get("me/results", {}) if name != ".gitattributes"}
-        assert there in (set(), whole)
+        names = {name for name in hub.files.get("me/results", {}) if name != ".gitattributes"}
+        assert names in (set(), whole)
         if process.wait() == 0:
             break
         kills += 1
@@ -192,7 +194,7 @@ def test_a_push_killed_at_any_instant_is_whole_or_not_there(hub: Hub, tmp_path: 
 def test_what_lasts_is_one_sentence_without_the_token(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No token, an unknown one, one that may only read, a Hub that stays down: each says what to do."""
+    """No token, an unknown or read-only token, and a Hub that stays down each give one error with the next step."""
     paths = [a_result(tmp_path)]
     monkeypatch.setenv("HF_TOKEN", READER)
     with pytest.raises(NotPushed, match=r"not write.*me/results"):
@@ -212,7 +214,7 @@ def test_what_lasts_is_one_sentence_without_the_token(
 
 
 def test_a_hub_that_is_not_there_is_one_sentence(hub: Hub, tmp_path: Path) -> None:
-    """A closed port, and a machine told to stay offline."""
+    """A closed port and offline mode each give one error."""
     closed = run_catsofa("push-to-hub", str(a_result(tmp_path)), "--repo", "me/x", HF_HUB_OFFLINE="1")
     assert (closed.returncode, "HF_HUB_OFFLINE" in closed.stderr, closed.stderr.count("\n")) == (2, True, 1)
     with pytest.raises(NotPushed, match="cannot be reached"):
@@ -221,7 +223,7 @@ def test_a_hub_that_is_not_there_is_one_sentence(hub: Hub, tmp_path: Path) -> No
 
 
 def test_what_names_people_or_is_not_whole_is_refused_before_anything_is_sent(hub: Hub, tmp_path: Path) -> None:
-    """A study, an unfinished run, a folder of something else, two files of one name."""
+    """A study, an unfinished run, an unknown folder and two files of one name are refused."""
     for name in ("study.json", "manifest.json", "x.txt"):
         (tmp_path / name[:3]).mkdir()
         (tmp_path / name[:3] / name).write_text('{"identity": {}, "about": {}}')
@@ -236,18 +238,18 @@ def test_what_names_people_or_is_not_whole_is_refused_before_anything_is_sent(hu
 
 
 def test_a_file_that_names_the_users_own_folder_is_refused(hub: Hub, tmp_path: Path) -> None:
-    """What is in a page cannot be cut without harm, so it is not pushed."""
+    """A path inside a page cannot be removed without harm, so the page is not pushed."""
     with pytest.raises(NotPushed, match="working folder"):
         push([a_result(tmp_path, f"model:{Path.home()}/models/m")], "me/x")
     assert not hub.asked
 
 
 def test_places_are_cut_and_addresses_and_data_are_not() -> None:
-    """`/a/b/m` is `m`; a web address, a fraction and a hub id stay as they are."""
-    given = ["model=/a/b/m@1f", "data:d@2 | model:/a/b/m@1f | protocol:p", r"C:\models\m x", "./runs/m"]
-    assert without_places(given) == ["model=m@1f", "data:d@2 | model:m@1f | protocol:p", "m x", "./runs/m"]
-    kept = ["https://example.org/a/b", "https://huggingface.co", "3/4 of 5/6", "owner/name", "and/or/not", "a | b"]
-    assert without_places(kept) == kept
+    """`/a/b/m` becomes `m`; a web address, a fraction and a hub id do not change."""
+    texts = ["model=/a/b/m@1f", "data:d@2 | model:/a/b/m@1f | protocol:p", r"C:\models\m x", "./runs/m"]
+    assert without_places(texts) == ["model=m@1f", "data:d@2 | model:m@1f | protocol:p", "m x", "./runs/m"]
+    unchanged = ["https://example.org/a/b", "https://huggingface.co", "3/4 of 5/6", "owner/name", "and/or/not", "a | b"]
+    assert without_places(unchanged) == unchanged
 
 
 def test_the_report_of_a_run_is_found_whatever_it_is_called(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A disaggregated release: each judgement with its annotator's group, and no person that fewer than k share."""
+"""Tests of a disaggregated release: each judgement has its annotator's group, which at least k people share."""
 
 import csv
 from collections import Counter
@@ -23,13 +23,13 @@ from catsofa.validation.judgements import Rule
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    """Fifteen people of four countries and two genders, and the CATs they judged."""
+    """Writes a study of fifteen people of four countries and two genders, and their CATs."""
     jsonl.write(bakers(2), tmp_path / "cats.jsonl")
     return asked_study(tmp_path / "study")
 
 
 def run(study: Study, out: str, *more: str) -> str:
-    """What `catsofa release --by` prints."""
+    """Returns the output of `catsofa release --by`."""
     call = ["release", str(study.folder.parent / "cats.jsonl"), "--study", str(study.folder), "--name", "Bakers",
             "--of", "15", "--need", "8", "--out", str(study.folder.parent / out), *more]  # fmt: skip
     done = CliRunner().invoke(app, call, catch_exceptions=False)
@@ -41,12 +41,14 @@ BY = ("--by", "country", "--by", "gender")
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder with its bytes."""
+    """Returns every file of a folder with its bytes."""
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def test_each_judgement_has_its_annotators_group(study: Study) -> None:
-    """Fifteen people, six sentences: 90 rows; the pseudonyms of the release, groups that five people share, no text."""
+    """Fifteen people and six sentences give 90 rows with release pseudonyms and groups of at least five,
+    without texts.
+    """
     run(study, "out", *BY)
     folder = study.folder.parent / "out"
     with (folder / "judgements.csv").open(encoding="utf-8", newline="") as file:
@@ -69,7 +71,7 @@ def test_each_judgement_has_its_annotators_group(study: Study) -> None:
 
 
 def test_the_same_input_gives_the_same_bytes(study: Study) -> None:
-    """Although the second release knows what the first one published."""
+    """The bytes are equal, although the second release knows the first publication."""
     for name in ("one", "two"):
         run(study, name, *BY)
     assert content(study.folder.parent / "one") == content(study.folder.parent / "two")
@@ -88,14 +90,14 @@ def test_verify_finds_a_judgement_that_was_changed_or_is_lost(study: Study) -> N
 
 
 def test_a_release_without_groups_replaces_one_with_them(study: Study) -> None:
-    """And holds no file of judgements any more."""
+    """The new release has no file of judgements."""
     run(study, "out", *BY)
     run(study, "out")
     assert not (study.folder.parent / "out" / "judgements.csv").exists()
 
 
 def test_forget_names_the_releases_that_hold_the_person(study: Study) -> None:
-    """Both, the person's pseudonym leaves the notes, and the next release is without them."""
+    """Both releases are named, the person's pseudonym leaves the notes, and the next release excludes the person."""
     arrivals.Arrivals(study.folder)
     run(study, "one")
     run(study, "two", *BY)
@@ -110,7 +112,7 @@ def test_forget_names_the_releases_that_hold_the_person(study: Study) -> None:
 
 
 def test_a_label_that_is_no_choice_is_refused(study: Study) -> None:
-    """What people write freely never stands beside who they are; nothing is written or noted."""
+    """Free text is never published beside a person's group; no file or note is written."""
     votes = list(read_as(study.folder / "annotations.jsonl", Annotation))
     free = [Annotation(item=v.item, annotator=v.annotator, label="I am Ana" if n == 0 else v.label, extra=v.extra)
             for n, v in enumerate(votes)]  # fmt: skip
@@ -122,7 +124,7 @@ def test_a_label_that_is_no_choice_is_refused(study: Study) -> None:
 
 
 def test_groups_need_a_study_that_asked(study: Study) -> None:
-    """Without a study there is nobody to ask; the release is refused."""
+    """Without a study there are no answers about people, so the release is refused."""
     call = ["release", str(study.folder.parent / "cats.jsonl"), "--name", "B", "--by", "country", "--out", "out",
             "--annotations", str(study.folder / "annotations.jsonl"), "--need", "3", "--of", "5"]  # fmt: skip
     with pytest.raises(ValueError, match=r"groups.*one study.* 0"):
@@ -130,7 +132,7 @@ def test_groups_need_a_study_that_asked(study: Study) -> None:
 
 
 def test_the_statement_counts_who_had_their_answers_erased(study: Study) -> None:
-    """How many people and answers, not who; the review board and what made the items stand beside."""
+    """The card has the number of people and answers, not who; it also has the review board and the provenance."""
     with (study.folder / "study.toml").open("a") as file:
         file.write('[ethics]\ninstitution = "Example University"\nprotocol = "2027-014"\n')
     CliRunner().invoke(app, ["annotate", "forget", str(study.folder), "p14"])

@@ -1,4 +1,4 @@
-"""The leaderboard: what counts, what is refused and why, and what nobody may learn from it."""
+"""Tests of the leaderboard: counted and refused submissions with reasons, and what stays secret."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from catsofa.share.leaderboard_page import document
 
 @pytest.fixture
 def split(tmp_path: Path) -> Path:
-    """The withheld split."""
+    """Writes the withheld split."""
     path = tmp_path / "withheld" / "split.jsonl"
     path.parent.mkdir()
     jsonl.write(cats(), path)
@@ -30,7 +30,7 @@ def split(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def board(tmp_path: Path) -> Path:
-    """A leaderboard without submissions."""
+    """Returns a leaderboard without submissions."""
     folder = tmp_path / "board"
     (folder / "submissions").mkdir(parents=True)
     return folder
@@ -46,9 +46,9 @@ def test_models_with_known_preferences_have_known_places(board: Path, split: Pat
         for candidate in cat.candidates
     }
     submit(board, "even", even)
-    found = {entry["name"]: entry["results"]["both"] for entry in update(board, split)}
-    assert [found["stereotyped"][measure] for measure in ("lms", "ss", "icat")] == [100, 100, 0]
-    assert [found["even"][measure] for measure in ("lms", "ss", "icat")] == [100, 50, 100]
+    results = {entry["name"]: entry["results"]["both"] for entry in update(board, split)}
+    assert [results["stereotyped"][measure] for measure in ("lms", "ss", "icat")] == [100, 100, 0]
+    assert [results["even"][measure] for measure in ("lms", "ss", "icat")] == [100, 50, 100]
     page = (board / PAGE).read_text(encoding="utf-8")
     assert page.index("even") < page.index("stereotyped")
 
@@ -64,7 +64,7 @@ def test_models_with_known_preferences_have_known_places(board: Path, split: Pat
     ],
 )
 def test_a_submission_that_cannot_count_is_refused(board: Path, split: Path, name: str, made: Any, why: str) -> None:
-    """Incomplete, repeated, foreign and constant predictions are refused, each with its reason, and have no numbers."""
+    """Incomplete, repeated, foreign and constant predictions are refused, each with its reason and without numbers."""
     submit(board, name, made(scores(3, 2, 1)))
     (entry,) = update(board, split)
     assert why in entry["refused"]
@@ -74,7 +74,7 @@ def test_a_submission_that_cannot_count_is_refused(board: Path, split: Path, nam
 
 
 def test_what_orders_alike_is_the_same_submission(board: Path, split: Path) -> None:
-    """Twice the scores prefer the same in every CAT, so that the second file adds nothing and is refused."""
+    """Doubled scores have the same preferences in every CAT, so the second file is refused."""
     submit(board, "a", scores(3, 2, 1))
     submit(board, "b", scores(6, 4, 2))
     first, second = update(board, split)
@@ -94,7 +94,7 @@ def test_a_link_to_the_split_is_not_followed(board: Path, split: Path) -> None:
 
 
 def test_history_only_grows(board: Path, split: Path) -> None:
-    """The same files again add nothing; a changed file adds an entry, and the page shows the newest of a model."""
+    """The same files add nothing; a changed file adds an entry, and the page shows the newest entry of a model."""
     submit(board, "m", scores(3, 2, 1))
     first = update(board, split)
     before = (board / HISTORY).read_bytes()
@@ -115,13 +115,13 @@ def test_another_split_stands_apart(board: Path, split: Path) -> None:
     other = split.with_name("other.jsonl")
     jsonl.write(cats()[:11], other)
     submit(board, "n", dict(list(scores(3, 2, 1).items())[:33]))
-    found = document(update(board, other))
-    assert [len(section.tables[0].rows) for section in found.sections] == [1, 1]
-    assert found.notes
+    report = document(update(board, other))
+    assert [len(section.tables[0].rows) for section in report.sections] == [1, 1]
+    assert report.notes
 
 
 def test_the_terms_are_those_over_which_ss_is_averaged(board: Path, split: Path) -> None:
-    """Of four terms one has no preference; a submission whose every preference ties has no ss, and no traceback."""
+    """One of four terms has no preference; a submission with only ties has no ss, and no traceback."""
     tied = scores(2, 2, 1)
     term = {c.id for cat in cats() if cat.target == "zorb" for c in cat.candidates}
     submit(board, "some", {item: tied[item] if item in term else one for item, one in scores(3, 2, 1).items()})
@@ -139,7 +139,7 @@ CONTROLS = "z\x1b[31m\u202e\x9b"
 
 
 def test_names_steer_no_reader(board: Path, split: Path) -> None:
-    """Controls in the name of a file are written out in the page, the terminal and the reasons."""
+    """Control characters in a file's name are escaped in the page, the terminal and the reasons."""
     submit(board, CONTROLS, scores(3, 2, 1))
     submit(board, "strange", {**scores(2, 3, 1), CONTROLS: 1.0})
     done = CliRunner().invoke(app, ["leaderboard", str(board), "--on", str(split)])
@@ -149,7 +149,9 @@ def test_names_steer_no_reader(board: Path, split: Path) -> None:
 
 
 def test_nothing_published_tells_a_label(board: Path, split: Path) -> None:
-    """Two splits that differ in their labels alone, but for hash and numbers, have the same page and history."""
+    """Page and history contain no label, so splits that differ only in labels look the same except for
+    hash and numbers.
+    """
     submit(board, "m", scores(3, 2, 1))
     submit(board, "short", dict(list(scores(3, 2, 1).items())[:-1]))
     update(board, split)
@@ -173,7 +175,7 @@ def test_names_are_no_markup(board: Path, split: Path) -> None:
 
 
 def test_the_command_shows_what_counts(board: Path, split: Path) -> None:
-    """`catsofa leaderboard DIR --on SPLIT` prints the standing and why a file is refused; `--json` the history."""
+    """`catsofa leaderboard DIR --on SPLIT` prints the standing and the reasons of refusals; `--json` the history."""
     submit(board, "good", scores(3, 2, 1))
     submit(board, "short", {})
     done = CliRunner().invoke(app, ["leaderboard", str(board), "--on", str(split)])
@@ -185,20 +187,20 @@ def test_the_command_shows_what_counts(board: Path, split: Path) -> None:
 
 
 def written(board: Path) -> int:
-    """The bytes of the history, in entries of about 300."""
+    """Returns the size of the history in entries of about 300 bytes."""
     history = board / HISTORY
     return history.stat().st_size // 300 if history.exists() else 0
 
 
 def test_a_second_process_on_the_same_board_is_refused(board: Path, split: Path) -> None:
-    """The first goes on."""
+    """The second process is refused, and the first continues."""
     submit(board, "one", scores(3, 2, 1))
 
     class Beside(Progress):
-        """Another process that begins while the first is at work."""
+        """Simulates another process that begins while the first is at work."""
 
         def begin(self, total: int | None = None) -> None:
-            """Be refused."""
+            """Checks that the second update is refused."""
             with pytest.raises(BadInput, match="is writing"):
                 update(board, split)
 
@@ -207,10 +209,10 @@ def test_a_second_process_on_the_same_board_is_refused(board: Path, split: Path)
 
 @pytest.mark.slow
 def test_a_kill_loses_no_entry_and_makes_none_twice(board: Path, split: Path) -> None:
-    """Killed at any moment and run again, every submission has one entry, and the page is whole."""
-    for at in range(6):
-        one = {item: score + at * (number % 5) for number, (item, score) in enumerate(scores(3, 2, 1).items())}
-        submit(board, f"m{at}", one)
+    """After kills at any moment and reruns, every submission has one entry, and the page is complete."""
+    for number_ in range(6):
+        one = {item: score + number_ * (number % 5) for number, (item, score) in enumerate(scores(3, 2, 1).items())}
+        submit(board, f"m{number_}", one)
     code = f"from catsofa.share.leaderboard import update; update({str(board)!r}, {str(split)!r})"
     for kill_after in range(1, 6):
         started = subprocess.Popen([sys.executable, "-c", code])
@@ -218,6 +220,6 @@ def test_a_kill_loses_no_entry_and_makes_none_twice(board: Path, split: Path) ->
             time.sleep(0.001)
         started.kill()
         started.wait()
-    found = update(board, split)
-    assert sorted(entry["name"] for entry in found) == [f"m{at}" for at in range(6)]
+    entries = update(board, split)
+    assert sorted(entry["name"] for entry in entries) == [f"m{number_}" for number_ in range(6)]
     assert (board / PAGE).read_text(encoding="utf-8").rstrip().endswith("</html>")

@@ -1,4 +1,6 @@
-"""Places on a leaderboard: shared where intervals overlap; a board of finished runs of every measure."""
+"""Tests of places on a leaderboard, shared where intervals overlap, and of a board of finished runs of
+every measure.
+"""
 
 import json
 from pathlib import Path
@@ -13,7 +15,7 @@ from catsofa.share.places import distance, places, written
 
 
 def test_the_distance_of_an_interval_from_the_ideal_value_has_two_ends() -> None:
-    """[40, 55] holds 50 and reaches 10 away; [55, 60] is 5 to 10 away; without an end there is none."""
+    """[40, 55] contains 50 and reaches 10 away; [55, 60] is 5 to 10 away; a missing end gives no distance."""
     assert distance((40, 55), 50) == (0, 10)
     assert distance((55, 60), 50) == (5, 10)
     assert distance((40, 45), 50) == (5, 10)
@@ -22,25 +24,27 @@ def test_the_distance_of_an_interval_from_the_ideal_value_has_two_ends() -> None
 
 
 def test_a_place_is_shared_where_intervals_overlap() -> None:
-    """a and b overlap, c is behind both, d overlaps c alone on the other side of 50; e has no interval."""
-    found = places({"a": (48, 53), "b": (51, 56), "c": (58, 62), "d": (39, 41), "e": (None, None)}, 50)
+    """a and b overlap, c is behind both, d overlaps only c on the other side of 50; e has no interval."""
+    ranks = places({"a": (48, 53), "b": (51, 56), "c": (58, 62), "d": (39, 41), "e": (None, None)}, 50)
     # distances: a [0, 3], b [1, 6], c [8, 12], d [9, 11]
-    assert found == {"a": (1, 2), "b": (1, 2), "c": (3, 4), "d": (3, 4)}
-    assert [written(found.get(name)) for name in "ace"] == ["1–2", "3–4", "—"]
+    assert ranks == {"a": (1, 2), "b": (1, 2), "c": (3, 4), "d": (3, 4)}
+    assert [written(ranks.get(name)) for name in "ace"] == ["1–2", "3–4", "—"]
     assert written((2, 2)) == "2"
 
 
 def test_equal_ends_overlap() -> None:
-    """No model stands before another one whose nearest end is its own farthest."""
+    """A model is not ahead of another one whose nearest end equals its own farthest end."""
     assert places({"a": (50, 55), "b": (55, 60)}, 50) == {"a": (1, 2), "b": (1, 2)}
 
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """Runs of four measures: CATs of three models, the third apart; pairs, probes and association tests of one."""
+    """Writes runs of four measures: CATs of three models, the third far off; pairs, probes and
+    association tests of one.
+    """
     for name, lms, ss in (("a", 90, 52), ("b", 90, 53), ("c", 60, 70)):
-        of = measures(lms, ss)
-        run(tmp_path / "runs" / name, {"intrasentence": {"overall": of}, "overall": of}, model=name)
+        values = measures(lms, ss)
+        run(tmp_path / "runs" / name, {"intrasentence": {"overall": values}, "overall": values}, model=name)
     run(tmp_path / "runs" / "p", pairs("x"), model="a", data="p@1")
     run(tmp_path / "runs" / "s", probes("x"), model="a", data="s@1")
     run(tmp_path / "runs" / "w", association("weat6", 0.01), model="a", data="w@1")
@@ -48,17 +52,19 @@ def kept(tmp_path: Path) -> Path:
 
 
 def test_runs_of_every_measure_have_boards(kept: Path) -> None:
-    """CATs stand by icat: 86.4 ± 2 and 84.6 ± 2 share the first place, 36 is third; lms and ss stand beside it."""
-    found = {(board.kind, board.number): board for board in boards([kept / "runs"])}
-    assert set(found) == {
+    """CATs are ranked by icat: 86.4 ± 2 and 84.6 ± 2 share the first place, 36 is third; lms and ss are
+    shown beside it.
+    """
+    by_measure = {(board.kind, board.number): board for board in boards([kept / "runs"])}
+    assert set(by_measure) == {
         ("stereoset", "icat"), ("crows_pairs", "score"), ("sofa", "score"), ("seat", "effect_size")
     }  # fmt: skip
-    cats = found["stereoset", "icat"]
+    cats = by_measure["stereoset", "icat"]
     assert [(row.model, row.place) for row in cats.rows] == [("a", (1, 2)), ("b", (1, 2)), ("c", (3, 3))]
     assert [one.name for one in cats.rows[0].beside] == ["lms", "ss"]
     assert cats.rows[0].coverage == 0.8
-    assert (found["seat", "effect_size"].set, found["seat", "effect_size"].rows[0].coverage) == ("weat6", 1.0)
-    shown = document(list(found.values()))
+    assert (by_measure["seat", "effect_size"].set, by_measure["seat", "effect_size"].rows[0].coverage) == ("weat6", 1.0)
+    shown = document(list(by_measure.values()))
     assert [row[1] for row in shown.sections[0].tables[0].rows] == ["1–2", "1–2", "3"]
 
 
@@ -68,7 +74,7 @@ def test_the_command_writes_a_page_of_runs(kept: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "1–2" in done.output
     assert "1–2" in (kept / "board/index.html").read_text("utf-8")
-    told = CliRunner().invoke(app, ["leaderboard", str(kept / "board"), "--runs", str(kept / "runs"), "--json"])
-    assert [row["place"] for row in json.loads(told.output)[0]["rows"]] == [[1, 2], [1, 2], [3, 3]]
+    result = CliRunner().invoke(app, ["leaderboard", str(kept / "board"), "--runs", str(kept / "runs"), "--json"])
+    assert [row["place"] for row in json.loads(result.output)[0]["rows"]] == [[1, 2], [1, 2], [3, 3]]
     for more in ([], ["--runs", str(kept / "runs"), "--on", "x"], ["--runs", str(kept / "runs"), "--seed", "1"]):
         assert isinstance(CliRunner().invoke(app, ["leaderboard", str(kept), *more]).exception, ValueError)

@@ -1,4 +1,4 @@
-"""Results in the schemas of other programs, read back by their own packages."""
+"""Tests of results in the schemas of other programs, read back by those programs' packages."""
 
 import json
 import os
@@ -37,7 +37,7 @@ RESULTS = {
 
 
 def exported(*words: object) -> str:
-    """What `catsofa export-results` prints; an error is raised."""
+    """Returns the output of `catsofa export-results`, or raises its error."""
     done = CliRunner().invoke(app, ["export-results", *map(str, words)])
     if done.exception is not None:
         raise done.exception
@@ -46,28 +46,28 @@ def exported(*words: object) -> str:
 
 @pytest.mark.parametrize("kind", RESULTS)
 def test_every_measure_has_its_numbers_with_limits_and_an_ideal(kind: str, tmp_path: Path) -> None:
-    """Those of the report, over all items first."""
+    """The numbers are those of the report, with all items first."""
     results, expected = RESULTS[kind]
-    found = measured(find([run(tmp_path / "run", results)]).runs[0])
-    assert {one.name: one.value for one in found[: len(expected)]} == expected
-    assert all(one.low is not None and one.low <= one.value <= (one.high or 0) for one in found)
-    assert all(one.scale.least <= one.scale.ideal <= one.scale.most for one in found)
+    numbers = measured(find([run(tmp_path / "run", results)]).runs[0])
+    assert {one.name: one.value for one in numbers[: len(expected)]} == expected
+    assert all(one.low is not None and one.low <= one.value <= (one.high or 0) for one in numbers)
+    assert all(one.scale.least <= one.scale.ideal <= one.scale.most for one in numbers)
 
 
 @pytest.mark.parametrize("ss", [60.0, 40.0])
 def test_lower_is_better_points_from_the_value_to_the_ideal(ss: float, tmp_path: Path) -> None:
-    """Of ss it depends on the side; the description says that neither more nor less is better."""
+    """For ss the direction depends on the side; the description says that neither more nor less is better."""
     results = {"overall": {**cats("x")["overall"], "ss": ss}}
-    (found,) = find([run(tmp_path / "run", results)]).runs
-    made = {one["metric_config"]["metric_name"]: one["metric_config"]
-            for one in record(found, "Dravian Lab", datetime.now(UTC))["evaluation_results"]}  # fmt: skip
-    assert made["ss"]["lower_is_better"] == (ss > 50)
-    assert "neither more nor less is better" in made["ss"]["evaluation_description"]
-    assert not made["lms"]["lower_is_better"]
+    (run_,) = find([run(tmp_path / "run", results)]).runs
+    configs = {one["metric_config"]["metric_name"]: one["metric_config"]
+            for one in record(run_, "Dravian Lab", datetime.now(UTC))["evaluation_results"]}  # fmt: skip
+    assert configs["ss"]["lower_is_better"] == (ss > 50)
+    assert "neither more nor less is better" in configs["ss"]["evaluation_description"]
+    assert not configs["lms"]["lower_is_better"]
 
 
 def test_a_card_reads_back_with_the_classes_of_the_hub(tmp_path: Path) -> None:
-    """Metric, value and model; a run on the same set twice, two models, or no name of the data are refused."""
+    """Metric, value and model are read back; repeated sets, two models, or a missing data name are refused."""
     one = run(tmp_path / "one", cats("trade"))
     card = ModelCard(f"---\n{exported(one, '--format', 'model-index')}---\n")
     assert (card.data.model_name, card.data.eval_results[1].metric_type) == ("m", "stereoset_ss")
@@ -92,18 +92,18 @@ def test_a_card_reads_back_with_the_classes_of_the_hub(tmp_path: Path) -> None:
 
 
 def test_numbers_of_other_data_or_protocols_are_never_filed_together(tmp_path: Path) -> None:
-    """Of one model: each number of a card stands beside the signature of its own run, and each record has its id."""
+    """Each number of a card is beside the signature of its own run, and each record has its id, for one model."""
     other = {"overall": {**cats("trade")["overall"], "ss": 70.0}}
     run(tmp_path / "m", cats("trade"), data="dev@1")
     for name, data, protocol in (("b", "test@2", "catsofa"), ("c", "dev@1", "stereoset-code")):
         run(tmp_path / name / "m", other, data=data, protocol=protocol)
     card = ModelCard(f"---\n{exported(tmp_path, '--format', 'model-index', '--dataset', 'me/x')}---\n")
-    found = {
+    values = {
         (one.dataset_args["signature"].split(" | ")[0], one.dataset_args["signature"].split(" | ")[2]): one.metric_value
         for one in card.data.eval_results
         if one.metric_type == "stereoset_ss"
     }
-    assert found == {
+    assert values == {
         ("data:dev@1", "protocol:catsofa"): 60.0,
         ("data:test@2", "protocol:catsofa"): 70.0,
         ("data:dev@1", "protocol:stereoset-code"): 70.0,
@@ -113,26 +113,26 @@ def test_numbers_of_other_data_or_protocols_are_never_filed_together(tmp_path: P
 
 
 def test_the_interval_of_an_association_is_no_bootstrap(tmp_path: Path) -> None:
-    """Its limits are Student's t over targets, without resamples; those of ss are from a bootstrap over terms."""
+    """The limits are Student's t over targets, without resamples; those of ss are from a bootstrap over terms."""
     methods = {}
     for kind in ("seat", "stereoset"):
-        (found,) = find([run(tmp_path / kind, RESULTS[kind][0])]).runs
+        (run_,) = find([run(tmp_path / kind, RESULTS[kind][0])]).runs
         (score, *_) = (
-            one["score_details"] for one in record(found, "Dravian Lab", datetime.now(UTC))["evaluation_results"]
+            one["score_details"] for one in record(run_, "Dravian Lab", datetime.now(UTC))["evaluation_results"]
         )
         methods[kind] = score["uncertainty"]["confidence_interval"]["method"]
     assert methods == {"seat": "Student's t over targets", "stereoset": "bootstrap over clusters"}
 
 
 def written(tmp_path: Path) -> list[Path]:
-    """The records of a run of each measure."""
+    """Writes the records of a run of each measure."""
     runs = [run(tmp_path / "runs" / kind, results) for kind, (results, _) in RESULTS.items()]
     exported(*runs, "--format", "every-eval-ever", "--organization", "Dravian Lab", "--out", tmp_path / "out")
     return sorted((tmp_path / "out").rglob("*.json"))
 
 
 def test_records_name_no_place_of_this_machine(tmp_path: Path) -> None:
-    """A file for each run, below data/MEASURE/DEVELOPER/MODEL, and no path in it."""
+    """Each run has a file below data/MEASURE/DEVELOPER/MODEL without any local path."""
     files = written(tmp_path)
     assert {file.relative_to(tmp_path / "out").parts[:4] for file in files} == {
         ("data", kind, "unknown", "m") for kind in RESULTS
@@ -142,7 +142,7 @@ def test_records_name_no_place_of_this_machine(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_package_of_the_schema_takes_the_records(tmp_path: Path) -> None:
-    """`every_eval_ever validate` finds no error; a warning names the missing developer alone."""
+    """`every_eval_ever validate` finds no error; its warnings are only about the missing developer."""
     if not PYTHON.exists():
         pytest.skip("no .venv-sharing; `make sharing` installs Every Eval Ever's package")
     files = [str(file.relative_to(tmp_path / "out")) for file in written(tmp_path)]
@@ -150,6 +150,6 @@ def test_the_package_of_the_schema_takes_the_records(tmp_path: Path) -> None:
         [PYTHON, "-m", "every_eval_ever", "validate", "--format", "json", *files],
         cwd=tmp_path / "out", capture_output=True, text=True, check=False,
     )  # fmt: skip
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    assert [(one["valid"], one["errors"]) for one in found] == [(True, [])] * len(RESULTS)
-    assert all("developer must be known" in told["msg"] for one in found for told in one["warnings"])
+    reports: list[dict[str, Any]] = json.loads(done.stdout)
+    assert [(one["valid"], one["errors"]) for one in reports] == [(True, [])] * len(RESULTS)
+    assert all("developer must be known" in warning["msg"] for one in reports for warning in one["warnings"])

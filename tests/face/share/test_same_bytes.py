@@ -1,4 +1,4 @@
-"""The same input gives the same bytes: releases and recipes, in other folders, processes and orders."""
+"""Tests that the same input gives the same bytes: releases and recipes, in other folders, processes and orders."""
 
 import signal
 import subprocess
@@ -24,17 +24,17 @@ from catsofa.share.release import release
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder with its bytes."""
+    """Returns every file of a folder with its bytes."""
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def renamed(votes: Sequence[Annotation]) -> list[Annotation]:
-    """The same judgements by people whose ids are others, in another order."""
+    """Returns the same judgements by people with other ids."""
     return [replace(vote, annotator=f"person-{len(PEOPLE) - PEOPLE.index(vote.annotator)}") for vote in votes]
 
 
 def distinct(cats: list[Cat]) -> list[Annotation]:
-    """Judgements in which no two people agree on everything."""
+    """Returns judgements in which no two people agree on everything."""
     return [
         replace(vote, label="unrelated") if n % len(PEOPLE) == n // 15 % len(PEOPLE) else vote
         for n, vote in enumerate(judged(cats, 0))
@@ -43,7 +43,7 @@ def distinct(cats: list[Cat]) -> list[Annotation]:
 
 @pytest.mark.parametrize("secret", ["", "s"])
 def test_a_release_is_the_same_twice(tmp_path: Path, secret: str) -> None:
-    """Two folders hold the same files, byte for byte, whatever the order of the judgements."""
+    """Two folders have the same files, byte for byte, whatever the order of the judgements."""
     cats = bakers(8, writer="worker-9")
     for name, votes in (("one", distinct(cats)), ("two", distinct(cats)), ("three", distinct(cats)[::-1])):
         release({"test": cats}, votes, tmp_path / name, FACTS, secret=secret)
@@ -52,7 +52,7 @@ def test_a_release_is_the_same_twice(tmp_path: Path, secret: str) -> None:
 
 @pytest.mark.parametrize("kind", ["labels", "review"])
 def test_without_a_secret_no_name_enters_a_release(tmp_path: Path, kind: str) -> None:
-    """Other worker ids in another order give the same bytes, so a list of all worker ids finds nobody."""
+    """Other worker ids in another order give the same bytes, so a list of all worker ids identifies nobody."""
     items = bakers(8, writer=PEOPLE[2]) if kind == "labels" else paraphrased(4)
     votes = distinct(items) if kind == "labels" else reviewed(items, "same_meaning")
     others = bakers(8, writer="person-3") if kind == "labels" else items
@@ -62,30 +62,32 @@ def test_without_a_secret_no_name_enters_a_release(tmp_path: Path, kind: str) ->
 
 
 def test_numbered_people_stay_apart_and_stay_themselves(tmp_path: Path) -> None:
-    """Five people have five names; one who writes one CAT and judges others has one; who judged what is kept."""
+    """Five people have five names; a person who writes one CAT and judges others has one name;
+    judgements stay linked.
+    """
     cats = [replace(cat, source={"writer": PEOPLE[2]} if n == 0 else {}) for n, cat in enumerate(bakers(8))]
     votes = [vote for vote in distinct(cats) if vote.annotator != PEOPLE[2] or vote.extra["cat"] != cats[0].id]
     release({"test": cats}, votes, tmp_path / "out", FACTS)
-    read = list(read_as(tmp_path / "out", Cat))
-    kept = {candidate.id for cat in read for candidate in cat.candidates}
-    before = judgements_by_person(vote for vote in votes if vote.item in kept)
-    after = judgements_by_person(vote for cat in read for candidate in cat.candidates for vote in candidate.votes)
+    released = list(read_as(tmp_path / "out", Cat))
+    judged_ids = {candidate.id for cat in released for candidate in cat.candidates}
+    before = judgements_by_person(vote for vote in votes if vote.item in judged_ids)
+    after = judgements_by_person(vote for cat in released for candidate in cat.candidates for vote in candidate.votes)
     assert set(after) == {f"a{n}" for n in range(1, 6)}
     assert sorted(map(sorted, before.values())) == sorted(map(sorted, after.values()))
-    writer = next(cat.source["writer"] for cat in read if cat.id == cats[0].id)
+    writer = next(cat.source["writer"] for cat in released if cat.id == cats[0].id)
     assert after[writer] == before[PEOPLE[2]]
 
 
 def judgements_by_person(votes: Iterable[Annotation]) -> dict[str, set[tuple[str, str]]]:
-    """What each person said of each item."""
-    said: dict[str, set[tuple[str, str]]] = {}
+    """Returns the judgements of each person on each item."""
+    judgements: dict[str, set[tuple[str, str]]] = {}
     for vote in votes:
-        said.setdefault(vote.annotator, set()).add((vote.item, vote.label))
-    return said
+        judgements.setdefault(vote.annotator, set()).add((vote.item, vote.label))
+    return judgements
 
 
 def test_people_who_did_the_same_are_told_apart() -> None:
-    """Two people with the same judgements have two names, and a hundred people have names of one length."""
+    """Two people with the same judgements have two names, and a hundred people have names of equal length."""
     cat = bakers(1)[0]
     one = replace(
         cat.candidates[0],
@@ -98,16 +100,16 @@ def test_people_who_did_the_same_are_told_apart() -> None:
 
 
 def test_the_command_writes_the_same_bytes_in_every_process(tmp_path: Path) -> None:
-    """With annotations and with a study, twice, under other hash seeds."""
+    """The release runs with annotations and with a study, twice, under other hash seeds."""
     cats = bakers(6, writer="worker-9")
     jsonl.write(cats, tmp_path / "test.jsonl")
     jsonl.write(judged(cats, 3), tmp_path / "annotations.jsonl")
     study = create(tmp_path / "study", kind="validate-cats", items=cats)
     jsonl.write(judged(cats, 3), study.folder / "annotations.jsonl")
-    for given in (("--annotations", "annotations.jsonl"), ("--study", "study")):
+    for options in (("--annotations", "annotations.jsonl"), ("--study", "study")):
         for seed in ("1", "2"):
             done = run_catsofa(
-                *("release", "test.jsonl", *given, "--name", "B", "--out", f"out{seed}"),
+                *("release", "test.jsonl", *options, "--name", "B", "--out", f"out{seed}"),
                 cwd=tmp_path,
                 PYTHONHASHSEED=seed,
             )
@@ -135,7 +137,7 @@ args = ["released", "again.jsonl"]
 
 
 def test_a_recipe_leaves_the_same_bytes_also_after_a_kill(tmp_path: Path) -> None:
-    """In two folders, and in a third where it was killed and run again: every file, its journal too."""
+    """Two folders, and a third that was killed and rerun, have equal files, including the journal."""
     folders = [tmp_path / name for name in ("one", "two", "killed")]
     for folder in folders:
         folder.mkdir()
@@ -158,7 +160,7 @@ def test_a_recipe_leaves_the_same_bytes_also_after_a_kill(tmp_path: Path) -> Non
 
 
 def test_the_state_of_a_run_is_its_identity_and_its_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step that reads a run, made at another time and in two pieces, is the same step; another score changes it."""
+    """A run made at another time and in two pieces is the same step; a different score changes it."""
     states = []
     for folder, pieces, last in (("one", ["ab"], -1.0), ("two", ["a", "b"], -1.0), ("three", ["ab"], -2.0)):
         (tmp_path / folder).mkdir()

@@ -21,7 +21,7 @@ from helpers.architectures.family import (
 
 
 def _causal(name: str, stem: str, options: Mapping[str, Any], model: str = "") -> Family:
-    """A model that reads from left to right."""
+    """Returns a model that reads from left to right."""
     return Family(name, "causal", f"{stem}Config", model or f"{stem}ForCausalLM", options)
 
 

@@ -9,7 +9,7 @@ from helpers.architectures.positions import READ_BY_LENGTH
 
 
 def _masked(name: str, stem: str, options: Mapping[str, Any], words: Words = "word-piece", model: str = "") -> Family:
-    """A model that reads in both directions."""
+    """Returns a model that reads in both directions."""
     return Family(name, "masked", f"{stem}Config", model or f"{stem}ForMaskedLM", options, words)
 
 
@@ -155,7 +155,7 @@ BART = {
 
 
 def _gap(name: str, stem: str, options: Mapping[str, Any], words: Words = "sentinels") -> Family:
-    """A model that reads a text with a gap and writes what fills it."""
+    """Returns a model that reads a text with a gap and writes the missing part."""
     return Family(name, "sequence-to-sequence", f"{stem}Config", f"{stem}ForConditionalGeneration", options, words)
 
 
@@ -173,7 +173,7 @@ GEMMA = {**SLIDING, "query_pre_attn_scalar": 8, "bos_token_id": 0, "pad_token_id
 
 
 def t5gemma(start: int | None) -> Family:
-    """T5Gemma, whose released configuration names no start token of its decoder."""
+    """Returns T5Gemma, whose released configuration names no start token of its decoder."""
     halves = {half: {**GEMMA, "vocab_size": SIZES["masked byte-level"]} for half in ("encoder", "decoder")}
     options = {**halves, **({} if start is None else {"decoder_start_token_id": start})}
     return _gap("t5gemma", "T5Gemma", options, "masked byte-level")

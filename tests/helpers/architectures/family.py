@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 Kind = Literal["causal", "masked", "sequence-to-sequence", "permutation"]
 Words = Literal["byte-level", "word-piece", "masked byte-level", "sentinels", "xlnet"]
-"""Which of the tiny tokenizers a family reads with."""
+"""The tiny tokenizer that a family reads with."""
 SIZES: dict[Words, int] = {
     "byte-level": 360,
     "word-piece": 220,
@@ -29,17 +29,19 @@ class Family:
     options: Mapping[str, Any] = field(default_factory=dict)
     words: Words = "byte-level"
     beyond: bool = False
-    """Whether it is also asked about texts above its limit, where dynamic positions begin; a run refuses those."""
+    """True if the family is also tested with texts above its limit, where dynamic positions begin; a run
+    refuses those.
+    """
 
     def configuration(self) -> Any:
-        """The configuration; a class that this transformers does not have is an error."""
+        """Returns the configuration; raises an error for a class that this transformers version lacks."""
         import transformers
 
         options: dict[str, Any] = {"vocab_size": SIZES[self.words], **_specials(self.words), **self.options}
         return getattr(transformers, self.config)(**options)
 
     def build(self) -> Any:
-        """The model with weights far from uniform, in float32 and evaluation mode."""
+        """Returns the model with weights far from uniform, in float32 and evaluation mode."""
         import torch
         import transformers
 
@@ -47,14 +49,14 @@ class Family:
         module = getattr(transformers, self.model)(self.configuration()).eval()
         for name, weights in module.named_parameters():
             if weights.ndim > 1:
-                # the row of the pad token too: a model must not depend on its being zero
+                # the row of the pad token too: a model must not depend on a zero pad row
                 torch.nn.init.normal_(weights, std=0.35 if "embed" in name or "wte" in name else 0.2)
         module.tie_weights()
         return module
 
 
 def _specials(words: Words) -> dict[str, int]:
-    """The ids of the special tokens of a tiny tokenizer."""
+    """Returns the ids of the special tokens of a tiny tokenizer."""
     if words == "sentinels":
         return {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
     if words == "word-piece":

@@ -1,6 +1,6 @@
-"""Scores by a plain loop: one text a forward, the model's own logits, nothing of the engine.
+"""Scores by a plain loop: one text a forward, the model's own logits, without the engine.
 
-Each function returns the sum of the log-probabilities that a score is made of, and how many there are.
+Each function returns the sum of the log-probabilities behind a score, and their number.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ class Plain:
         self._logs = cache(self._uncached_logs)
 
     def _uncached_logs(self, ids: tuple[int, ...], types: tuple[int, ...] = (), written: tuple[int, ...] = ()) -> Any:
-        """The log-probabilities at each position of one row, in double precision."""
+        """Returns the log-probabilities at each position of one row, in double precision."""
         import torch
 
         inputs = {"input_ids": torch.tensor([ids])}
@@ -34,11 +34,11 @@ class Plain:
         if written:
             inputs["decoder_input_ids"] = torch.tensor([written])
         if self.kind == "permutation":
-            # position i is predicted from those before it, which XLNet takes as two masks
+            # position i is predicted from earlier positions, which XLNet takes as two masks
             inputs["perm_mask"] = torch.ones(len(ids), len(ids)).triu()[None]
             inputs["target_mapping"] = torch.eye(len(ids))[None]
         with torch.no_grad():
-            # a copy each time: some models remember how long the texts before were
+            # a copy each time: some models remember the length of earlier texts
             output = deepcopy(self.module)(**inputs)
         logits = output.prediction_logits if hasattr(output, "prediction_logits") else output.logits
         return logits[0].double().log_softmax(-1)
@@ -49,7 +49,7 @@ class Plain:
         return int(self.tokenizer.bos_token_id)
 
     def read(self, text: str, second: str | None = None, *, bare: bool = False) -> Any:
-        """A text's tokens, or those of two texts."""
+        """Returns the tokens of one text, or of two texts."""
         return self.tokenizer(
             text, second, return_offsets_mapping=True, return_token_type_ids=True, add_special_tokens=not bare
         )
@@ -57,7 +57,7 @@ class Plain:
     # from left to right
 
     def after(self, ids: Iterable[int], first: int = 0) -> Total:
-        """The tokens from `first` on, each after the start token and all before it."""
+        """Returns the total of the tokens from `first` on, each after the start token and all earlier tokens."""
         row = (self.start, *ids)
         if self.kind == "permutation":
             logs = self._logs(row)
@@ -68,11 +68,11 @@ class Plain:
     # behind masks
 
     def fill(self, ids: list[int], types: list[int], position: int, target: int) -> float:
-        """The log-probability of a token at a position of a row."""
+        """Returns the log-probability of a token at a position of a row."""
         return float(self._logs(tuple(ids), tuple(types))[position, target])
 
     def hidden_one_by_one(self, read: Any, positions: Iterable[int]) -> Total:
-        """Each of these tokens, while it and the rest of its word after it are masked."""
+        """Returns the total of these tokens, each masked together with the rest of its word after it."""
         ids, words, parts = read["input_ids"], read.word_ids(), read.sequence_ids()
         total, count = 0.0, 0
         for position in positions:
@@ -87,9 +87,11 @@ class Plain:
     # into a gap
 
     def gap(self, read: Any, low: int, high: int, *, alone: bool = False) -> Total:
-        """The tokens from `low` to `high` as the decoder writes them when the encoder reads the rest."""
+        """Returns the total of the tokens from `low` to `high` as the decoder writes them when the encoder reads the
+        rest.
+        """
         ids = tuple(read["input_ids"])
-        own = [at for at, part in enumerate(read.sequence_ids()) if part is not None]
+        own = [index for index, part in enumerate(read.sequence_ids()) if part is not None]
         before, after = (own[0], own[-1] + 1) if alone else (low, high)
         start = getattr(self.module.config, "decoder_start_token_id", 0)
         if self.tokenizer.mask_token_id is not None:
@@ -98,17 +100,17 @@ class Plain:
             mark = self.tokenizer.convert_tokens_to_ids("<extra_id_0>")
             written = (start, mark)
         logs = self._logs((*ids[:before], mark, *ids[after:]), (), (*written, *ids[low : high - 1]))
-        asked = range(high - low)
-        return sum(float(logs[len(written) - 1 + k, ids[low + k]]) for k in asked), high - low
+        steps = range(high - low)
+        return sum(float(logs[len(written) - 1 + k, ids[low + k]]) for k in steps), high - low
 
 
 def own_positions(read: Any, part: int = 0) -> list[int]:
-    """The positions of one text's own tokens."""
-    return [at for at, found in enumerate(read.sequence_ids()) if found == part]
+    """Returns the positions of one text's own tokens."""
+    return [position for position, sequence in enumerate(read.sequence_ids()) if sequence == part]
 
 
 def positions_within(read: Any, text: str, begin: int, end: int) -> list[int]:
-    """The positions of the tokens that hold letters between two characters."""
+    """Returns the positions of the tokens that contain letters between two characters."""
     offsets = read["offset_mapping"]
     inside = [at for at in own_positions(read) if text[max(offsets[at][0], begin) : min(offsets[at][1], end)].strip()]
     # "▁" alone before the first letter begins the word
@@ -120,7 +122,7 @@ def positions_within(read: Any, text: str, begin: int, end: int) -> list[int]:
 
 
 def inside(plain: Plain, cat: Cat, candidate: Candidate, pseudo: bool) -> Total:
-    """A candidate of an intrasentence CAT."""
+    """Returns the total of a candidate of an intrasentence CAT."""
     text = candidate.text
     if plain.kind in ("causal", "permutation"):
         return plain.after(plain.read(text, bare=True)["input_ids"])
@@ -139,7 +141,9 @@ def inside(plain: Plain, cat: Cat, candidate: Candidate, pseudo: bool) -> Total:
 
 
 def after(plain: Plain, cat: Cat, candidate: Candidate) -> Total:
-    """A candidate of an intersentence CAT: with the context less without it, or the context's pseudo-likelihood."""
+    """Returns the total of an intersentence candidate: with the context less without it, or the context's
+    pseudo-likelihood.
+    """
     if plain.kind == "masked":
         read = plain.read(cat.context, candidate.text)
         return plain.hidden_one_by_one(read, own_positions(read))
@@ -155,7 +159,7 @@ def after(plain: Plain, cat: Cat, candidate: Candidate) -> Total:
 
 
 def whole(plain: Plain, text: str) -> Total:
-    """A whole text."""
+    """Returns the total of a whole text."""
     if plain.kind in ("causal", "permutation"):
         return plain.after(plain.read(text, bare=True)["input_ids"])
     read = plain.read(text)
@@ -166,19 +170,19 @@ def whole(plain: Plain, text: str) -> Total:
 
 
 def side(plain: Plain, pair: Pair, name: str) -> Total:
-    """One sentence of a pair; a masked model's over the tokens that both have, in the order of the released code."""
+    """Returns one sentence's total; for masked models over the shared tokens, in the order of the released code."""
     text = pair.more if name == "more" else pair.less
     if plain.kind != "masked":
         return whole(plain, text)
     names = ["more", "less"] if pair.direction == "stereo" else ["less", "more"]
     reads = [plain.read(pair.more if n == "more" else pair.less) for n in names]
     blocks = SequenceMatcher(None, reads[0]["input_ids"], reads[1]["input_ids"]).get_matching_blocks()
-    at = names.index(name)
-    shared = [block[at] + step for block in blocks for step in range(block.size)]
-    own = own_positions(reads[at])
-    return plain.hidden_one_by_one(reads[at], [place for place in shared if place in own])
+    index = names.index(name)
+    shared = [block[index] + step for block in blocks for step in range(block.size)]
+    own = own_positions(reads[index])
+    return plain.hidden_one_by_one(reads[index], [place for place in shared if place in own])
 
 
 def probe(plain: Plain, record: Probe) -> Total:
-    """A probe as a whole text."""
+    """Returns the total of a probe as a whole text."""
     return whole(plain, record.text)

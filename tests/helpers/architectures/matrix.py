@@ -1,4 +1,4 @@
-"""The matrix of architectures: every family by the engine and by a plain loop, and the largest difference."""
+"""The matrix of architectures: every family by the engine and by a plain loop, with the largest difference."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from catsofa.scoring.models.model import Model
 from catsofa.scoring.protocols import Protocol, named
 
 CLOSE = 1e-4
-"""Nats by which a sum of log-probabilities in float32 may differ from the plain loop's."""
+"""Nats by which a sum of log-probabilities in float32 may differ from the plain loop's sum."""
 BATCH_TOKENS = (None, 64, 1)
 TOKENIZERS: dict[Words, Callable[[Path], None]] = {
     "byte-level": save_byte_level,
@@ -38,12 +38,12 @@ TOKENIZERS: dict[Words, Callable[[Path], None]] = {
     "xlnet": save_xlnet_words,
 }
 Totals = dict[tuple[str, ...], float]
-"""Task and item, or protocol, task and item, to the sum of log-probabilities that its score is made of."""
+"""Sum of log-probabilities behind a score, by task and item, or by protocol, task and item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one family: the largest difference of a sum, and how the engine batched it."""
+    """The result of one family: the largest difference of a sum, and the engine's batching."""
 
     family: Family
     differences: dict[str, float]
@@ -59,7 +59,7 @@ class Result:
 
 
 def protocols(kind: str) -> Sequence[Protocol]:
-    """The default protocol, and pseudo-likelihood for models behind masks."""
+    """Returns the default protocol, and pseudo-likelihood for masked models."""
     if kind != "masked":
         return [named("catsofa")]
     # no family here has a trained next-sentence head
@@ -67,7 +67,9 @@ def protocols(kind: str) -> Sequence[Protocol]:
 
 
 def compare(family: Family, folder: Path, device: str = "cpu") -> Result:
-    """Score all records by the engine on a device in each setting, and hold them against the plain loop on the CPU."""
+    """Scores all records by the engine on a device in each setting, and compares them with the plain
+    loop on the CPU.
+    """
     import transformers
 
     tokenizers = folder / "tokenizers" / family.words.replace(" ", "-")
@@ -77,7 +79,7 @@ def compare(family: Family, folder: Path, device: str = "cpu") -> Result:
     place = folder / family.name
     shutil.copytree(tokenizers, place)
     family.build().save_pretrained(place)
-    # both sides read what was saved: transformers picks the tokenizer by the model, and loading may change a pad's row
+    # both sides read the saved files: transformers picks the tokenizer by model, and loading may change the pad row
     module = getattr(transformers, family.model).from_pretrained(place).eval()
     plain = loop.Plain(family.kind, module, transformers.AutoTokenizer.from_pretrained(place))
     expected = all_totals(family, partial(plain_totals, plain))
@@ -97,7 +99,7 @@ def compare(family: Family, folder: Path, device: str = "cpu") -> Result:
         batching = batching or _batching(backend)
     return Result(
         family,
-        {setting: _largest(found, expected) for setting, found in totals.items()},
+        {setting: _largest(setting_totals, expected) for setting, setting_totals in totals.items()},
         max(_largest(one, other) for one, other in combinations(totals.values(), 2)),
         str(module.config.model_type),
         batching,
@@ -105,28 +107,28 @@ def compare(family: Family, folder: Path, device: str = "cpu") -> Result:
 
 
 def all_totals(family: Family, totals: Callable[[Protocol], Totals]) -> Totals:
-    """The sums by each protocol of a family."""
+    """Returns the sums by each protocol of a family."""
     return {
         (protocol.name, *key): value for protocol in protocols(family.kind) for key, value in totals(protocol).items()
     }
 
 
 def settings(model: Model) -> list[tuple[str, Backend]]:
-    """The engine at several sizes of batches, and with rows as wide as on a GPU for models that read in trees."""
-    found = [(f"batch_tokens={tokens or 'default'}", Backend(model, tokens)) for tokens in BATCH_TOKENS]
-    return [*found, ("width of a GPU", Backend(model))] if model.kind == "causal" else found
+    """Returns the engine at several batch sizes, and with rows as wide as on a GPU for models that use prefix trees."""
+    backends = [(f"batch_tokens={tokens or 'default'}", Backend(model, tokens)) for tokens in BATCH_TOKENS]
+    return [*backends, ("width of a GPU", Backend(model))] if model.kind == "causal" else backends
 
 
 def engine_totals(backend: Backend, protocol: Protocol) -> Totals:
-    """All scores by the engine, as sums."""
+    """Returns all scores of the engine, as sums."""
     scores = score_records(backend, CATS, protocol)
-    if protocol.stereoset.masked == "left-to-right":  # the other protocol changes CATs alone
+    if protocol.stereoset.masked == "left-to-right":  # the other protocol changes only CATs
         scores += score_records(backend, PAIRS, protocol) + score_records(backend, PROBES, protocol)
     return {(score.task, score.item): _total(backend, score) for score in scores}
 
 
 def _total(backend: Backend, score: Score) -> float:
-    """The sum that a score is the mean of; a masked model's sides of a pair are sums already."""
+    """Returns the sum behind a mean score; a masked model's sides of a pair are sums already."""
     if score.score is None or score.tokens is None:
         raise ValueError(f"{score.item} is not scored: {score.reason}")
     is_sum = backend.model.kind == "masked" and score.task in ("more", "less")
@@ -134,25 +136,25 @@ def _total(backend: Backend, score: Score) -> float:
 
 
 def plain_totals(plain: loop.Plain, protocol: Protocol) -> Totals:
-    """All scores by the plain loop, as sums."""
-    found: Totals = {}
+    """Returns all scores of the plain loop, as sums."""
+    totals: Totals = {}
     for cat in CATS:
         for c in cat.candidates:
-            asked = (
+            total = (
                 loop.inside(plain, cat, c, protocol.stereoset.masked == "pseudo")
                 if cat.kind == "intrasentence"
                 else loop.after(plain, cat, c)
             )
-            found[cat.kind, c.id] = asked[0]
+            totals[cat.kind, c.id] = total[0]
     if protocol.stereoset.masked == "pseudo":
-        return found
+        return totals
     for pair in PAIRS:
-        found |= {(name, pair.id): loop.side(plain, pair, name)[0] for name in ("more", "less")}
-    return found | {("probe", record.id): loop.probe(plain, record)[0] for record in PROBES}
+        totals |= {(name, pair.id): loop.side(plain, pair, name)[0] for name in ("more", "less")}
+    return totals | {("probe", record.id): loop.probe(plain, record)[0] for record in PROBES}
 
 
 def _largest(found: Totals, expected: Totals) -> float:
-    """The largest difference; other items or a sum that is no number count as infinite."""
+    """Returns the largest difference; other items or a NaN count as infinite."""
     if found.keys() != expected.keys():
         return float("inf")
     gaps = [abs(found[key] - expected[key]) for key in expected]
@@ -160,14 +162,14 @@ def _largest(found: Totals, expected: Totals) -> float:
 
 
 def _batching(backend: Backend) -> str:
-    """How the engine batched a model: in trees or rows, what the self-check left out, whether all logits were made."""
+    """Returns the engine's batching of a model: trees or rows, parts left out by the self-check, and full logits."""
     rows = "prefix trees" if backend.packs and backend.uses(TREES) else "rows"
-    left = f"self-check: {backend.batching.signature}" if backend.batching.signature else ""
-    return "; ".join(part for part in (rows, "" if backend.head.cut else "all logits", left) if part)
+    check = f"self-check: {backend.batching.signature}" if backend.batching.signature else ""
+    return "; ".join(part for part in (rows, "" if backend.head.cut else "all logits", check) if part)
 
 
 def table(results: Sequence[Result]) -> str:
-    """The matrix as Markdown, one family a row."""
+    """Returns the matrix as Markdown, with one row per family."""
     lines = ["| family | kind | model type | batched as | largest difference in nats |", "|---|---|---|---|---|"]
     for result in results:
         family = result.family

@@ -1,4 +1,4 @@
-"""`make architectures` writes docs/reference/architectures.md: how far each family is from a plain loop."""
+"""`make architectures` writes docs/reference/architectures.md: the distance of each family from a plain loop."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ probability of detection.
 
 
 def main() -> None:
-    """Write the page, and each family to stderr as it is done."""
+    """Writes the page, and reports each finished family on stderr."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from helpers.architectures.families import FAMILIES
     from helpers.architectures.matrix import compare, table

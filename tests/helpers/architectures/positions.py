@@ -1,4 +1,4 @@
-"""Families that read a text by its length, or by that of the longest text beside it; `SPLIT` parts the records."""
+"""Families that read a text by its length, or by that of the longest text in the batch; `SPLIT` divides the records."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from helpers.architectures.family import BERT, LLAMA, MIXED, WINDOW, Family, Words
 
 SPLIT = 24
-"""Tokens up to which a model reads as it was first trained to; the records have 4 to 69."""
+"""Tokens up to which a model reads as in its first training; the records have 4 to 69."""
 THETA = {"rope_theta": 1e4}
 FACTORS = {"short_factor": [1.0] * 4, "long_factor": [3.0, 4.0, 8.0, 9.0]}
 FULL: dict[str, Any] = {"rope_type": "default", **THETA}
@@ -28,13 +28,13 @@ LLAMA4 = {**LLAMA, "intermediate_size_mlp": 48, "num_local_experts": 2, "interle
 def _causal(
     name: str, stem: str, rope: Mapping[str, Any], options: Mapping[str, Any] = LLAMA, model: str = ""
 ) -> Family:
-    """A model that reads from left to right with these rotary embeddings."""
+    """Returns a model that reads from left to right with these rotary embeddings."""
     sizes = {**options, "rope_parameters": dict(rope)}
     return Family(name, "causal", f"{stem}Config", model or f"{stem}ForCausalLM", sizes, beyond=rope is DYNAMIC)
 
 
 def _masked(name: str, stem: str, options: Mapping[str, Any], words: Words = "masked byte-level") -> Family:
-    """A model that reads in both directions."""
+    """Returns a model that reads in both directions."""
     beyond = options.get("rope_parameters") is DYNAMIC
     return Family(name, "masked", f"{stem}Config", f"{stem}ForMaskedLM", options, words, beyond=beyond)
 
@@ -79,4 +79,4 @@ READ_BY_LENGTH = [
         "word-piece",
     ),
 ]
-"""BigBird here reads up to 14 tokens with full attention; its blocks of 2 are sparse beyond that."""
+"""This BigBird reads up to 14 tokens with full attention; its blocks of 2 are sparse above that."""

@@ -1,4 +1,4 @@
-"""A few CATs, pairs and probes of very different lengths, which batches must pad and windows of 8 cannot hold."""
+"""CATs, pairs and probes of very different lengths, which batches must pad and windows of 8 cannot contain."""
 
 from catsofa.data.records import LABELS, Candidate, Cat, Label, Pair, Probe
 
@@ -6,7 +6,7 @@ LONG = "The gardener never waters the roses, so nobody bought bread from the"
 
 
 def _cat(target: str, context: str, fills: tuple[str, ...] = (), sentences: tuple[str, ...] = ()) -> Cat:
-    """A CAT with three fills of its BLANK, or with three sentences after its context."""
+    """Returns a CAT with three fills of its BLANK, or with three sentences after its context."""
     labels: tuple[Label, ...] = LABELS
     candidates = [
         Candidate(text=context.replace("BLANK", fill), fill=fill, label=label)

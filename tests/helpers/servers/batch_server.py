@@ -1,4 +1,4 @@
-"""A chat server that speaks OpenAI's Batch API too: files, batches, and their results in another order."""
+"""A chat server that also speaks OpenAI's Batch API: files, batches, and their results in another order."""
 
 import json
 import re
@@ -13,23 +13,23 @@ from helpers.servers.chat_server import ChatServer
 from helpers.servers.threads import on_a_free_port
 
 LOOKS = 2
-"""Looks at a batch before it has ended."""
+"""Number of status requests before a batch ends."""
 
 
 @dataclass
 class BatchServer(ChatServer):
-    """What a server makes of batches; a batch is worked, and paid for, when it is made."""
+    """The batches of a server; a batch is processed, and paid for, on creation."""
 
     ends: list[str] = field(default_factory=list)
-    """How the next batches end; `completed` after these. Of an expired or cancelled one, every second line is done."""
+    """The ends of the next batches, then `completed`. In an expired or cancelled batch, every second line is done."""
     change: Callable[[dict[str, Any]], list[dict[str, Any]]] = lambda line: [line]
-    """The result of a line to the results that are written."""
+    """Maps the result of a line to the results that are written."""
     step: Callable[[str], None] = lambda name: None
     """Called at each step: upload, uploaded, create, created, look, output, errors."""
     files: dict[str, bytes] = field(default_factory=dict)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
     paid: Counter[str] = field(default_factory=Counter)
-    """The prompts that were answered, by themselves or in a batch."""
+    """The prompts that were answered, singly or in a batch."""
 
     @property
     def sizes(self) -> list[int]:
@@ -37,13 +37,13 @@ class BatchServer(ChatServer):
         return [batch["request_counts"]["total"] for batch in self.batches.values()]
 
     def response(self, body: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
-        """The response to a request, which is paid for if it is a reply."""
-        status, said, headers = super().response(body)
+        """Returns the response to a request, which is paid for if it is a reply."""
+        status, answer, headers = super().response(body)
         self.paid[body["messages"][0]["content"]] += status == 200
-        return status, said, headers
+        return status, answer, headers
 
     def upload(self, content: bytes) -> dict[str, Any]:
-        """Keep a file."""
+        """Stores a file."""
         name = f"file-{len(self.files)}"
         self.files[name] = content
         return {"id": name, "object": "file", "bytes": len(content), "created_at": 0, "filename": "x"} | {
@@ -51,7 +51,7 @@ class BatchServer(ChatServer):
         }  # fmt: skip
 
     def create(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Make a batch of a file, and work it."""
+        """Creates a batch from a file, and processes it."""
         lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
         assert len({line["body"]["model"] for line in lines}) == 1
         name, end = f"batch-{len(self.batches)}", self.ends.pop(0) if self.ends else "completed"
@@ -80,7 +80,7 @@ class BatchServer(ChatServer):
         return self.batches[name]
 
     def look(self, name: str) -> dict[str, Any]:
-        """A batch, a step further each time."""
+        """Returns a batch, which advances one step each time."""
         batch = self.batches[name]
         batch["looks"] += 1
         batch["status"] = batch["end"] if batch["looks"] > LOOKS else "in_progress"
@@ -88,12 +88,12 @@ class BatchServer(ChatServer):
 
 
 class _Handler(chat_server._Handler):
-    """One connection."""
+    """Handles one connection."""
 
     server_of: BatchServer
 
     def do_POST(self) -> None:
-        """Take a file, make a batch, or answer a request."""
+        """Stores a file, creates a batch, or answers a request."""
         if self.path.endswith("/chat/completions"):
             super().do_POST()
             return
@@ -104,22 +104,22 @@ class _Handler(chat_server._Handler):
             self.send({"error": {"message": "not found"}}, 404)
 
     def take(self, raw: bytes) -> dict[str, Any]:
-        """Take a file, or make a batch."""
+        """Stores a file, or creates a batch."""
         server = self.server_of
         if self.path.endswith("/files"):
             server.step("upload")
             boundary = self.headers["content-type"].partition("boundary=")[2].encode()
             parts = [part.partition(b"\r\n\r\n") for part in raw.split(b"--" + boundary)]
-            made = server.upload(next(body for head, _, body in parts if b"filename=" in head).removesuffix(b"\r\n"))
+            result = server.upload(next(body for head, _, body in parts if b"filename=" in head).removesuffix(b"\r\n"))
             server.step("uploaded")
         else:
             server.step("create")
-            made = server.create(json.loads(raw))
+            result = server.create(json.loads(raw))
             server.step("created")
-        return made
+        return result
 
     def do_GET(self) -> None:
-        """Show batches or a file."""
+        """Returns batches or a file."""
         server, path = self.server_of, self.path.partition("?")[0]
         if path.endswith("/batches"):
             self.send({"object": "list", "data": list(server.batches.values()), "has_more": False})
@@ -127,14 +127,14 @@ class _Handler(chat_server._Handler):
             name = path.split("/")[-2]
             server.step(name.partition("-")[0])
             self.send(server.files[name])
-        elif (found := re.search(r"batches/(.+)", path)) and found[1] in server.batches:
+        elif (match := re.search(r"batches/(.+)", path)) and match[1] in server.batches:
             server.step("look")
-            self.send(server.look(found[1]))
+            self.send(server.look(match[1]))
         else:
             self.send({"error": {"message": "no such batch"}}, 404)
 
     def send(self, said: Any, status: int = 200) -> None:
-        """Answer with JSON, or with the bytes of a file."""
+        """Answers with JSON, or with the bytes of a file."""
         raw = said if isinstance(said, bytes) else json.dumps(said).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -145,7 +145,7 @@ class _Handler(chat_server._Handler):
 
 @contextmanager
 def serving(server: BatchServer) -> Iterator[BatchServer]:
-    """The server under way on a free port."""
+    """Starts the server on a free port."""
     with on_a_free_port(type("OwnHandler", (_Handler,), {"server_of": server})) as url:
         server.url = f"{url}/v1"
         yield server

@@ -1,7 +1,7 @@
-"""A tiny Llama that learns dialogues by heart, to be served as a real chat model; run as a program of its own.
+"""A tiny Llama that memorises dialogues, to be served as a real chat model; runs as its own program.
 
-It has its own byte-pair vocabulary and chat template, and a few hundred thousand parameters. Greedy decoding gives
-back every reply exactly; the program fails if it does not.
+It has its own byte-pair vocabulary and chat template, and a few hundred thousand parameters. Greedy decoding returns
+every reply exactly; otherwise the program fails.
 """
 
 import json
@@ -20,7 +20,7 @@ TEMPLATE = (
 
 
 def tokenizer_for(texts: list[str]) -> Any:
-    """A byte-level vocabulary of these texts, with a chat template."""
+    """Returns a byte-level vocabulary of these texts, with a chat template."""
     bare = Tokenizer(models.BPE())
     bare.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bare.decoder = decoders.ByteLevel()
@@ -35,7 +35,7 @@ def tokenizer_for(texts: list[str]) -> Any:
 
 
 def encoded(tokenizer: Any, dialogues: list[dict[str, str]]) -> list[tuple[list[int], list[int]]]:
-    """Each dialogue as the tokens of its prompt and of its reply."""
+    """Returns each dialogue as the tokens of its prompt and of its reply."""
     pairs = []
     for dialogue in dialogues:
         chat = [{"role": "user", "content": dialogue["prompt"]}]
@@ -46,7 +46,7 @@ def encoded(tokenizer: Any, dialogues: list[dict[str, str]]) -> list[tuple[list[
 
 
 def learnt(tokenizer: Any, pairs: list[tuple[list[int], list[int]]]) -> Any:
-    """A model that has the replies by heart."""
+    """Returns a model that has memorised the replies."""
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=96,
@@ -81,7 +81,7 @@ def learnt(tokenizer: Any, pairs: list[tuple[list[int], list[int]]]) -> Any:
 
 
 def main(dialogue_file: str, folder: str) -> None:
-    """Learn the dialogues and save the model."""
+    """Learns the dialogues and saves the model."""
     torch.manual_seed(0)
     torch.set_num_threads(1)
     dialogues = json.loads(Path(dialogue_file).read_text())
@@ -89,8 +89,8 @@ def main(dialogue_file: str, folder: str) -> None:
     pairs = encoded(tokenizer, dialogues)
     model = learnt(tokenizer, pairs)
     for (prompt, _), dialogue in zip(pairs, dialogues, strict=True):
-        made = model.generate(torch.tensor([prompt]), max_new_tokens=120, do_sample=False)[0, len(prompt) :]
-        if tokenizer.decode(made, skip_special_tokens=True) != dialogue["reply"]:
+        generated = model.generate(torch.tensor([prompt]), max_new_tokens=120, do_sample=False)[0, len(prompt) :]
+        if tokenizer.decode(generated, skip_special_tokens=True) != dialogue["reply"]:
             sys.exit(f"not learnt: {dialogue['reply']!r}")
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -1,4 +1,4 @@
-"""Chat servers that refuse parameters, and word their refusals, as those of several providers do."""
+"""Chat servers that refuse parameters, with the error texts of several providers."""
 
 import json
 import threading
@@ -15,63 +15,63 @@ Refusal = tuple[int, Any] | None
 
 
 def _error(status: int, message: str, param: str | None = None, code: str | None = None) -> tuple[int, Any]:
-    """An error in OpenAI's shape."""
+    """Returns an error in OpenAI's format."""
     return status, {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
 
 
 def gpt_5(body: Mapping[str, Any]) -> Refusal:
-    """A reasoning model of OpenAI: one name of the limit, one temperature, no log-probabilities."""
+    """Acts like a reasoning model of OpenAI: one name of the limit, one temperature, no log-probabilities."""
     if "max_tokens" in body:
-        said = (
+        message = (
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
         )
-        return _error(400, said, "max_tokens", "unsupported_parameter")
+        return _error(400, message, "max_tokens", "unsupported_parameter")
     if body.get("temperature", 1) != 1:
-        said = (
+        message = (
             f"Unsupported value: 'temperature' does not support {body['temperature']} with this model. Only the "
             "default (1) value is supported."
         )
-        return _error(400, said, "temperature", "unsupported_value")
+        return _error(400, message, "temperature", "unsupported_value")
     if "logprobs" in body:
         return _error(403, "You are not allowed to request logprobs from this model")
     return None
 
 
 def mistral(body: Mapping[str, Any]) -> Refusal:
-    """A server that forbids every field that it does not know, and names them all in its validation."""
+    """Acts like a server that forbids every unknown field, and names them all in its validation."""
     unknown = [name for name in ("max_completion_tokens", "seed", "logprobs", "top_logprobs") if name in body]
     faults = [
         {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted", "input": body[name]}
         for name in unknown
     ]
-    said = {"object": "error", "message": {"detail": faults}, "type": "invalid_request_error", "param": None}
-    return (422, said) if faults else None
+    error = {"object": "error", "message": {"detail": faults}, "type": "invalid_request_error", "param": None}
+    return (422, error) if faults else None
 
 
 def gemini(body: Mapping[str, Any]) -> Refusal:
-    """Errors in a list, which name no parameter in a field."""
-    for name, said in (
+    """Returns errors in a list, without a field for the parameter."""
+    for name, message in (
         ("seed", 'Invalid JSON payload received. Unknown name "seed": Cannot find field.'),
         ("logprobs", "Logprobs is not enabled for models/zorb-pro"),
     ):
         if name in body:
-            return 400, [{"error": {"code": 400, "message": said, "status": "INVALID_ARGUMENT"}}]
+            return 400, [{"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}]
     return None
 
 
 def vllm(body: Mapping[str, Any]) -> Refusal:
-    """A small context, and few alternatives at a token."""
+    """Has a small context, and few alternatives per token."""
     limit = body.get("max_completion_tokens", body.get("max_tokens", 16))
     if limit > 900:
-        said = f"This model's maximum context length is 1024 tokens. However, you requested {limit + 124} tokens "
-        return _error(400, f"{said}(124 in the messages, {limit} in the completion). Please reduce the length.")
+        message = f"This model's maximum context length is 1024 tokens. However, you requested {limit + 124} tokens "
+        return _error(400, f"{message}(124 in the messages, {limit} in the completion). Please reduce the length.")
     if body.get("top_logprobs", 0) > 5:
         return _error(400, f"Requested sample logprobs of {body['top_logprobs']}, which is greater than max allowed: 5")
     return None
 
 
 def deepseek(body: Mapping[str, Any]) -> Refusal:
-    """A range of the limit."""
+    """Has a range for the limit."""
     if "max_completion_tokens" in body:
         return _error(400, "Unrecognized request argument supplied: max_completion_tokens")
     if body.get("max_tokens", 1) > 600:
@@ -80,13 +80,13 @@ def deepseek(body: Mapping[str, Any]) -> Refusal:
 
 
 def transformers(body: Mapping[str, Any]) -> Refusal:
-    """A sentence about all unexpected fields, not in OpenAI's shape."""
+    """Refuses all unexpected fields in one sentence, not in OpenAI's format."""
     unexpected = {name for name in ("seed", "reasoning_effort") if name in body}
     return (422, {"detail": f"Unexpected fields in the request: {unexpected}"}) if unexpected else None
 
 
 def anything(body: Mapping[str, Any]) -> Refusal:
-    """A server that takes every parameter."""
+    """Accepts every parameter."""
     return None
 
 
@@ -97,28 +97,28 @@ DIALECTS: dict[str, Callable[[Mapping[str, Any]], Refusal]] = {
 
 @dataclass
 class ChatServer:
-    """What a server answers, and what it was asked."""
+    """The answers of a server, and the requests it received."""
 
     answer: Callable[[dict[str, Any]], Any] = lambda body: "A"
-    """The body of a request to the content of the reply, its choice, or (status, error, headers)."""
+    """Maps the body of a request to the content of the reply, its choice, or (status, error, headers)."""
     refuse: Callable[[Mapping[str, Any]], Refusal] = anything
     slow: float = 0.0
     """Seconds that a reply takes."""
     most: int = 1_000
-    """Requests at once; more meet HTTP 429."""
+    """Simultaneous requests; more get HTTP 429."""
     usage: Mapping[str, Any] = field(default_factory=lambda: {"prompt_tokens": 50, "completion_tokens": 2})
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     """Every body, refused or not."""
     answered: list[dict[str, Any]] = field(default_factory=list)
-    """The bodies whose reply was sent whole: those that are paid for."""
+    """The bodies whose reply was sent completely, which are paid for."""
     peak: int = 0
-    """The most requests that were under way at once."""
+    """The highest number of simultaneous requests."""
     _under_way: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def response(self, body: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
-        """The response to a request."""
+        """Returns the response to a request."""
         with self._lock:
             self.asked.append(body)
             self._under_way += 1
@@ -135,7 +135,7 @@ class ChatServer:
                 self._under_way -= 1
 
     def _reply(self, body: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
-        """A completion of what the server answers."""
+        """Returns a completion with the server's answer."""
         got = self.answer(body)
         if isinstance(got, tuple):
             status, error, headers = got
@@ -147,23 +147,23 @@ class ChatServer:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection."""
+    """Handles one connection."""
 
     protocol_version = "HTTP/1.1"
     server_of: ChatServer
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Logs nothing."""
 
     def do_POST(self) -> None:
-        """Answer a request."""
+        """Answers a request."""
         raw = self.rfile.read(length := int(self.headers["content-length"]))
-        if len(raw) < length:  # the client was stopped before it sent all
+        if len(raw) < length:  # the client was stopped before it sent everything
             self.close_connection = True
             return
         body = json.loads(raw)
-        status, said, headers = self.server_of.response(body)
-        raw = json.dumps(said).encode()
+        status, content, headers = self.server_of.response(body)
+        raw = json.dumps(content).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", "Content-Length": str(len(raw)), **headers}.items():
             self.send_header(name, value)
@@ -178,14 +178,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self.server_of.answered.append(body)
 
     def handle(self) -> None:
-        """All requests of the connection, which a client that is stopped breaks."""
+        """Handles all requests of the connection; a stopped client may break it."""
         with suppress(ConnectionError):
             super().handle()
 
 
 @contextmanager
 def serving(server: ChatServer) -> Iterator[ChatServer]:
-    """The server under way on a free port."""
+    """Starts the server on a free port."""
     with on_a_free_port(type("OwnHandler", (_Handler,), {"server_of": server})) as url:
         server.url = f"{url}/v1"
         yield server

@@ -1,4 +1,4 @@
-"""A completions server over a real model: echoes prompts with log-probabilities, in the ways that servers differ."""
+"""A completions server over a real model: echoes prompts with log-probabilities, with the variants of real servers."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from helpers.servers.threads import on_a_free_port
 
 @dataclass
 class Behaviour:
-    """How a server answers; the faults meet a share of the requests, each request at most once."""
+    """The behaviour of a server; faults affect a share of the requests, each request at most once."""
 
     dialect: str = "echo"
     """echo, prompt_logprobs (vLLM), written (llama.cpp), none, constant, zero, unigram, chat only."""
@@ -24,14 +24,14 @@ class Behaviour:
     faults: tuple[str, ...] = ()
     share: float = 0.0
     lasting: dict[str, str] = field(default_factory=dict)
-    """Prompt to a fault that meets it every time."""
+    """Prompts with a fault that occurs every time."""
     drifts: float = 0.0
     choice: Any = None
-    """Chat: the question's two sentences to the reply."""
+    """For chat: maps the question's two sentences to the reply."""
 
 
 class Served:
-    """The model behind the server, its log-probabilities by transformers alone, and what it was asked."""
+    """The model behind the server, its log-probabilities by transformers alone, and the received requests."""
 
     def __init__(self, folder: Path, behaviour: Behaviour) -> None:
         import torch
@@ -45,18 +45,18 @@ class Served:
         self.torch = torch
 
     def prompt(self, text: str) -> tuple[list[str], list[float | None]]:
-        """The tokens of a prompt, a start token first where the server adds one, and each one's log-probability."""
+        """Returns the tokens of a prompt, with a start token if the server adds one, and each log-probability."""
         ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         if self.behaviour.adds_start:
             ids = [self.tokenizer.bos_token_id, *ids]
         with self.lock, self.torch.inference_mode():
             logits = self.model(self.torch.tensor([ids])).logits[0].double()
         values = self.torch.log_softmax(logits, -1)
-        found = [None, *(float(values[at, token]) for at, token in enumerate(ids[1:]))]
-        return self.tokenizer.convert_ids_to_tokens(ids), found
+        logprobs = [None, *(float(values[index, token]) for index, token in enumerate(ids[1:]))]
+        return self.tokenizer.convert_ids_to_tokens(ids), logprobs
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The reply to a completions request."""
+        """Returns the reply to a completions request."""
         how = self.behaviour.dialect
         tokens, values = self.prompt(body["prompt"])
         if how in ("constant", "zero"):
@@ -65,34 +65,34 @@ class Served:
             values = [None, *(-1.0 - len(token) for token in tokens[1:])]
         if self.behaviour.drifts:
             values = [value and value - self.dice.random() * self.behaviour.drifts for value in values]
-        written = int(body.get("max_tokens", 16) > 0)
-        choice: dict[str, Any] = {"index": 0, "finish_reason": "length", "text": "x" * written}
-        asked = body.get("echo") and body.get("logprobs") is not None
+        count = int(body.get("max_tokens", 16) > 0)
+        choice: dict[str, Any] = {"index": 0, "finish_reason": "length", "text": "x" * count}
+        wants_logprobs = body.get("echo") and body.get("logprobs") is not None
         if how == "prompt_logprobs" and "prompt_logprobs" in body:
             choice["prompt_logprobs"] = [
                 None if value is None else {"7": {"logprob": value, "rank": 1, "decoded_token": token}}
                 for token, value in zip(tokens, values, strict=True)
             ]
-        elif how == "written" or (how == "none" and asked):
+        elif how == "written" or (how == "none" and wants_logprobs):
             choice["logprobs"] = {"content": [{"token": "x", "logprob": -0.1}]} if how == "written" else None
-        elif asked and how != "prompt_logprobs":
+        elif wants_logprobs and how != "prompt_logprobs":
             choice["logprobs"] = {
-                "tokens": tokens + ["x"] * written,
-                "token_logprobs": values + [-0.1] * written,
+                "tokens": tokens + ["x"] * count,
+                "token_logprobs": values + [-0.1] * count,
                 "top_logprobs": None,
                 "text_offset": [],
             }
-        usage = {"prompt_tokens": len(tokens), "completion_tokens": written, "total_tokens": len(tokens) + written}
+        usage = {"prompt_tokens": len(tokens), "completion_tokens": count, "total_tokens": len(tokens) + count}
         return {"id": "c", "object": "text_completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The reply to a chat request."""
+        """Returns the reply to a chat request."""
         message = {"role": "assistant", "content": self.behaviour.choice(body["messages"][-1]["content"])}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": {}}
 
     def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The reply to an embeddings request: means of the last states, in reverse order under their indices."""
+        """Returns the reply to an embeddings request: means of the last states, in reverse order with their indices."""
         rows = []
         for text in body["input"]:
             ids = self.tokenizer(text, return_tensors="pt")["input_ids"]
@@ -102,7 +102,7 @@ class Served:
         return {"object": "list", "data": data, "model": "m", "usage": {}}
 
     def fault(self, prompt: str) -> str:
-        """What befalls this request, if anything."""
+        """Returns the fault of this request, or an empty string."""
         with self.lock:
             if prompt in self.behaviour.lasting:
                 return self.behaviour.lasting[prompt]
@@ -113,16 +113,16 @@ class Served:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection."""
+    """Handles one connection."""
 
     protocol_version = "HTTP/1.1"
     served: Served
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Logs nothing."""
 
     def do_POST(self) -> None:
-        """Answer a request, or do to it what its fault says."""
+        """Answers a request, or applies its fault."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         served, is_chat = self.served, self.path.endswith("/chat/completions")
         embeds = self.path.endswith("/embeddings")
@@ -131,8 +131,8 @@ class Handler(BaseHTTPRequestHandler):
         with served.lock:
             served.asked.append(body)
             served.keys.add(key)
-        known = is_chat or embeds or self.path.endswith("/completions")
-        if not known or (served.behaviour.dialect == "chat only" and not is_chat):
+        is_known = is_chat or embeds or self.path.endswith("/completions")
+        if not is_known or (served.behaviour.dialect == "chat only" and not is_chat):
             return self._send(404, {"error": {"message": f"no such path for {key}", "type": "x", "code": None}})
         fault = served.fault(prompt)
         if fault.isdecimal():
@@ -160,7 +160,7 @@ class Handler(BaseHTTPRequestHandler):
         return self._send(200, whole)
 
     def _send(self, status: int, body: dict[str, Any] | bytes, more: dict[str, str] | None = None) -> None:
-        """A response."""
+        """Sends a response."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in {
@@ -175,7 +175,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(folder: Path, behaviour: Behaviour | None = None) -> Iterator[tuple[str, Served]]:
-    """A running server's address, and what stands behind it."""
+    """Starts a server, and returns its address and its model."""
     served = Served(folder, behaviour or Behaviour())
     with on_a_free_port(type("OwnHandler", (Handler,), {"served": served})) as url:
         yield f"{url}/v1", served

@@ -1,4 +1,4 @@
-"""Many people at once at an open study, by HTTP from outside its process; the server may be killed meanwhile.
+"""A load test of an open study over HTTP from another process; the server may be killed meanwhile.
 
 `PYTHONPATH=tests python -m helpers.servers.crowd_load --people 200 --seconds 600` prints the figures.
 """
@@ -30,47 +30,47 @@ NAME = "study.example.org"
 PATIENCE = 300.0
 """Seconds that the server may take to start or to end on a busy machine."""
 PAUSE = 20.0
-"""Seconds for which a server stands still, as a virtual machine that is moved does."""
+"""Seconds for which a server is paused, like a virtual machine during a move."""
 THINK = 3.0
-"""Mean seconds between two answers of a person: ten times as fast as people are."""
+"""Mean seconds between two answers of a person: ten times as fast as real people."""
 
 
 @dataclass
 class Load:
-    """What many people met."""
+    """The figures of a load test."""
 
     people: int
     seconds: float
     acknowledged: int = 0
     stored: int = 0
     lost: int = 0
-    """Answers that were acknowledged and are not in the store."""
+    """Acknowledged answers that are not in the store."""
     over: int = 0
-    """Items with more judgements that count than were asked for."""
+    """Items with more counted judgements than requested."""
     faults: list[str] = field(default_factory=list)
     milliseconds: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Of each route the median, the 95th and the 99th percentile, from the first attempt to the answer."""
+    """The median, the 95th and the 99th percentile of each route, from the first attempt to the answer."""
     kills: int = 0
     slowest_restart: float = 0.0
     """Seconds until a killed server answers again."""
     megabytes: float = 0.0
-    """The most memory of a server."""
+    """The peak memory of a server."""
     cpu: float = 0.0
-    """CPU milliseconds of the server for a request, which other work on the machine hardly changes."""
+    """CPU milliseconds of the server per request, which other work on the machine hardly changes."""
 
 
 class Running:
-    """The server in a process of its own, as a person starts it."""
+    """The server in its own process, started as a user starts it."""
 
     def __init__(self, study: Study, store: str = "") -> None:
-        """Start it."""
+        """Starts the server."""
         self.study, self.port, self._more = study, free_port(), ["--address", f"https://{NAME}"]
         self._more += ["--store", store] * bool(store)
         self.url, self.start_seconds = f"http://127.0.0.1:{self.port}", 0.0
         self.start()
 
     def start(self) -> None:
-        """Start the command, and wait until it answers."""
+        """Starts the command, and waits until it answers."""
         program = str(Path(sys.executable).with_name("catsofa"))
         command = [program, "annotate", "open", str(self.study.folder), "--port", str(self.port)]
         log = (self.study.folder.parent / "server.log").open("ab")
@@ -86,19 +86,19 @@ class Running:
         raise AssertionError(f"the server did not start within {PATIENCE:.0f} s")
 
     def memory(self) -> float:
-        """Its memory now, in megabytes."""
+        """Returns the server's memory in megabytes."""
         with suppress(OSError, StopIteration):
             status = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
             return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) / 1024
         return 0.0
 
     def cpu(self) -> float:
-        """Its CPU seconds so far."""
+        """Returns the server's CPU seconds so far."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def end(self, how: int) -> None:
-        """End it."""
+        """Ends the server."""
         self.process.send_signal(how)
         self.process.wait(PATIENCE)
 
@@ -107,7 +107,7 @@ class Person:
     """One person's browser."""
 
     def __init__(self, number: int, url: str, times: dict[str, list[float]], draw: random.Random, think: float) -> None:
-        """Come from an address of one's own, by a proxy."""
+        """Sets up a browser with its own address, behind a proxy."""
         self._names = {"PROLIFIC_PID": f"PID{number}", "SESSION_ID": f"S{number}"}
         self._headers = {
             "Host": NAME,
@@ -119,7 +119,7 @@ class Person:
         self._times, self._draw, self._think, self.acknowledged = times, draw, think, list[str]()
 
     async def _post(self, path: str, **sent: Any) -> httpx.Response:
-        """Send until it is answered, as the page does."""
+        """Sends until an answer comes, like the page."""
         began = time.monotonic()
         while True:
             with suppress(httpx.HTTPError):
@@ -130,23 +130,25 @@ class Person:
             await asyncio.sleep(0.3)
 
     async def work(self, until: float) -> None:
-        """Consent, and answer until the time is up; three of a hundred are skipped, five are sent twice."""
+        """Consents, and answers until the time is up; three of a hundred tasks are skipped, five answers
+        are sent twice.
+        """
         await asyncio.sleep(self._draw.uniform(0, self._think))
         answer = await self._post("/consent", data={**self._names, "agree": "yes", "age": "yes"})
         self._headers["Cookie"] = answer.headers["set-cookie"].partition(";")[0]
         while time.monotonic() < until:
-            given = (await self._post("/next", json={})).json()
-            if "nonce" not in given:
+            task = (await self._post("/next", json={})).json()
+            if "nonce" not in task:
                 break
             await asyncio.sleep(self._draw.expovariate(1 / self._think))
-            if (what := self._draw.random()) < 0.03:
-                await self._post("/skip", json={"nonce": given["nonce"]})
+            if (chance := self._draw.random()) < 0.03:
+                await self._post("/skip", json={"nonce": task["nonce"]})
                 continue
-            said = {"nonce": given["nonce"], "answers": {f"label_{n}": "unrelated" for n in (1, 2, 3)}}
-            for _ in range(2 if what < 0.08 else 1):
-                answer = await self._post("/answer", json=said)
+            reply = {"nonce": task["nonce"], "answers": {f"label_{n}": "unrelated" for n in (1, 2, 3)}}
+            for _ in range(2 if chance < 0.08 else 1):
+                answer = await self._post("/answer", json=reply)
                 if answer.status_code == 200:
-                    self.acknowledged.append(given["nonce"])
+                    self.acknowledged.append(task["nonce"])
         await self._client.aclose()
 
 
@@ -160,56 +162,56 @@ def load(
     store: str = "",
     pauses: int = 0,
 ) -> Load:
-    """Have so many people work for so long, kill the server so often, and stop it for a while so often."""
+    """Lets so many people work for so long, with so many kills and pauses of the server."""
     draw, items = random.Random(seed), int(people * seconds / think / 5 * 1.3) + 50
     study = create(folder / "study", kind="validate-cats", items=bakers(items), contact="a@example.org")
     toml = '[people]\nsession = 100000\n[platform]\nname = "prolific"\ncodes = { completed = "C" }\n'
     (study.folder / "study.toml").write_text(toml)
-    server, times, found = Running(study, store), dict[str, list[float]](), Load(people=people, seconds=seconds)
+    server, times, figures = Running(study, store), dict[str, list[float]](), Load(people=people, seconds=seconds)
     everybody = [Person(n, server.url, times, random.Random(seed + n), think) for n in range(people)]
 
     async def day() -> None:
-        """Everybody works, and somebody pulls the plug."""
+        """Lets everybody work while the server is killed and paused."""
         until = time.monotonic() + seconds
         working = [asyncio.create_task(person.work(until)) for person in everybody]
-        what = [signal.SIGKILL] * kills + [signal.SIGSTOP] * pauses
-        for instant, how in sorted((draw.uniform(0.1, 0.9) * seconds, how) for how in what):
+        signals = [signal.SIGKILL] * kills + [signal.SIGSTOP] * pauses
+        for instant, how in sorted((draw.uniform(0.1, 0.9) * seconds, how) for how in signals):
             await asyncio.sleep(max(0.0, instant - (seconds - (until - time.monotonic()))))
             if how == signal.SIGSTOP:
                 server.process.send_signal(how)
                 await asyncio.sleep(PAUSE)
                 server.process.send_signal(signal.SIGCONT)
                 continue
-            found.megabytes = max(found.megabytes, server.memory())
+            figures.megabytes = max(figures.megabytes, server.memory())
             server.end(signal.SIGKILL)
             await asyncio.to_thread(server.start)
-            found.kills += 1
-            found.slowest_restart = max(found.slowest_restart, server.start_seconds)
+            figures.kills += 1
+            figures.slowest_restart = max(figures.slowest_restart, server.start_seconds)
         await asyncio.gather(*working)
 
     try:
         before = server.cpu()
         asyncio.run(day())
-        found.cpu = 0.0 if kills else round(1000 * (server.cpu() - before) / sum(map(len, times.values())), 2)
-        found.megabytes = round(max(found.megabytes, server.memory()), 1)
+        figures.cpu = 0.0 if kills else round(1000 * (server.cpu() - before) / sum(map(len, times.values())), 2)
+        figures.megabytes = round(max(figures.megabytes, server.memory()), 1)
     finally:
         server.end(signal.SIGINT)
-    said = {nonce for person in everybody for nonce in person.acknowledged}
+    acked = {nonce for person in everybody for nonce in person.acknowledged}
     with home.reading(study.folder, home.identity(study.settings.secret)) as held:
-        there = {row["nonce"] for row in held.all("SELECT nonce FROM answer")}
-        found.faults = list(faults(held, open_study(study.folder).keys))
-        found.over = sum(count > study.settings.overlap for count in seats.counted(held).values())
-    found.acknowledged, found.stored, found.lost = len(said), len(there), len(said - there)
+        in_store = {row["nonce"] for row in held.all("SELECT nonce FROM answer")}
+        figures.faults = list(faults(held, open_study(study.folder).keys))
+        figures.over = sum(count > study.settings.overlap for count in seats.counted(held).values())
+    figures.acknowledged, figures.stored, figures.lost = len(acked), len(in_store), len(acked - in_store)
     for path, each in times.items():
         ordered = sorted(each)
         at = {f"p{p}": round(1000 * ordered[min(len(ordered) - 1, len(ordered) * p // 100)], 1) for p in (50, 95, 99)}
-        found.milliseconds[path] = at
-    found.slowest_restart = round(found.slowest_restart, 2)
-    return found
+        figures.milliseconds[path] = at
+    figures.slowest_restart = round(figures.slowest_restart, 2)
+    return figures
 
 
 def main() -> None:
-    """Print the figures."""
+    """Prints the figures."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=600)
@@ -217,8 +219,8 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = load(Path(folder), options.people, options.seconds, options.kills, think=options.think)
-    sys.stdout.write(json.dumps(asdict(found), indent=1) + "\n")
+        figures = load(Path(folder), options.people, options.seconds, options.kills, think=options.think)
+    sys.stdout.write(json.dumps(asdict(figures), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The server of an open study, and people who work there by HTTP as their browsers would."""
+"""The server of an open study, and people who work there over HTTP like their browsers."""
 
 import json
 import threading
@@ -29,7 +29,7 @@ CONTACT = "study@example.org"
 
 
 def study_in(folder: Path, toml: str = PROLIFIC, **more: Any) -> Study:
-    """A study of four CATs for two people, with gold items and checks."""
+    """Returns a study of four CATs for two people, with gold items and checks."""
     known: dict[str, Any] = {"gold": bakers(2, "florist"), "checks": bakers(2, "miller"), "overlap": 2, **more}
     made = create(folder / "study", kind="validate-cats", items=known.pop("items", bakers(4)), contact=CONTACT, **known)
     (made.folder / "study.toml").write_text(toml)
@@ -40,9 +40,9 @@ def study_in(folder: Path, toml: str = PROLIFIC, **more: Any) -> Study:
 def opened(
     study: Study, address: str = "", says: list[str] | None = None, routes: list[Any] | None = None, **more: Any
 ) -> Iterator[str]:
-    """The address of a study's server, which runs in a thread; `says` gets what its owner is told.
+    """Runs a study's server in a thread and returns its address; `says` receives the owner's messages.
 
-    `routes` gets the paths that it serves.
+    `routes` receives the served paths.
     """
     port = free_port()
     with service.serving(study, "127.0.0.1", port, address or f"http://127.0.0.1:{port}", **more) as ready:
@@ -60,28 +60,28 @@ def opened(
 
 
 def shown_truth(study: Study, kinds: str = "item gold check") -> Callable[[Mapping[str, str]], dict[str, str]]:
-    """What is right about a task as it is shown; tasks of other kinds are answered wrongly."""
+    """Returns a judge with the right answers to shown tasks; tasks of other kinds are answered wrongly."""
     right = {}
     for task in study.tasks():
         key = task.key
         assert study.kind.asks is not None
-        said = {name: asked.right for name, asked in study.kind.asks(study.items[key.item], key.order).items()}
+        reply = {name: question.right for name, question in study.kind.asks(study.items[key.item], key.order).items()}
         if ("check" if key.check else "gold" if key.gold else "item") not in kinds:
-            said = dict(zip(said, [*list(said.values())[1:], said[min(said)]], strict=True))
-        right[json.dumps({name: value for name, value in task.data.items() if name != "item"}, sort_keys=True)] = said
+            reply = dict(zip(reply, [*list(reply.values())[1:], reply[min(reply)]], strict=True))
+        right[json.dumps({name: value for name, value in task.data.items() if name != "item"}, sort_keys=True)] = reply
     return lambda shown: right[json.dumps(shown, sort_keys=True)]
 
 
 @dataclass
 class Visitor:
-    """Somebody with a browser."""
+    """A person with a browser."""
 
     address: str
     person: str = "PID1"
     submission: str = ""
 
     def __post_init__(self) -> None:
-        """Open the browser."""
+        """Opens the browser."""
         self.browser = httpx.Client(
             base_url=self.address, timeout=PATIENCE, trust_env=False, headers={"Origin": self.address}
         )
@@ -89,16 +89,16 @@ class Visitor:
 
     @property
     def names(self) -> dict[str, str]:
-        """What Prolific puts into the link."""
+        """The parameters that Prolific puts into the link."""
         return {"PROLIFIC_PID": self.person, "SESSION_ID": self.submission or f"S-{self.person}"}
 
     def come(self, **form: str) -> httpx.Response:
-        """Read the first page and consent."""
+        """Reads the first page and consents."""
         assert self.browser.get("/", params=self.names).status_code == 200
         return self.browser.post("/consent", data={**self.names, "agree": "yes", "age": "yes", **form})
 
     def post(self, path: str, body: Any = None) -> httpx.Response:
-        """Send as the page does: again, when that was too fast or the server is busy."""
+        """Sends like the page: again after 429 or 503."""
         while True:
             answer = self.browser.post(path, json={} if body is None else body)
             if answer.status_code not in (429, 503):
@@ -106,20 +106,20 @@ class Visitor:
             time.sleep(0.2)
 
     def next(self) -> dict[str, Any]:
-        """The task they have."""
-        found: dict[str, Any] = self.post("/next").json()
-        return found
+        """Returns the person's current task."""
+        task: dict[str, Any] = self.post("/next").json()
+        return task
 
     def work(self, judge: Callable[[Mapping[str, str]], Mapping[str, Any]], at_most: int = 99) -> int:
-        """Answer until nothing is left; how often they answered."""
+        """Answers until no task is left. Returns the number of answers."""
         for done in range(at_most):
-            given = self.next()
-            if "wait" in given:
+            task = self.next()
+            if "wait" in task:
                 time.sleep(0.1)
                 continue
-            if "done" in given:
+            if "done" in task:
                 return done
-            answer = self.post("/answer", {"nonce": given["nonce"], "answers": judge(given["task"])})
+            answer = self.post("/answer", {"nonce": task["nonce"], "answers": judge(task["task"])})
             assert answer.status_code == 200, answer.text
-            self.acknowledged.append(given["nonce"])
+            self.acknowledged.append(task["nonce"])
         return at_most

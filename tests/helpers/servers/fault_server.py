@@ -1,9 +1,9 @@
-"""A server that speaks the OpenAI chat protocol and misbehaves on purpose; run as a program of its own.
+"""A server that speaks the OpenAI chat protocol with deliberate faults; runs as its own program.
 
-A share of the requests meets a passing fault (429, 500, 503, a connection reset mid-body, JSON cut in two, a body that
-drips). Some items get an answer that is none, the same every time: a refusal, a content filter, an empty choice, a
-reply cut by its length, an unknown model. The server repeats the caller's key wherever a hostile one could. Each
-request is logged with what became of it; "answered" is logged once the whole body is out.
+A share of the requests meets a passing fault (429, 500, 503, a connection reset mid-body, JSON cut in two, a slow
+body). Some items always get an invalid answer: a refusal, a content filter, an empty choice, a reply cut by its length,
+an unknown model. The server repeats the caller's key wherever a hostile one could. Each request is logged with its
+result; "answered" is logged once the whole body is sent.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ LASTING = ("refusal", "refusal field", "filter", "empty", "length", "404")
 
 
 class Server:
-    """The state of one server: its dice and its log."""
+    """The state of one server: its random generator and its log."""
 
     def __init__(self, log: Path, share: float, lasting: float, seed: int) -> None:
         self.log = log.open("a", buffering=1)
         self.share, self.lasting, self.dice = share, lasting, random.Random(seed)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """The requests of one connection."""
+        """Serves the requests of one connection."""
         try:
             while await self.answer(reader, writer):
                 pass
@@ -37,11 +37,11 @@ class Server:
             writer.close()
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request; whether the connection lives on."""
+        """Answers one request. Returns True if the connection stays open."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head.split("\r\n"))}
-        asked = json.loads(await reader.readexactly(int(headers["content-length"])))
-        prompt, key = asked["messages"][0]["content"], headers["authorization"].removeprefix("Bearer ")
+        request = json.loads(await reader.readexactly(int(headers["content-length"])))
+        prompt, key = request["messages"][0]["content"], headers["authorization"].removeprefix("Bearer ")
         digest = hashlib.sha256(prompt.encode()).digest()
         lasting = LASTING[digest[0] % len(LASTING)] if digest[1] / 256 < self.lasting else ""
         fault = self.dice.choice(PASSING) if self.dice.random() < self.share else lasting if lasting == "404" else ""
@@ -52,7 +52,7 @@ class Server:
             self.log.write(json.dumps({"item": digest.hex(), "became": fault or "answered"}) + "\n")
 
     async def send(self, writer: asyncio.StreamWriter, fault: str, lasting: str, prompt: str, key: str) -> bool:
-        """The response, or what is left of it."""
+        """Sends the response, or a part of it."""
         if fault.isdecimal():
             error = {"error": {"message": f"no luck for the key {key} this time", "type": "x", "code": None}}
             await write(
@@ -79,7 +79,7 @@ class Server:
 
 
 async def write(writer: asyncio.StreamWriter, status: int, body: bytes, more: str = "", length: int = -1) -> None:
-    """A response of so many bytes, of which `body` is sent."""
+    """Sends a response with a length of so many bytes, of which only `body` is sent."""
     size = len(body) if length < 0 else length
     writer.write(
         f"HTTP/1.1 {status} x\r\nContent-Type: application/json\r\n{more}Content-Length: {size}\r\n\r\n".encode()
@@ -89,10 +89,10 @@ async def write(writer: asyncio.StreamWriter, status: int, body: bytes, more: st
 
 
 def completion(prompt: str, key: str, lasting: str) -> dict[str, Any]:
-    """A chat completion: the context twice, said with more words; a letter by the first number of a choice; or none."""
+    """Returns a chat completion: the context twice with more words, a letter by the first number, or none."""
     context = prompt.partition("---\n")[2].partition("\n---")[0].strip()
-    said = f"Indeed, {context}\nAs we all see, {context}" if context else "AB"[int(re.findall(r"\d+", prompt)[0]) % 2]
-    message: dict[str, Any] = {"role": "assistant", "content": said}
+    reply = f"Indeed, {context}\nAs we all see, {context}" if context else "AB"[int(re.findall(r"\d+", prompt)[0]) % 2]
+    message: dict[str, Any] = {"role": "assistant", "content": reply}
     finish = {"filter": "content_filter", "length": "length"}.get(lasting, "stop")
     if lasting == "refusal":
         message["content"] = f"I'm sorry, but I cannot help with that, {key}."
@@ -104,7 +104,7 @@ def completion(prompt: str, key: str, lasting: str) -> dict[str, Any]:
 
 
 async def main(log: str, share: str, lasting: str, seed: str) -> None:
-    """Serve until killed; the port is printed first."""
+    """Serves until killed; the port is printed first."""
     server = Server(Path(log), float(share), float(lasting), int(seed))
     listener = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     print(listener.sockets[0].getsockname()[1], flush=True)  # noqa: T201 - how the test learns the port

@@ -1,4 +1,4 @@
-"""The server with faults that stands in `fault_server.py`, started by a test."""
+"""The fault server of `fault_server.py`, started by a test."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ PROGRAM = Path(__file__).with_name("fault_server.py")
 
 
 class Server:
-    """A fault server under way."""
+    """A running fault server."""
 
     def __init__(self, folder: Path, share: float, lasting: float = 0.0) -> None:
         self.log = folder / "server.log"
@@ -20,11 +20,11 @@ class Server:
         self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}/v1"
 
     def became(self) -> list[dict[str, str]]:
-        """What became of each request so far."""
+        """Returns the result of each request so far."""
         return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
 
     def settled(self) -> list[dict[str, str]]:
-        """What became of each request, once the server has noted the last."""
+        """Returns the result of each request, once the server has logged the last."""
         before = -1
         while (now := self.log.stat().st_size) != before:
             before = now
@@ -32,6 +32,6 @@ class Server:
         return self.became()
 
     def stop(self) -> None:
-        """End the server."""
+        """Ends the server."""
         self.process.kill()
         self.process.communicate()

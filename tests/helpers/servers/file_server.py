@@ -1,4 +1,4 @@
-"""A real HTTP server of files on this machine, with ranges, versions, and faults on demand."""
+"""A real HTTP server of local files, with ranges, versions, and faults on demand."""
 
 import time
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from helpers.servers.threads import on_a_free_port
 
 @dataclass
 class Asked:
-    """What one request asked for."""
+    """The path and headers of one request."""
 
     path: str
     range: str | None
@@ -22,23 +22,23 @@ class Asked:
 
 @dataclass
 class Files:
-    """What the server holds and how it behaves; a fault is used up by the request it meets."""
+    """The content and behaviour of the server; each fault is used by one request."""
 
     content: dict[str, bytes] = field(default_factory=dict)
     url: str = ""
     ranges: bool = True
     etag: str = '"{}"'
-    """How the version is called; empty for a server that calls it nothing."""
+    """The format of the version; empty for a server without one."""
     cut_after: list[int] = field(default_factory=list)
-    """Bytes of the body after which the connection breaks, a request each."""
+    """Bytes of the body after which the connection breaks, one per request."""
     answers: list[tuple[int, dict[str, str]]] = field(default_factory=list)
-    """Statuses to answer with instead of a file, with headers, a request each."""
+    """Statuses with headers that replace a file, one per request."""
     slow: float = 0.0
     """Seconds to wait after every 10,000 bytes."""
     asked: list[Asked] = field(default_factory=list)
 
     def add(self, path: str, content: bytes) -> str:
-        """Hold a file, and give its address."""
+        """Adds a file, and returns its address."""
         self.content[path] = content
         return f"{self.url}{path}"
 
@@ -50,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
     files: Files
 
     def do_GET(self) -> None:
-        """One request."""
+        """Handles one request."""
         files = self.files
         files.asked.append(Asked(self.path, self.headers.get("Range"), self.headers.get("If-Range")))
         if files.answers:
@@ -61,14 +61,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(files, files.content[self.path])
 
     def _end(self, status: int, headers: dict[str, str]) -> None:
-        """An answer without a body."""
+        """Sends an answer without a body."""
         self.send_response(status)
         for name, value in (headers | {"Content-Length": "0"}).items():
             self.send_header(name, value)
         self.end_headers()
 
     def _send(self, files: Files, content: bytes) -> None:
-        """The file, or the rest of it from where the request says, if it is still the same."""
+        """Sends the file, or the rest from the requested start if the version is unchanged."""
         etag = files.etag.format(sha256(content).hexdigest()[:16]) if files.etag else ""
         start, wanted = 0, self.headers.get("Range")
         if wanted and files.ranges and self.headers.get("If-Range", etag) == etag:
@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._body(content[start:], files.cut_after.pop(0) if files.cut_after else None, files.slow)
 
     def _body(self, body: bytes, cut_after: int | None, slow: float) -> None:
-        """The bytes, up to the cut; whoever hangs up first is let go."""
+        """Sends the bytes, up to the cut; a client that disconnects is ignored."""
         try:
             for begin in range(0, len(body), 10_000):
                 self.wfile.write(body[begin : min(begin + 10_000, len(body) if cut_after is None else cut_after)])
@@ -99,12 +99,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, *arguments: Any) -> None:
-        """Say nothing."""
+        """Logs nothing."""
 
 
 @contextmanager
 def serving() -> Iterator[Files]:
-    """A server on a free port."""
+    """Starts a server on a free port."""
     files = Files()
     with on_a_free_port(type("Handler", (_Handler,), {"files": files})) as files.url:
         yield files

@@ -1,4 +1,4 @@
-"""A server on this machine that speaks the part of the Hub's API that a push needs, with faults on demand."""
+"""A local server that speaks the part of the Hub's API that a push needs, with faults on demand."""
 
 import base64
 import hashlib
@@ -18,33 +18,33 @@ XET = "xet_writer_of_zorbs"
 
 @dataclass
 class Hub:
-    """The repositories of the server, what was asked, and the faults that are to come."""
+    """The repositories of the server, the received requests, and the coming faults."""
 
     url: str = ""
     private: dict[str, bool] = field(default_factory=dict)
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    """Repository to path to content."""
+    """Content by repository and path."""
     objects: dict[str, bytes] = field(default_factory=dict)
     """Large files by their SHA-256."""
     xet: bool = False
-    """Whether large files are taken by Xet (its published API, version 1), and not by Git LFS."""
+    """True if large files are received by Xet (its published API, version 1), and not by Git LFS."""
     xorbs: dict[str, bytes] = field(default_factory=dict)
-    """What came by Xet: packed pieces of files by their hash."""
+    """Data received by Xet: packed pieces of files by their hash."""
     shards: int = 0
-    """How often it was said which files are made of which pieces."""
+    """Number of messages that map files to pieces."""
     commits: list[str] = field(default_factory=list)
     """The message of each commit."""
     asked: list[str] = field(default_factory=list)
     faults: list[tuple[str, int]] = field(default_factory=list)
-    """A part of an address and the status it is answered with, once each; 0 does the work and breaks the line."""
+    """A part of an address and its status, used once each; 0 does the work and breaks the connection."""
 
     def fault(self, path: str) -> int | None:
-        """The fault this request meets, which is used up."""
-        found = next((fault for fault in self.faults if fault[0] in path), None)
-        if found is None:
+        """Returns the fault of this request, and removes it."""
+        match = next((fault for fault in self.faults if fault[0] in path), None)
+        if match is None:
             return None
-        self.faults.remove(found)
-        return found[1]
+        self.faults.remove(match)
+        return match[1]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -54,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
     hub: Hub
 
     def do_POST(self) -> None:
-        """Create, check a card, announce, commit."""
+        """Creates, checks a card, announces, or commits."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         parts = self._parts()
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
@@ -80,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._commit("/".join(parts[2:4]), body.splitlines(), lost=fault == 0)
 
     def do_PUT(self) -> None:
-        """A large file."""
+        """Receives a large file."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if fault := self.hub.fault(self.path):
             self._send(fault, b"")
@@ -90,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, b"")
 
     def do_GET(self) -> None:
-        """What a repository is."""
+        """Returns the description of a repository."""
         parts = self._parts()
         repo = "/".join(parts[2:4])
         if "xet-write-token" in parts:
@@ -108,26 +108,26 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(404, {"error": "Repository not found"}, {"X-Error-Code": "RepoNotFound"})
 
     def do_HEAD(self) -> None:
-        """What is known of a file."""
+        """Returns the headers of a file."""
         self.do_GET()
 
     def _siblings(self, repo: str) -> list[dict[str, str]]:
-        """The files of a repository."""
+        """Returns the files of a repository."""
         return [{"rfilename": path} for path in self.hub.files[repo]]
 
     def _give(self, repo: str, path: str) -> None:
-        """A file, or its headers."""
+        """Sends a file, or its headers."""
         content = self.hub.files[repo][path]
         etag = {"ETag": f'"{hashlib.sha1(content).hexdigest()}"', "X-Repo-Commit": f"{len(self.hub.commits):040}"}
         self._send(200, content, etag)
 
     def _parts(self) -> list[str]:
-        """The parts of the address, which is noted."""
+        """Returns the parts of the address, and records it."""
         self.hub.asked.append(f"{self.command} {self.path}")
         return self.path.partition("?")[0].strip("/").split("/")
 
     def _create(self, asked: dict[str, Any]) -> None:
-        """A new repository, or the conflict with one of the same name."""
+        """Creates a repository, or answers with a conflict for an existing name."""
         repo = f"{asked['organization']}/{asked['name']}"
         if repo in self.hub.files:
             self._say(409, {"error": "You already created this dataset repo", "url": f"{self.hub.url}/datasets/{repo}"})
@@ -136,16 +136,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._say(200, {"url": f"{self.hub.url}/datasets/{repo}"})
 
     def _announced(self, repo: str, path: str) -> dict[str, Any]:
-        """How a file is to come, and what stands there now."""
-        mode, known = ("lfs" if path.endswith(".parquet") else "regular"), self.hub.files[repo].get(path)
-        found: dict[str, Any] = {"path": path, "uploadMode": mode, "shouldIgnore": False}
-        if known is not None:
-            blob = hashlib.sha1(b"blob %d\0" % len(known) + known).hexdigest()
-            found["oid"] = hashlib.sha256(known).hexdigest() if mode == "lfs" else blob
-        return found
+        """Returns the upload mode of a file, and the hash of its current content."""
+        mode, content = ("lfs" if path.endswith(".parquet") else "regular"), self.hub.files[repo].get(path)
+        answer: dict[str, Any] = {"path": path, "uploadMode": mode, "shouldIgnore": False}
+        if content is not None:
+            blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+            answer["oid"] = hashlib.sha256(content).hexdigest() if mode == "lfs" else blob
+        return answer
 
     def _store(self, parts: list[str], body: bytes) -> None:
-        """A packed piece, or which files are made of which; all that came after version 1 is not known here."""
+        """Receives a packed piece, or a map of files to pieces; API versions after 1 are unknown."""
         if parts[:2] == ["v1", "xorbs"]:
             self.hub.xorbs[parts[-1]] = body
             self._say(200, {"was_inserted": True})
@@ -156,18 +156,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(404, {})
 
     def _object(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Where a large file goes; nowhere, if it is there."""
+        """Returns the upload address of a large file, or none if the file exists."""
         if asked["oid"] in self.hub.objects:
             return asked
         return {**asked, "actions": {"upload": {"href": f"{self.hub.url}/lfs/{asked['oid']}"}}}
 
     def _commit(self, repo: str, lines: list[bytes], lost: bool) -> None:
-        """All files at once."""
+        """Stores all files at once."""
         header, *operations = map(json.loads, lines)
         for operation in operations:
             value = operation["value"]
             large = operation["key"] == "lfsFile"
-            if large and self.hub.xet:  # the pieces are packed; what tells the file is its hash
+            if large and self.hub.xet:  # the pieces are packed; the hash identifies the file
                 content = str(value["oid"]).encode()
             else:
                 content = self.hub.objects[value["oid"]] if large else base64.b64decode(value["content"])
@@ -180,11 +180,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._say(200, {"commitUrl": f"{self.hub.url}/datasets/{repo}/commit/{oid}", "commitOid": oid})
 
     def _say(self, status: int, answer: dict[str, Any], headers: dict[str, str] | None = None) -> None:
-        """An answer in JSON."""
+        """Sends an answer in JSON."""
         self._send(status, json.dumps(answer).encode(), {"Content-Type": "application/json", **(headers or {})})
 
     def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-        """An answer."""
+        """Sends an answer."""
         self.send_response(status)
         for name, value in {**(headers or {}), "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
@@ -193,12 +193,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, *arguments: Any) -> None:
-        """Say nothing."""
+        """Logs nothing."""
 
 
 @contextmanager
 def serving() -> Iterator[Hub]:
-    """A Hub on a free port."""
+    """Starts a Hub on a free port."""
     hub = Hub()
     with on_a_free_port(type("Handler", (_Handler,), {"hub": hub})) as hub.url:
         yield hub

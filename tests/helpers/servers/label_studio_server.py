@@ -1,4 +1,4 @@
-"""A Label Studio for tests: prepared once, copied and started in seconds; and people who answer through its API."""
+"""A Label Studio for tests: prepared once, copied and started in seconds, with people who answer through its API."""
 
 import random
 import shutil
@@ -22,13 +22,13 @@ ADMIN = ls.Credentials(
 )
 PASSWORD = "another-password-for-tests"
 PATIENCE = 600.0
-"""Seconds a request or a start may take: the machine may be busy with other things."""
+"""Seconds that a request or a start may take, because the machine may be busy."""
 PORTS = range(20_000, 32_000)
-"""Below those the system gives to outgoing connections: one of them could take it while a server is starting."""
+"""Ports below the system's outgoing range: an outgoing connection could take one while a server starts."""
 
 
 def free_port() -> int:
-    """A port nobody listens on, drawn at random so that two runs on one machine do not meet."""
+    """Returns a free port, drawn at random so that two runs on one machine do not collide."""
     while True:
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port := random.choice(PORTS)))
@@ -36,7 +36,7 @@ def free_port() -> int:
 
 
 def start(program: Path, cache: Path, data: Path, port: int = 0, **more: str) -> ls.Running:
-    """A server on a copy of the prepared folder, or on `data` as it is if it is there already."""
+    """Starts a server on a copy of the prepared folder, or on `data` if that folder exists."""
     template = cache / f"label-studio-{ls.VERSION}"
     cache.mkdir(parents=True, exist_ok=True)
     with FileLock(cache / ".lock"):
@@ -48,7 +48,7 @@ def start(program: Path, cache: Path, data: Path, port: int = 0, **more: str) ->
 
 @dataclass
 class Person:
-    """An annotator who asks for the next task and answers it, as the browser would."""
+    """An annotator who requests the next task and answers it, like the browser."""
 
     url: str
     email: str
@@ -58,28 +58,28 @@ class Person:
 
     @classmethod
     def invited(cls, server: Server, email: str) -> "Person":
-        """A person with an account of their own, signed in."""
+        """Returns a signed-in person with their own account."""
         user = server.sign_up(email, PASSWORD)
         person = cls(url=server.url, email=email, user=user)
         person.sign_in()
         return person
 
     def sign_in(self) -> None:
-        """Sign in with e-mail and password."""
+        """Signs in with e-mail and password."""
         page = f"{self.url}/user/login/"
         self.session.get(page)
         form = {"csrfmiddlewaretoken": self.session.cookies["csrftoken"], "email": self.email, "password": PASSWORD}
         assert self.session.post(page, data=form, headers={"Referer": page}).status_code == 302
 
     def next_task(self, project: int) -> dict[str, Any] | None:
-        """The next task, or none if there is no more work."""
-        found = self.session.get(f"{self.url}/api/projects/{project}/next")
-        return found.json() if found.status_code == 200 else None
+        """Returns the next task, or None if no work is left."""
+        response = self.session.get(f"{self.url}/api/projects/{project}/next")
+        return response.json() if response.status_code == 200 else None
 
     def answer(
         self, task: int, project: int, result: list[Any], *, skip: bool = False, seconds: float = 6.0
     ) -> httpx.Response:
-        """Answer a task, or skip it."""
+        """Answers a task, or skips it."""
         self.seen.append(task)
         return self.session.post(
             f"{self.url}/api/tasks/{task}/annotations?project={project}",
@@ -88,7 +88,7 @@ class Person:
         )
 
     def change(self, annotation: int, result: list[Any]) -> None:
-        """Change an answer given before."""
+        """Changes an earlier answer."""
         done = self.session.patch(
             f"{self.url}/api/annotations/{annotation}/",
             json={"result": result},
@@ -97,7 +97,7 @@ class Person:
         assert done.status_code == 200
 
     def work(self, project: int, judge: Callable[[Mapping[str, str]], list[Any]], at_most: int = 10_000) -> int:
-        """Answer tasks until there are no more."""
+        """Answers tasks until none is left."""
         done = 0
         while done < at_most and (task := self.next_task(project)):
             assert self.answer(task["id"], project, judge(task["data"])).status_code == 201
@@ -106,12 +106,12 @@ class Person:
 
 
 def truth(study: Study) -> Callable[[Mapping[str, str]], list[Any]]:
-    """Somebody who knows what each item was written as."""
+    """Returns a judge who knows the written label of each item."""
 
     def judge(data: Mapping[str, str]) -> list[Any]:
         key = study.keys[data["item"]]
         assert study.kind.asks is not None
-        asked = study.kind.asks(study.items[key.item], key.order)
-        return result_of(interface(study.kind.name), {name: about.right for name, about in asked.items()})
+        questions = study.kind.asks(study.items[key.item], key.order)
+        return result_of(interface(study.kind.name), {name: about.right for name, about in questions.items()})
 
     return judge

@@ -1,4 +1,4 @@
-"""A simulated model with planted associations: what it says of each group is known, and so what must come out."""
+"""A simulated model with planted associations, so that the expected output is known."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
     "Pellorans": ("loud | adjective", "tea drinkers | noun", "patient | adjective", "tidy | adjective"),
     "Zorbs": ("generous | adjective", "love rain | verb"),
 }
-"""Group to the lines that the model knows."""
+"""The lines that the model knows, by group."""
 TRIPLETS: Mapping[str, tuple[str, ...]] = {
     "Dravians": (
         "tidy | messy | wooden",
@@ -19,7 +19,7 @@ TRIPLETS: Mapping[str, tuple[str, ...]] = {
     "Pellorans": ("loud | quiet | striped", "snobs | heroes | hours"),
     "Zorbs": ("generous | stingy | triangular", "kind | rude | circular"),
 }
-"""Group to the words of whole CATs that the model knows."""
+"""The words of whole CATs that the model knows, by group."""
 SCENES: Mapping[str, tuple[str, ...]] = {
     group: (
         f"Two {group} moved into the house next door. | Their garden was tidy within a day. | They left their boxes "
@@ -29,16 +29,16 @@ SCENES: Mapping[str, tuple[str, ...]] = {
     )
     for group in PLANTED
 }
-"""Group to the contexts and continuations that the model knows."""
+"""The contexts and continuations that the model knows, by group."""
 DIRT = ("should be taught manners | verb", "1. **Tidiest** | adjective", "like Dravians from Dravia | noun")
 
 
 def planted(body: Mapping[str, Any]) -> Any:
-    """The reply to a prompt about a group, or a juror's answer about an association."""
+    """Returns the reply to a prompt about a group, or a juror's answer about an association."""
     prompt, model = body["messages"][0]["content"], body["model"]
     if match := re.search(r"Group: (.*)\nAssociation: (.*)", prompt):
-        known = [line.split(" |")[0] for line in PLANTED.get(match[1], ())]
-        return "Yes." if (match[2] in known) != (model == "contrary") else "no"
+        associations = [line.split(" |")[0] for line in PLANTED.get(match[1], ())]
+        return "Yes." if (match[2] in associations) != (model == "contrary") else "no"
     group = next(name for name in PLANTED if name in prompt.split("\n\nContinue")[-1])
     if model == "prude":
         return "I'm sorry, but I can't help with that."

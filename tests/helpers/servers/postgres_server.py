@@ -1,4 +1,4 @@
-"""A PostgreSQL server for tests: a cluster of its own in a temporary folder, run by a user without rights."""
+"""A PostgreSQL server for tests: a separate cluster in a temporary folder, run by an unprivileged user."""
 
 import os
 import pwd
@@ -22,11 +22,11 @@ PASSWORD = "quite-secret-7"
 PLACES = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True), Path("/usr/local/bin"), Path("/usr/bin")]
 PATIENCE = 60.0
 BOTH = pytest.mark.parametrize("store", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True)
-"""A test that runs on both stores: `store` is the URL of the database, empty for SQLite."""
+"""Marks a test that runs on both stores: `store` is the URL of the database, empty for SQLite."""
 
 
 def programs() -> Path | None:
-    """The folder with `initdb` and `postgres`, if there is one."""
+    """Returns the folder with `initdb` and `postgres`, or None."""
     return next((place for place in PLACES if (place / "initdb").exists() and (place / "postgres").exists()), None)
 
 
@@ -34,7 +34,7 @@ class Cluster:
     """A server that can be killed and started again."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the cluster, with one role that needs a password."""
+        """Creates the cluster, with one role that needs a password."""
         self.folder, self._bin, self.port = folder, programs(), free_port()
         assert self._bin is not None, "PostgreSQL is not installed"
         self.url = f"postgresql://study@127.0.0.1:{self.port}/postgres"
@@ -50,13 +50,13 @@ class Cluster:
             "cwd": folder,
             "env": {"LC_ALL": "C", "PATH": os.environ["PATH"], "HOME": str(folder)},
         }
-        made = [str(self._bin / "initdb"), "--pgdata", "data", "--username", "study", "--pwfile", "password"]
-        made += ["--auth", "scram-sha-256", "--encoding", "UTF8"]
-        subprocess.run(made, check=True, capture_output=True, **self._about, **self._user)
+        command = [str(self._bin / "initdb"), "--pgdata", "data", "--username", "study", "--pwfile", "password"]
+        command += ["--auth", "scram-sha-256", "--encoding", "UTF8"]
+        subprocess.run(command, check=True, capture_output=True, **self._about, **self._user)
         self.start()
 
     def start(self) -> None:
-        """Start the server, and wait until it takes connections."""
+        """Starts the server, and waits until it accepts connections."""
         import psycopg
 
         command = [str(self._bin / "postgres"), "-D", "data", "-p", str(self.port)]  # type: ignore[operator]
@@ -75,14 +75,14 @@ class Cluster:
                 return
 
     def stop(self, how: int = signal.SIGQUIT) -> None:
-        """Stop it; by SIGQUIT it writes nothing more, as after a crash."""
+        """Stops the server; after SIGQUIT it writes nothing more, like after a crash."""
         self.process.send_signal(how)
         self.process.wait(PATIENCE)
 
 
 @contextmanager
 def running() -> Iterator[Cluster]:
-    """A server, as long as it is needed."""
+    """Runs a server for the duration of the block."""
     folder = Path(tempfile.mkdtemp(prefix="catsofa-postgres-"))
     try:
         cluster = Cluster(folder)
@@ -95,7 +95,7 @@ def running() -> Iterator[Cluster]:
 
 
 def scratch(identity: str) -> Connection:
-    """A connection inside a transaction with empty tables, to the server that the environment names."""
+    """Returns a connection in a transaction with empty tables, to the server that the environment names."""
     database = Postgres("postgresql:///", identity)
     connection = database.connected()
     database.prepare(connection)

@@ -1,4 +1,4 @@
-"""A Prolific on this machine: its calls, states and refusals as its documentation has them, and faults on demand."""
+"""A local Prolific: its calls, states and refusals follow its documentation, with faults on demand."""
 
 import json
 import re
@@ -31,11 +31,11 @@ FILTERS = [
     {"filter_id": "approval_numbers", "type": "range", "min": 0, "max": 10000},
 ]
 AFTERWARDS = {"internal_name", "total_available_places", "access_details", "submissions_config"}
-"""What a published study lets change."""
+"""Fields of a published study that may change."""
 
 
 class Refusal(Exception):
-    """An answer that is an error."""
+    """An error response."""
 
     def __init__(self, status: int, detail: Any) -> None:
         super().__init__(detail)
@@ -44,7 +44,7 @@ class Refusal(Exception):
 
 @dataclass
 class Prolific:
-    """What Prolific knows."""
+    """The state of Prolific."""
 
     url: str = ""
     currency: str = "USD"
@@ -57,7 +57,7 @@ class Prolific:
     paid: Counter[str] = field(default_factory=Counter)
     """The cents that were paid as bonuses, by submission."""
     times: Counter[str] = field(default_factory=Counter)
-    """How often each submission got a bonus."""
+    """Number of bonuses of each submission."""
     approving: set[str] = field(default_factory=set)
     messages: list[tuple[str, str]] = field(default_factory=list)
     """Messages of rejections and returns, by submission."""
@@ -67,25 +67,25 @@ class Prolific:
     """The subscriptions, each with the secret that confirms it."""
     asked: list[tuple[str, str]] = field(default_factory=list)
     busy: int = 0
-    """Requests from now on that are answered with 429."""
+    """Number of next requests that get 429."""
     lose: str = ""
-    """The end of a path whose next reply is lost after the work, or before it where it begins with `-`."""
+    """The end of a path whose next reply is lost after the work, or before it if the value begins with `-`."""
     alters: dict[str, Any] = field(default_factory=dict)
-    """What replaces parts of an answer, by path."""
+    """Replacements for answers, by path."""
 
     def hand_in(self, submission: str, person: str, status: str = "AWAITING REVIEW") -> None:
-        """Somebody is done."""
-        known = {"id": submission, "participant_id": person, "started_at": "2027-01-01T00:00:00Z"}
-        self.submissions[submission] = {**known, "status": status, "return_requested": None, "has_siblings": False}
+        """Records that a person submitted their work."""
+        row = {"id": submission, "participant_id": person, "started_at": "2027-01-01T00:00:00Z"}
+        self.submissions[submission] = {**row, "status": status, "return_requested": None, "has_siblings": False}
 
     def total(self, reward: int, places: int) -> tuple[int, int, int]:
-        """Rewards, fee and tax in cents."""
+        """Returns rewards, fee and tax in cents."""
         rewards = reward * places
         fee = -(-rewards * self.fee[0] // self.fee[1])
         return rewards, fee, fee // 5
 
     def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        """What a call gives."""
+        """Returns the answer to a call."""
         place = urlsplit(path)
         query = {name: values[0] for name, values in parse_qs(place.query).items()}
         calls: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
@@ -112,9 +112,9 @@ class Prolific:
             ("POST", "hooks/subscriptions/([^/]+)/", lambda id: self._confirm(id, body)),
             ("DELETE", "hooks/subscriptions/([^/]+)/", self._unsubscribe),
         ]
-        for known, pattern, act in calls:
-            if known == method and (found := re.fullmatch(f"/{pattern}", place.path)):
-                return act(*found.groups())
+        for verb, pattern, act in calls:
+            if verb == method and (match := re.fullmatch(f"/{pattern}", place.path)):
+                return act(*match.groups())
         raise Refusal(404, "Not found.")
 
     def _create(self, body: Any) -> tuple[int, Any]:
@@ -127,9 +127,9 @@ class Prolific:
             raise Refusal(400, "Select one only.")
         if not isinstance(body["reward"], int) or body["reward"] * 60 < 600 * body["estimated_completion_time"]:
             raise Refusal(400, {"reward": ["The reward is below the minimum."]})
-        made = f"study{len(self.studies) + 1}"
-        self.studies[made] = {"project": "project1", **body, "id": made, "status": "UNPUBLISHED"}
-        return 201, self.studies[made]
+        study_id = f"study{len(self.studies) + 1}"
+        self.studies[study_id] = {"project": "project1", **body, "id": study_id, "status": "UNPUBLISHED"}
+        return 201, self.studies[study_id]
 
     def _known(self, study: str) -> dict[str, Any]:
         if study not in self.studies:
@@ -150,15 +150,15 @@ class Prolific:
         return 200, known
 
     def _move(self, study: str, body: Any) -> tuple[int, Any]:
-        known = self._known(study)
-        if (after := MOVES.get((known["status"], body["action"]))) is None:
-            raise Refusal(409, f"A study that is {known['status']} does not allow {body['action']}.")
-        known["status"] = after
-        return 200, known
+        current = self._known(study)
+        if (after := MOVES.get((current["status"], body["action"]))) is None:
+            raise Refusal(409, f"A study that is {current['status']} does not allow {body['action']}.")
+        current["status"] = after
+        return 200, current
 
     def _cost(self, study: str) -> tuple[int, Any]:
-        known = self._known(study)
-        parts = self.total(known["reward"], known["total_available_places"])
+        current = self._known(study)
+        parts = self.total(current["reward"], current["total_available_places"])
         named = zip(("rewards", "fees", "tax"), parts, strict=True)
         return 200, {"rewards": {name: {"amount": cents, "currency": self.currency} for name, cents in named}}
 
@@ -166,12 +166,12 @@ class Prolific:
         return 200, {"total_cost": float(sum(self.total(body["reward"], body["total_available_places"])))}
 
     def _search(self, query: dict[str, str]) -> tuple[int, Any]:
-        known = [
+        matches = [
             {name: study.get(name) for name in ("id", "name", "internal_name", "status", "reward")}
             for study in self.studies.values()
             if any(query["search"] in str(study.get(name)) for name in ("id", "name", "internal_name"))
         ]
-        return self._page(known, query)
+        return self._page(matches, query)
 
     def _list(self, query: dict[str, str]) -> tuple[int, Any]:
         for each in self.approving:
@@ -186,19 +186,19 @@ class Prolific:
         return 200, {**self.submissions[submission], "bonus_payments": [cents] if cents else []}
 
     def _page(self, rows: list[dict[str, Any]], query: dict[str, str]) -> tuple[int, Any]:
-        size, page = min(int(query.get("page_size", 20)), 50), int(query.get("page", 1))  # less than what was asked for
-        found = rows[(page - 1) * size : page * size]
-        if not found and page > 1:
+        size, page = min(int(query.get("page_size", 20)), 50), int(query.get("page", 1))  # less than the requested size
+        selection = rows[(page - 1) * size : page * size]
+        if not selection and page > 1:
             raise Refusal(404, "Invalid page.")
-        return 200, {"results": found}
+        return 200, {"results": selection}
 
     def _waiting(self, submission: str) -> dict[str, Any]:
         if submission not in self.submissions:
             raise Refusal(404, "Not found.")
-        found = self.submissions[submission]
-        if found["status"] != "AWAITING REVIEW":
-            raise Refusal(409, f"The submission is {found['status']}.")
-        return found
+        row = self.submissions[submission]
+        if row["status"] != "AWAITING REVIEW":
+            raise Refusal(409, f"The submission is {row['status']}.")
+        return row
 
     def _approve(self, body: Any) -> tuple[int, Any]:
         if len(body["submission_ids"]) > 1000:
@@ -228,10 +228,10 @@ class Prolific:
             raise Refusal(400, "At most 200 bonuses.")
         if unknown := [name for name, _ in lines if name not in self.submissions]:
             raise Refusal(400, f"These ids took no part in the study: {', '.join(unknown)}")
-        made = f"bonus{len(self.payments) + 1}"
-        self.payments[made] = {name: int(Decimal(amount) * 100) for name, amount in lines}
-        total = sum(self.payments[made].values())
-        return 201, {"id": made, "study": body["study_id"], "amount": float(total), "total_amount": total * 1.4}
+        payment_id = f"bonus{len(self.payments) + 1}"
+        self.payments[payment_id] = {name: int(Decimal(amount) * 100) for name, amount in lines}
+        total = sum(self.payments[payment_id].values())
+        return 201, {"id": payment_id, "study": body["study_id"], "amount": float(total), "total_amount": total * 1.4}
 
     def _pay(self, payment: str) -> tuple[int, Any]:
         if payment not in self.payments:
@@ -253,9 +253,9 @@ class Prolific:
     def _subscribe(self, body: Any) -> tuple[int, Any]:
         if not (self.secrets and body["target_url"].startswith("https://")):
             raise Refusal(400, {"target_url": ["Make a secret first, and give a public https address."]})
-        made = f"hook{len(self.asked)}"
-        self.hooks[made] = {**body, "id": made, "is_enabled": False, "secret": f"confirm-{made}"}
-        return 201, {"id": made, **body}
+        hook_id = f"hook{len(self.asked)}"
+        self.hooks[hook_id] = {**body, "id": hook_id, "is_enabled": False, "secret": f"confirm-{hook_id}"}
+        return 201, {"id": hook_id, **body}
 
     def _confirm(self, hook: str, body: Any) -> tuple[int, Any]:
         if body["secret"] != self.hooks[hook]["secret"]:
@@ -269,43 +269,43 @@ class Prolific:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers the calls, or fails as it was told."""
+    """Answers the calls, or fails as configured."""
 
     protocol_version = "HTTP/1.1"
     prolific: Prolific
 
     def do_GET(self) -> None:
-        """One call."""
+        """Handles one call."""
         self._serve(None)
 
     def do_POST(self) -> None:
-        """One call with a body."""
+        """Handles one call with a body."""
         self._serve(json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null"))
 
     do_PATCH = do_POST
     do_DELETE = do_GET
 
     def _serve(self, body: Any) -> None:
-        there, path = self.prolific, self.path
-        there.asked.append((self.command, path))
-        lost = there.lose.removeprefix("-")
+        server, path = self.prolific, self.path
+        server.asked.append((self.command, path))
+        lost = server.lose.removeprefix("-")
         if lost and path.endswith(lost):
-            before, there.lose = there.lose.startswith("-"), ""
+            before, server.lose = server.lose.startswith("-"), ""
             if not before:
-                there.answer(self.command, path, body)
+                server.answer(self.command, path, body)
             self.close_connection = True
             return
-        if there.busy:
-            there.busy -= 1
+        if server.busy:
+            server.busy -= 1
             self._send(429, _error(429, "Too many requests.", ""))
         elif self.headers["Authorization"] != f"Token {TOKEN}":
             self._send(401, _error(401, f"Unknown {self.headers['Authorization']}", ""))
         else:
             try:
-                status, answer = there.answer(self.command, path, body)
+                status, answer = server.answer(self.command, path, body)
             except Refusal as refusal:
                 status, answer = refusal.status, _error(refusal.status, refusal.detail, TOKEN)
-            self._send(status, there.alters.get(path, answer))
+            self._send(status, server.alters.get(path, answer))
 
     def _send(self, status: int, answer: Any) -> None:
         content = b"" if status == 204 else json.dumps(answer).encode()
@@ -319,18 +319,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *arguments: Any) -> None:
-        """Say nothing."""
+        """Logs nothing."""
 
 
 def _error(status: int, detail: Any, more: str) -> Any:
-    """An error in Prolific's form; it repeats the token, as no server should."""
-    known = {"status": status, "error_code": 140000, "title": "Bad request", "detail": detail}
-    return {"error": {**known, "additional_information": more}}
+    """Returns an error in Prolific's format, which repeats the token, as no server should."""
+    error = {"status": status, "error_code": 140000, "title": "Bad request", "detail": detail}
+    return {"error": {**error, "additional_information": more}}
 
 
 @contextmanager
 def serving() -> Iterator[Prolific]:
-    """A Prolific on a free port."""
+    """Starts a Prolific on a free port."""
     prolific = Prolific()
     with on_a_free_port(type("Handler", (_Handler,), {"prolific": prolific})) as prolific.url:
         yield prolific

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @contextmanager
 def on_a_free_port(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
-    """The address of a server with these handlers; it ends with the block."""
+    """Runs a server with these handlers for the duration of the block, and returns its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

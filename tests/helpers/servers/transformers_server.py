@@ -1,4 +1,4 @@
-"""`transformers serve` on this machine, and chat models that know dialogues by heart."""
+"""A local `transformers serve`, and chat models that have memorised dialogues."""
 
 import json
 import os
@@ -16,13 +16,13 @@ CHAT_MODEL = Path(__file__).with_name("chat_model.py")
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """An environment without the hub, in which nothing is read from other folders."""
+    """Returns an environment without the hub, which reads no other folders."""
     (folder / "home/hub").mkdir(parents=True, exist_ok=True)
     return {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "home"), "OMP_NUM_THREADS": "1"}
 
 
 def learnt(dialogues: Sequence[dict[str, str]], folder: Path) -> Path:
-    """A tiny chat model that gives the `reply` to each `prompt`."""
+    """Trains a tiny chat model that gives the `reply` to each `prompt`."""
     (folder / "dialogues.json").write_text(json.dumps(dialogues))
     command = [sys.executable, str(CHAT_MODEL), folder / "dialogues.json", folder / "model"]
     subprocess.run(command, check=True, env=_environment(folder))
@@ -31,7 +31,7 @@ def learnt(dialogues: Sequence[dict[str, str]], folder: Path) -> Path:
 
 @contextmanager
 def serving(model: Path, folder: Path) -> Iterator[str]:
-    """The address of a server of this model, which knows it by its folder."""
+    """Starts a server of this model, which is named by its folder, and returns its address."""
     port, log = free_port(), folder / "log"
     program = Path(sys.executable).with_name("transformers")
     command = [program, "serve", str(model), "--device", "cpu", "--host", "127.0.0.1", "--port", str(port)]
@@ -46,7 +46,7 @@ def serving(model: Path, folder: Path) -> Iterator[str]:
 
 
 def _wait_for(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Wait until the server answers."""
+    """Waits until the server answers."""
     for _ in range(300):
         assert process.poll() is None, log.read_text()
         try:

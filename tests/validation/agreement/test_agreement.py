@@ -1,4 +1,4 @@
-"""Agreement: our own statistics against two libraries, released data and hand computation."""
+"""Tests agreement statistics against two libraries, released data and hand computation."""
 
 from collections import Counter
 from dataclasses import replace
@@ -22,7 +22,7 @@ from catsofa.validation.judgements import alike_labels
 
 
 def table(*rows: str) -> list[Annotation]:
-    """One item a row, one letter a person's answer; a dot is no answer."""
+    """Returns one item per row, with one letter per person's answer; a dot is no answer."""
     return [
         Annotation(item=f"i{n}", annotator=f"p{person}", label=label)
         for n, row in enumerate(rows)
@@ -33,9 +33,9 @@ def table(*rows: str) -> list[Annotation]:
 
 def test_kappa_by_hand() -> None:
     """Items xx, xy, yy: P = 2/3, shares 1/2 and 1/2, so Pe = 1/2 and kappa = 1/3."""
-    found = agreement(table("xx", "xy", "yy"), resamples=0)
-    assert found.percent == found.unanimous == pytest.approx(2 / 3)
-    assert (found.chance, found.fleiss_kappa) == (pytest.approx(0.5), pytest.approx(1 / 3))
+    result = agreement(table("xx", "xy", "yy"), resamples=0)
+    assert result.percent == result.unanimous == pytest.approx(2 / 3)
+    assert (result.chance, result.fleiss_kappa) == (pytest.approx(0.5), pytest.approx(1 / 3))
 
 
 def test_alpha_by_hand() -> None:
@@ -44,23 +44,25 @@ def test_alpha_by_hand() -> None:
 
 
 def test_kappa_of_two_questions_is_that_of_each() -> None:
-    """Items xx, xy, yy and uv, uv: kappa 1/3 and -1, which pooled would be .19; percent is (2 + 0) of 5 items."""
+    """Items xx, xy, yy and uv, uv have kappas 1/3 and -1; pooled it would be .19. Percent is (2 + 0) of 5 items."""
     rows = [
         replace(each, item=f"{question}-{each.item}", extra={"question": question, "of": each.item})
         for question, judged in {"first": table("xx", "xy", "yy"), "second": table("uv", "uv")}.items()
         for each in judged
     ]
-    found = agreement_report(collect(rows), resamples=0)
-    assert isnan(found["fleiss_kappa"])
-    assert isnan(found["krippendorff_alpha"])
-    assert found["percent"] == pytest.approx(2 / 5)
-    by = found["by"]["question"]
-    assert {name: by[name]["fleiss_kappa"] for name in by} == pytest.approx({"first": 1 / 3, "second": -1})
-    assert "2 questions" in found["note"]
+    report = agreement_report(collect(rows), resamples=0)
+    assert isnan(report["fleiss_kappa"])
+    assert isnan(report["krippendorff_alpha"])
+    assert report["percent"] == pytest.approx(2 / 5)
+    by_question = report["by"]["question"]
+    assert {name: by_question[name]["fleiss_kappa"] for name in by_question} == pytest.approx(
+        {"first": 1 / 3, "second": -1}
+    )
+    assert "2 questions" in report["note"]
 
 
 def test_answers_about_one_whole_item_are_one_unit() -> None:
-    """Thirty texts with two questions each are 30 units, not 60, for the interval of percent."""
+    """Thirty texts with two questions each count as 30 units, not 60, in the interval of percent."""
     rows = [
         Annotation(item=f"{n}/{q}", annotator=p, label=label, extra={"question": q, "of": str(n)})
         for n in range(30)
@@ -78,33 +80,33 @@ def test_answers_about_one_whole_item_are_one_unit() -> None:
 @given(st.lists(st.text("xyz", min_size=4, max_size=4), min_size=2, max_size=12))
 @settings(deadline=None)
 def test_kappa_is_that_of_statsmodels(rows: list[str]) -> None:
-    """Fleiss' kappa to 1e-9 whatever four people answer; undefined where all answers are one label."""
-    found = agreement(table(*rows), resamples=0).fleiss_kappa
+    """Fleiss' kappa of four people equals statsmodels' to 1e-9; it is undefined if all answers are one label."""
+    kappa = agreement(table(*rows), resamples=0).fleiss_kappa
     if len(set("".join(rows))) == 1:
-        assert isnan(found)
+        assert isnan(kappa)
     else:
         counts = [[row.count(label) for label in "xyz"] for row in rows]
-        assert found == pytest.approx(fleiss_kappa(np.array(counts)), abs=1e-9)
+        assert kappa == pytest.approx(fleiss_kappa(np.array(counts)), abs=1e-9)
 
 
 @given(st.lists(st.text("xyz.", min_size=5, max_size=5), min_size=2, max_size=12))
 @settings(deadline=None)
 def test_alpha_is_that_of_krippendorff(rows: list[str]) -> None:
-    """Alpha to 1e-9 with any number of answers an item, gaps included."""
+    """Alpha equals krippendorff's to 1e-9 for any number of answers per item, including gaps."""
     pairable = [row for row in rows if len(row.replace(".", "")) > 1]
-    found = agreement(table(*rows), resamples=0)
-    assert found.items == len(pairable)
+    result = agreement(table(*rows), resamples=0)
+    assert result.items == len(pairable)
     if len(set("".join(pairable)) - {"."}) < 2:
-        assert isnan(found.krippendorff_alpha)
+        assert isnan(result.krippendorff_alpha)
         return
     codes = {"x": 0.0, "y": 1.0, "z": 2.0, ".": np.nan}
     matrix = np.array([[codes[label] for label in row] for row in rows]).T
     expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal")
-    assert found.krippendorff_alpha == pytest.approx(expected, abs=1e-9)
+    assert result.krippendorff_alpha == pytest.approx(expected, abs=1e-9)
 
 
 def test_nothing_to_agree_on_is_undefined_and_says_so() -> None:
-    """One person an item, and one label for all: no number stands where none can be, and the note says why."""
+    """With one person per item, or one label for all, the statistics are undefined, and the note says why."""
     single = agreement(table("x", "y"))
     assert single.items == 0
     assert isnan(single.percent)
@@ -117,16 +119,17 @@ def test_nothing_to_agree_on_is_undefined_and_says_so() -> None:
 
 
 def test_the_prevalence_paradox_is_explained() -> None:
-    """Nineteen of twenty items x by all, one split: 97 % agreement, and yet kappa is below 0.4; the note says why."""
-    found = agreement(table(*["xxx"] * 19, "xyy"))
-    assert found.percent == pytest.approx(0.9667, abs=1e-4)
-    assert found.fleiss_kappa < 0.5
-    assert "prevalence paradox" in found.note
+    """Nineteen of twenty items are x by all and one is split: 97 % agreement but a low kappa, and the note explains
+    it."""
+    result = agreement(table(*["xxx"] * 19, "xyy"))
+    assert result.percent == pytest.approx(0.9667, abs=1e-4)
+    assert result.fleiss_kappa < 0.5
+    assert "prevalence paradox" in result.note
     assert not agreement(table("xxx", "yyy", "xxy")).note
 
 
 def test_skipped_empty_and_gold_answers_are_no_answers() -> None:
-    """Agreement is over answers to the items themselves."""
+    """Skipped, empty and gold answers do not change agreement."""
     noise = [
         Annotation(item="i0", annotator="q", label="x", extra={"skipped": True}),
         Annotation(item="i0", annotator="r", label=""),
@@ -138,7 +141,8 @@ def test_skipped_empty_and_gold_answers_are_no_answers() -> None:
 
 
 def test_intervals_come_from_the_units_that_were_drawn() -> None:
-    """The same items in thirty CATs spread more than ninety alone; 29 CATs have no interval; seeds repeat."""
+    """Ninety items in thirty CATs have wider intervals than alone. 29 CATs have no interval, and a seed reproduces the
+    result."""
     rows = table(*["xxx"] * 30, *["xyz"] * 30, *["yyy"] * 30)
     cats = {f"i{n}": f"cat {n // 3}" for n in range(90)}
     alone, together = agreement(rows, seed=3), agreement(rows, unit=cats, seed=3)
@@ -154,73 +158,75 @@ def test_intervals_come_from_the_units_that_were_drawn() -> None:
 
 
 def test_unanimous_items_have_wilsons_limits() -> None:
-    """Thirty items on which two agree, a third of them y: [88, 100] by Wilson with Student's t, not [100, 100].
+    """Thirty unanimous items, a third of them y, have the limits [88, 100] by Wilson with Student's t, not [100, 100].
+    t with 29 degrees of freedom is 2.045, so 30 / (30 + 2.045^2) = 0.8776.
 
-    t with 29 degrees of freedom is 2.045, so 30 / (30 + 2.045^2) = 0.8776; chance agrees on 5/9, and the lower limit
-    of kappa is 1 - (1 - 0.8776) / (4/9) = 0.7247.
+    Chance agreement is 5/9, so the lower limit of kappa is 1 - (1 - 0.8776) / (4/9) = 0.7247.
     """
-    found = agreement(table(*["xx"] * 20, *["yy"] * 10))
-    assert (found.fleiss_kappa, found.percent, found.unanimous) == (1, 1, 1)
-    assert found.low["percent"] == found.low["unanimous"] == pytest.approx(0.8776, abs=1e-4)
-    assert found.low["fleiss_kappa"] == found.low["krippendorff_alpha"] == pytest.approx(0.7247, abs=1e-4)
-    assert set(found.high.values()) == {1}
+    result = agreement(table(*["xx"] * 20, *["yy"] * 10))
+    assert (result.fleiss_kappa, result.percent, result.unanimous) == (1, 1, 1)
+    assert result.low["percent"] == result.low["unanimous"] == pytest.approx(0.8776, abs=1e-4)
+    assert result.low["fleiss_kappa"] == result.low["krippendorff_alpha"] == pytest.approx(0.7247, abs=1e-4)
+    assert set(result.high.values()) == {1}
 
 
 def test_the_interval_of_a_share_over_items_is_wilsons() -> None:
-    """12 of 40 items unanimous: Wilson's [18.1, 45.4] for 40 answers and a normal error, [17.6, 45.9] for 39 and t."""
+    """12 of 40 items are unanimous: Wilson's [18.1, 45.4] for 40 answers and a normal error, [17.6, 45.9] for 39 and
+    t."""
     rows = table(*["xx"] * 6, *["yy"] * 6, *["xy"] * 28)
-    found = agreement(rows)
-    assert (found.low["unanimous"], found.high["unanimous"]) == pytest.approx((0.176, 0.461), abs=0.002)
+    result = agreement(rows)
+    assert (result.low["unanimous"], result.high["unanimous"]) == pytest.approx((0.176, 0.461), abs=0.002)
 
 
 def test_limits_hold_a_value_that_is_the_same_on_every_item() -> None:
-    """Forty items judged 2 to 1: each has agreement 1/3, which is not 0, and nothing says how kappa may differ."""
-    found = agreement(table(*["xxy", "yyx"] * 20))
-    assert found.percent == pytest.approx(1 / 3)
-    assert found.low["percent"] < 1 / 3 < found.high["percent"]
-    assert isnan(found.low["fleiss_kappa"])
-    assert "kappa" in found.withheld
+    """Forty items judged 2 to 1 have agreement 1/3 each, so kappa has no interval."""
+    result = agreement(table(*["xxy", "yyx"] * 20))
+    assert result.percent == pytest.approx(1 / 3)
+    assert result.low["percent"] < 1 / 3 < result.high["percent"]
+    assert isnan(result.low["fleiss_kappa"])
+    assert "kappa" in result.withheld
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text("xyz.", min_size=3, max_size=5), min_size=30, max_size=40))
 def test_limits_always_hold_the_value(rows: list[str]) -> None:
-    """Whatever people answered, no interval leaves out the number beside it."""
-    found = agreement(table(*rows), resamples=100)
+    """For any answers, every interval contains its value."""
+    result = agreement(table(*rows), resamples=100)
     for name in STATISTICS:
-        value, low, high = getattr(found, name), found.low[name], found.high[name]
+        value, low, high = getattr(result, name), result.low[name], result.high[name]
         assert isnan(low) or low - 1e-9 <= value <= high + 1e-9, name
 
 
 def test_a_label_of_one_item_leaves_kappa_without_an_interval() -> None:
-    """Without that item kappa is undefined; percent has its interval, and the reason is given."""
-    found = agreement(table(*["xx"] * 39, "xy"))
-    assert isnan(found.low["fleiss_kappa"])
-    assert 0 < found.low["percent"] < found.high["percent"] <= 1
-    assert "kappa" in found.withheld
-    assert found.withheld in found.heading()
+    """Without the single deviating item, kappa is undefined and has no interval; percent has one, and the reason is
+    given."""
+    result = agreement(table(*["xx"] * 39, "xy"))
+    assert isnan(result.low["fleiss_kappa"])
+    assert 0 < result.low["percent"] < result.high["percent"] <= 1
+    assert "kappa" in result.withheld
+    assert result.withheld in result.heading()
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """Over 100 samples of 80 items whose people agree on 62.5 %, about 95 % of the intervals hold 0.625."""
+    """Over 100 samples of 80 items with a true agreement of 62.5 %, about 95 % of the intervals contain 0.625."""
     rng, held = np.random.default_rng(0), 0
     for seed in range(100):
         same = rng.random(80) < 0.25
         labels = rng.choice(["xx", "yy", "xy", "yx"], size=80)
-        found = agreement(table(*["xx" if s else word for s, word in zip(same, labels, strict=True)]), seed=seed)
-        held += found.low["percent"] <= 0.625 <= found.high["percent"]
+        result = agreement(table(*["xx" if s else word for s, word in zip(same, labels, strict=True)]), seed=seed)
+        held += result.low["percent"] <= 0.625 <= result.high["percent"]
     assert 89 <= held <= 100
 
 
 def test_an_annotator_agrees_with_the_others_on_shared_items() -> None:
-    """p0 shares i0 with two who agree and i1 with one of two: (1 + 1/2) / 2; nobody shares i2."""
-    found = agreement_of_annotators(table("xxx", "xxy", "x.."))
-    assert (found["p0"].percent, found["p0"].items) == (pytest.approx(0.75), 2)
-    assert found["p2"].percent == pytest.approx(0.5)
+    """p0 shares i0 with two people who agree and i1 with one of two who agrees: (1 + 1/2) / 2. i2 is not shared."""
+    by_annotator = agreement_of_annotators(table("xxx", "xxy", "x.."))
+    assert (by_annotator["p0"].percent, by_annotator["p0"].items) == (pytest.approx(0.75), 2)
+    assert by_annotator["p2"].percent == pytest.approx(0.5)
 
 
 def test_the_report_has_each_number_and_its_interval() -> None:
-    """The command's shape: numbers by name, the same names in `intervals`, and parts by facet."""
+    """The report has numbers by name, the same names in `intervals`, and parts by facet."""
     rows = [Annotation(item=a.item, annotator=a.annotator, label=a.label, extra={"bias_type": "d", "k": a.item[:2]})
             for a in table(*["xx", "xy", "yy"] * 10)]  # fmt: skip
     report = agreement_report(Collected(annotations=rows), by=["k"])
@@ -233,7 +239,8 @@ def test_the_report_has_each_number_and_its_interval() -> None:
 
 
 def test_stereoset_agreement(shared: Path) -> None:
-    """All 45,270 labels: kappa and alpha 0.6485, unanimous 48.3 %; the dev figures by domain of the data's README."""
+    """On all 45,270 labels kappa and alpha are 0.6485, and 48.3 % of items are unanimous. The dev figures by domain are
+    the data README's."""
     collected = collect(formats.read(shared / "data/stereoset/annotations_long.csv"))
     whole = agreement(collected.annotations, unit=collected.units())
     assert [whole.fleiss_kappa, whole.krippendorff_alpha] == pytest.approx([0.6485, 0.6485], abs=5e-5)
@@ -252,7 +259,7 @@ def test_stereoset_agreement(shared: Path) -> None:
 
 
 def test_kappa_inside_one_gold_class_is_about_zero(shared: Path) -> None:
-    """Among items of one gold label chance explains all: kappa from -0.04 to 0, percent up to 86 %, no crash."""
+    """Among items of one gold label, kappa is between -0.04 and 0 although percent reaches 86 %."""
     collected = collect(formats.read(shared / "data/stereoset/annotations_long.csv"))
     parts = agreement_by(collected.annotations, column(collected.annotations, "gold_label"), resamples=0)
     assert all(-0.04 < part.fleiss_kappa < 0 for part in parts.values())
@@ -261,14 +268,14 @@ def test_kappa_inside_one_gold_class_is_about_zero(shared: Path) -> None:
 
 
 def test_crows_pairs_agreement(shared: Path) -> None:
-    """Whether five people chose the pair's own bias type: they agree on 72.25 %."""
+    """Five people agree on 72.25 % about the pair's own bias type."""
     collected = collect(formats.read(shared / "data/crows/crows_pairs_anonymized.csv"))
-    found = agreement(collected.agreed_on())
-    assert (found.items, found.percent) == (1508, pytest.approx(0.7225, abs=5e-5))
+    result = agreement(collected.agreed_on())
+    assert (result.items, result.percent) == (1508, pytest.approx(0.7225, abs=5e-5))
 
 
 def items_of(population: str, count: int, rng: np.random.Generator) -> list[Annotation]:
-    """Items of two labels, each with its own probability of x."""
+    """Returns items of two labels, each with its own probability of x."""
     people, shares, frequencies = POPULATIONS[population]
     own = rng.choice(shares, size=count, p=frequencies)
     votes = rng.random((count, people)) < own[:, None]
@@ -282,14 +289,15 @@ POPULATIONS: dict[str, tuple[int, list[float], list[float]]] = {
     "rare": (5, [0.05, 0.5, 0.9], [0.8, 0.1, 0.1]),
     "near perfect": (5, [0.03, 0.97], [0.5, 0.5]),
 }
-"""Judges of an item, the probabilities of x that items have, and how frequent these are."""
+"""Judges per item, the items' probabilities of x, and the frequencies of these."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("population", POPULATIONS)
 @pytest.mark.parametrize("items", [30, 100])
 def test_an_interval_holds_the_truth(population: str, items: int) -> None:
-    """400 sets: 92 to 99 % of the intervals hold the truth by hand (93 to 98 % and an error of 1)."""
+    """In 400 sets, 92 to 99 % of the intervals contain the true value computed by hand (93 to 98 % plus an error of
+    1)."""
     people, shares, frequencies = POPULATIONS[population]
     x, weights = np.array(shares), np.array(frequencies)
     percent, mean = float(weights @ (x**2 + (1 - x) ** 2)), float(weights @ x)
@@ -299,8 +307,8 @@ def test_an_interval_holds_the_truth(population: str, items: int) -> None:
     truth["unanimous"] = float(weights @ (x**people + (1 - x) ** people))
     held, rng = Counter[str](), np.random.default_rng([items, 5])
     for seed in range(400):
-        found = agreement(items_of(population, items, rng), resamples=400, seed=seed)
-        held.update(name for name, value in truth.items() if found.low[name] <= value <= found.high[name])
+        result = agreement(items_of(population, items, rng), resamples=400, seed=seed)
+        held.update(name for name, value in truth.items() if result.low[name] <= value <= result.high[name])
     assert all(0.92 * 400 <= held[name] <= 0.99 * 400 for name in truth), held
 
 
@@ -315,8 +323,8 @@ def test_an_interval_holds_the_truth(population: str, items: int) -> None:
     ],
 )
 def test_labels_that_read_as_one_are_named(labels: tuple[str, ...], named: tuple[str, ...]) -> None:
-    """Numbers of one value, parts in another order, another case, and words for an empty cell; others are not."""
-    given = [Annotation(item=f"i{n}", annotator="a", label=label) for n, label in enumerate(labels)]
-    said = alike_labels(given)
-    assert len(said) == bool(named)
-    assert all(part in said[0] for part in named)
+    """Equal numbers, reordered parts, other case and words for an empty cell are named; other labels are not."""
+    annotations = [Annotation(item=f"i{n}", annotator="a", label=label) for n, label in enumerate(labels)]
+    warnings = alike_labels(annotations)
+    assert len(warnings) == bool(named)
+    assert all(part in warnings[0] for part in named)

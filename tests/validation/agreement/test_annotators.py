@@ -1,4 +1,4 @@
-"""Annotators: what their answers show, whom to exclude, and what that changes."""
+"""Tests reports on annotators: what their answers show, whom to exclude, and what changes then."""
 
 from dataclasses import replace
 from math import isnan
@@ -19,7 +19,7 @@ from catsofa.validation.json_reports import annotators_report
 
 
 def table(*rows: str, **extra: object) -> list[Annotation]:
-    """One item a row, one letter a person's answer; a dot is no answer."""
+    """Returns one item per row, with one letter per person's answer; a dot is no answer."""
     return [
         Annotation(item=f"i{n}", annotator=f"p{person}", label=label, extra=extra)
         for n, row in enumerate(rows)
@@ -29,19 +29,19 @@ def table(*rows: str, **extra: object) -> list[Annotation]:
 
 
 def by_name(people: list[Annotator]) -> dict[str, Annotator]:
-    """The reports by the annotator's name."""
+    """Returns the reports by the annotator's name."""
     return {person.name: person for person in people}
 
 
 def test_consensus_leaves_a_persons_own_answer_out() -> None:
-    """Of xxy the first two see a tie of x and y, the third sees xx and is not with them; of xxx all three agree."""
-    found = agrees_with_others(Ratings.of(table("xxy", "xxx")))
-    assert np.array_equal(found, [np.nan, np.nan, 0, 1, 1, 1], equal_nan=True)
+    """For xxy, the first two people see a tie, and the third sees xx and disagrees. For xxx, all three agree."""
+    agreeing = agrees_with_others(Ratings.of(table("xxy", "xxx")))
+    assert np.array_equal(agreeing, [np.nan, np.nan, 0, 1, 1, 1], equal_nan=True)
 
 
 @pytest.mark.parametrize(("right", "n"), [(0, 5), (3, 7), (40, 40)])
 def test_the_interval_of_a_share_is_wilsons(right: int, n: int) -> None:
-    """As statsmodels computes it; of nothing, everything is possible."""
+    """The interval equals statsmodels'; for no answers it is [0, 1]."""
     expected = pytest.approx(proportion_confint(right, n, method="wilson"), abs=1e-6)
     assert score_limits(right / n, n, WIDE) == expected
     alone = annotators(table("x"))[0]
@@ -50,33 +50,33 @@ def test_the_interval_of_a_share_is_wilsons(right: int, n: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_those_who_answer_blindly_are_found(seed: int) -> None:
-    """60 people with 125 answers each, 12 of whom answer blindly: those twelve and nobody else."""
+    """Of 60 people with 125 answers each, exactly the 12 who answer randomly are excluded."""
     _, answers = crowd(seed)
-    found = {person.name for person in annotators(answers) if person.exclude}
-    assert found == {f"person {n}" for n in range(12)}
+    excluded = {person.name for person in annotators(answers) if person.exclude}
+    assert excluded == {f"person {n}" for n in range(12)}
 
 
 def test_who_answers_each_question_in_one_way_is_found() -> None:
-    """Forty items with two questions: who always says x to the one and u to the other, and nobody else."""
+    """In forty items with two questions, only the person who always says x to one and u to the other is excluded."""
     rng = np.random.default_rng(1)
     rows = []
     for n in range(40):
         for question, labels in (("first", "xyz"), ("second", "uvw")):
             right = str(rng.choice([*labels]))
             for person in range(6):
-                said = right if rng.random() < 0.8 else str(rng.choice([*labels]))
+                answer = right if rng.random() < 0.8 else str(rng.choice([*labels]))
                 about = {"question": question, "of": str(n)}
-                label = labels[0] if person == 0 else said
+                label = labels[0] if person == 0 else answer
                 rows.append(Annotation(item=f"{n}/{question}", annotator=f"p{person}", label=label, extra=about))
-    found = by_name(annotators(rows))
-    assert {name for name, each in found.items() if each.exclude} == {"p0"}
-    assert found["p0"].commonest == 1
-    assert any("x, u for all 80 items" in reason for reason in found["p0"].exclude)
-    assert found["p0"].spam < 0.1 < min(each.spam for name, each in found.items() if name != "p0")
+    reports = by_name(annotators(rows))
+    assert {name for name, each in reports.items() if each.exclude} == {"p0"}
+    assert reports["p0"].commonest == 1
+    assert any("x, u for all 80 items" in reason for reason in reports["p0"].exclude)
+    assert reports["p0"].spam < 0.1 < min(each.spam for name, each in reports.items() if name != "p0")
 
 
 def test_leaving_them_out_is_said_in_decisions() -> None:
-    """Who always says y decided two items: without them one is lost, one turns to x, a third is decided at last."""
+    """A person who always says y decided two items; without them both are lost. In another set, one item turns to x."""
     rows = table("xyyyx", "xxxyy", "xxyyy", "xxyyz", "zzzyy")
     exclusion = without(Collected(annotations=rows), ["p3"])
     assert (exclusion.excluded, exclusion.annotations) == (["p3"], 5)
@@ -86,7 +86,7 @@ def test_leaving_them_out_is_said_in_decisions() -> None:
 
 
 def test_speed_is_against_the_crowds_median() -> None:
-    """Who takes a second where the others take ten is too fast; without times nobody is."""
+    """A person who needs one second where others need ten is too fast; without times, speed is unknown."""
     rows = [
         replace(a, extra={"seconds": 1 if a.annotator == "p0" else "10.0"})
         for a in table("xxxxx", "yyyyy", "xxxxx", "yyyyy")
@@ -100,7 +100,7 @@ def test_speed_is_against_the_crowds_median() -> None:
 
 
 def test_straight_lining_needs_the_order_of_time() -> None:
-    """Sixteen equal answers in a row, where half of all are x, are no luck; a file without times has no rows."""
+    """Sixteen equal answers in a row are a reason to exclude if half of all are x; without times, order is unknown."""
     rows = table(*["xxx"] * 16, *["yyy"] * 16)
     assert all(person.longest_run == 0 for person in annotators(rows))
 
@@ -114,14 +114,14 @@ def test_straight_lining_needs_the_order_of_time() -> None:
 
 
 def test_one_answer_to_everything_is_a_reason() -> None:
-    """Who says x to all of twenty items, half of which are y to everybody else, is not looking."""
+    """A person who says x to all of twenty items, half of which are y for the others, is excluded."""
     people = by_name(annotators(table(*["xxxx", "xyyy"] * 10)))
     assert "x for all 20 items" in people["p0"].exclude
     assert people["p0"].commonest == 1
 
 
 def test_failing_gold_is_a_reason() -> None:
-    """One of two attention items right is below three quarters."""
+    """One of two attention items right is below three quarters, so the person is excluded."""
     gold = [Annotation(item=f"g{n}", annotator="p0", label=label, extra={"gold": "x"}) for n, label in enumerate("xy")]
     person = by_name(annotators([*table("xxx", "yyy"), *gold]))["p0"]
     assert person.exclude == ("1 of 2 attention items right",)
@@ -129,7 +129,7 @@ def test_failing_gold_is_a_reason() -> None:
 
 
 def test_limits_are_arguments() -> None:
-    """A lower limit keeps people a higher one excludes; the report is by name."""
+    """A limit of 0 excludes no one, a high limit many people. The report is by name."""
     _, answers = crowd(0, items=300)
     assert not [p for p in annotators(answers, Limits(consensus=0.0)) if p.exclude]
     people = annotators(answers, Limits(consensus=0.99))
@@ -141,7 +141,7 @@ def test_limits_are_arguments() -> None:
 
 
 def test_stereoset_annotators(shared: Path) -> None:
-    """Of 1,082 people 38 agree with the others too little for an accident; 38 items would lose their label."""
+    """Of 1,082 people, 38 agree with the others significantly too little. Without them, 38 items lose their label."""
     collected = collect(formats.read(shared / "data/stereoset/annotations_long.csv"))
     people = annotators(collected.annotations)
     excluded = [person.name for person in people if person.exclude]

@@ -1,4 +1,4 @@
-"""What groups of annotators decide: by hand, with planted differences, and on real ratings beside pandas."""
+"""Tests decisions by group of annotators: by hand, with planted differences, and on real ratings against pandas."""
 
 from itertools import combinations
 from pathlib import Path
@@ -14,7 +14,7 @@ from catsofa.validation.decide.by_group import ByGroup, by_group
 
 
 def said(item: str, labels: dict[str, str]) -> list[Annotation]:
-    """A judgement by each person of each group: `{"d": "xxy"}` is two x and a y by d0, d1 and d2."""
+    """Returns a judgement by each person of each group: `{"d": "xxy"}` is two x and a y by d0, d1 and d2."""
     return [
         Annotation(item=item, annotator=f"{group}{n}", label=label, extra={"home": group})
         for group, cast in labels.items()
@@ -23,12 +23,12 @@ def said(item: str, labels: dict[str, str]) -> list[Annotation]:
 
 
 def found(rows: list[Annotation], k: int = 3) -> ByGroup:
-    """What the homes of these people decide."""
+    """Returns the decisions by home."""
     return by_group(rows, column(rows, "home"), k=k, permutations=19)
 
 
 def test_votes_label_and_difficulty_of_each_item_by_group() -> None:
-    """Three Dravians say x, x, y: label x, 2 of 3 pairs differ. Three Pellorans say y, y, y: label y, none differs."""
+    """Three Dravians say x, x, y: the label is x, and 2 of 3 pairs differ. Three Pellorans say y: no pair differs."""
     parts = found([*said("i", {"d": "xxy", "p": "yyy"}), *said("j", {"d": "xxx", "p": "xxx"})])
     dravian, pelloran = parts.items["i"]["d"], parts.items["i"]["p"]
     assert (dravian.people, dravian.votes, dravian.label) == (3, {"x": 2, "y": 1}, "x")
@@ -44,26 +44,27 @@ def test_votes_label_and_difficulty_of_each_item_by_group() -> None:
 
 
 def test_a_tie_within_a_group_is_no_label() -> None:
-    """Two of four are not more than half."""
+    """Two of four votes are no majority."""
     assert found([*said("i", {"d": "xxyy", "p": "yyy"}), *said("j", {"d": "xxx"})]).items["i"]["d"].label is None
 
 
 def test_nothing_is_shown_of_fewer_than_k_people_of_a_group_at_an_item() -> None:
-    """Two Dravians at item i: their cell is hidden, and the two from which it would follow; item j alone differs."""
+    """With two Dravians at item i, their cell is hidden, and so are the two from which it would follow. Only item j
+    differs."""
     parts = found([*said("i", {"d": "xx", "p": "yyy"}), *said("j", {"d": "xxx", "p": "yyy"})])
     assert "i" not in parts.items
     assert (parts.differ, parts.differing, parts.hidden, parts.k) == (1, (), 3, 3)
 
 
 def test_a_column_of_items_is_refused() -> None:
-    """Votes of a domain are the votes of its items."""
+    """A column of items is refused, because groups need a column of people."""
     rows = said("i", {"d": "x", "p": "y"})
     with pytest.raises(ValueError, match=r"'home' describes items.*annotators"):
         by_group(rows, Column(name="home", describes="items", values={"i": "d"}))
 
 
 def judged(seed: int, planted: float) -> list[Annotation]:
-    """Forty items by 24 people, 10 each; on a share of the items Dravians call a stereotype what others do not."""
+    """Returns forty items by 24 people, 10 each; on a share of the items, Dravians give the opposite label."""
     rng = np.random.default_rng(seed)
     rows = []
     for item in range(40):
@@ -76,18 +77,18 @@ def judged(seed: int, planted: float) -> list[Annotation]:
 
 
 def study(seed: int, planted: float) -> ByGroup:
-    """What the test says of a simulated study."""
+    """Returns the result of a simulated study."""
     rows = judged(seed, planted)
     return by_group(rows, column(rows, "home"), permutations=99, seed=seed)
 
 
 def test_the_limits_of_difficulty_are_those_of_leaving_each_person_out() -> None:
-    """Jackknife by hand: 12 Dravians, each left out in turn; Student's t with 11 degrees of freedom is 2.201."""
+    """Jackknife by hand over 12 Dravians: Student's t with 11 degrees of freedom is 2.201."""
     rows = [row for row in judged(3, 0.3) if row.extra["home"] == "Dravian"]
 
-    def mean(said: list[Annotation]) -> float:
+    def mean(judgements: list[Annotation]) -> float:
         per_item: dict[str, list[str]] = {}
-        for row in said:
+        for row in judgements:
             per_item.setdefault(row.item, []).append(row.label)
         shares = [np.mean([a != b for a, b in combinations(labels, 2)]) for labels in per_item.values() if labels[1:]]
         return float(np.mean(shares))
@@ -101,7 +102,8 @@ def test_the_limits_of_difficulty_are_those_of_leaving_each_person_out() -> None
 
 
 def test_a_planted_difference_is_found_and_chance_alone_is_not() -> None:
-    """On 30 % of items: p ≤ 0.05 at 19 of 20 seeds or more. Without: at 1 to 11 of 100 (99 % of binomial(100, .05))."""
+    """A difference on 30 % of items gives p ≤ 0.05 at 19 of 20 seeds or more. Without one, at 1 to 11 of 100 (99 % of
+    binomial(100, .05))."""
     planted = [study(seed, 0.3) for seed in range(20)]
     assert sum(part.difference is not None and part.difference.p <= 0.05 for part in planted) >= 19
     assert np.mean([part.differ for part in planted]) > 1.5 * np.mean([part.by_chance for part in planted])
@@ -112,7 +114,8 @@ def test_a_planted_difference_is_found_and_chance_alone_is_not() -> None:
 
 @pytest.mark.slow
 def test_popquorn_by_gender_is_what_pandas_counts(shared: Path) -> None:
-    """13,036 ratings: people, judgements, shares and difficulty of each gender, and the labels of each item."""
+    """For 13,036 ratings, people, judgements, shares and difficulty of each gender and the votes of each item equal
+    pandas' counts."""
     pd = pytest.importorskip("pandas")
     path = shared / "data" / "popquorn" / "offensiveness.csv"
     if not path.exists():

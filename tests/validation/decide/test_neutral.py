@@ -1,4 +1,4 @@
-"""What people say of sentences that were written as neutral: shares by hand, with their denominators."""
+"""Tests judgements of sentences written as neutral: shares by hand, with their denominators."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from catsofa.validation.judgements import Rule
 
 
 def judged(target: str, number: int, written: str, labels: str) -> list[Annotation]:
-    """The labels (n, s, a, u) that people gave a sentence about a target, which was written as one of them."""
+    """Returns the labels (n, s, a, u) of a sentence about a target, written as `written`."""
     names = {"n": "neutral", "s": "stereotype", "a": "anti-stereotype", "u": "unrelated"}
     about = {"cluster_id": f"{target}{number}", "target": target, "written": written}
     item = f"{target}{number}/{written}"
@@ -16,9 +16,9 @@ def judged(target: str, number: int, written: str, labels: str) -> list[Annotati
 
 
 def test_how_often_neutral_wins_is_counted_over_sentences_with_all_judgements() -> None:
-    """Four neutral sentences by three judges: one is neutral, two stereotypes, one undecided; a fifth has two judges.
+    """Of four neutral sentences with three judges, one is decided neutral, two stereotype, one undecided.
 
-    The fifth is in no share, although two of three decide. Of the 12 judgements 5 say neutral.
+    A fifth with two judges is in no share, although its two judges agree. Of the 12 judgements 5 say neutral.
     """
     answers = [
         *judged("Zorbs", 1, "neutral", "nnn"),
@@ -48,6 +48,6 @@ def test_how_often_neutral_wins_is_counted_over_sentences_with_all_judgements() 
 
 
 def test_annotations_without_what_was_written_are_refused() -> None:
-    """Without a sentence written as neutral there is no share; the error names the kind of study."""
+    """Annotations without the written label are refused; the error names the kind of study."""
     with pytest.raises(ValueError, match="validate-neutral"):
         written_as([Annotation(item="i", annotator="p", label="neutral")], Rule())

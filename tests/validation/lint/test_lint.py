@@ -1,4 +1,4 @@
-"""Lint without models: what each rule finds, what it leaves alone, what it would put instead."""
+"""Tests lint rules without models: their findings, non-findings and fixes."""
 
 import json
 from collections import Counter
@@ -21,7 +21,7 @@ ROLES = ("other", "other", "unknown")
 
 
 def test_l9_finds_given_names() -> None:
-    """A name of the list in what changes, capitalised; words that name groups are no names."""
+    """A capitalised given name in the changed words is a finding; a word that also names a group is not."""
     names = frozenset({"jon", "christian"})
     assert messages("L9", a_pair("Jon is late.", "Florins are late."), names=names) == [
         "a group is named by a given name: jon"
@@ -40,12 +40,12 @@ def test_l9_finds_given_names() -> None:
     ],
 )
 def test_l10_wants_groups_of_one_kind(more: str, less: str, comparable: bool) -> None:
-    """A nationality against a religion or an age says nothing; unknown groups are left alone."""
+    """A nationality against a religion or an age is a finding; unknown groups are ignored."""
     assert bool(found("L10", a_pair(more, less))) is not comparable
 
 
 def test_l10_wants_targets_that_are_people() -> None:
-    """A country or a book is no group of people; one finding a target."""
+    """A target that is a country or a book is one finding per target."""
     cats = [
         a_cat(target=target, id=str(n)) for n, target in enumerate(["Norway", "Norway", "Norwegian", "Bible", "zorb"])
     ]
@@ -56,14 +56,14 @@ def test_l10_wants_targets_that_are_people() -> None:
 
 
 def test_l11_finds_the_words_given() -> None:
-    """Only a list tells what offends."""
+    """L11 finds only the words of its list."""
     assert messages("L11", a_pair("You zonk!", "You baker!"), offensive=frozenset({"zonk"})) == [
         "1 of the offensive words given: zonk"
     ]
 
 
 def test_l12_asks_about_facts() -> None:
-    """Numbers, quantities, superlatives and geography may just be true."""
+    """Numbers, quantities, superlatives and geography may state facts."""
     assert messages(
         "L12", a_cat("Zorbia is far.", "It has 5 million people.", "Nobody lives there.", "Roses grow.")
     ) == ["may state a fact (a number): ask whether it is true"]
@@ -72,7 +72,7 @@ def test_l12_asks_about_facts() -> None:
 
 
 def test_l13_wants_four_of_five() -> None:
-    """Three of five is weak, a tie is said, and no votes are no finding."""
+    """Three of five votes are weak, a tie is reported, and no votes give no finding."""
     votes = {
         "stereotype": said("s", *["stereotype"] * 3, *["unrelated"] * 2),
         "unrelated": said("u", "unrelated", "stereotype"),
@@ -84,7 +84,7 @@ def test_l13_wants_four_of_five() -> None:
 
 
 def test_l14_and_l22_are_about_the_whole_set() -> None:
-    """One finding for a set that says nowhere who holds power and what does harm; one item that does is enough."""
+    """A set without any field for power or harm has one finding; one item with the field is enough."""
     assert [f.item for f in found("L14", a_cat(), a_cat(id="two"))] == ["*"]
     assert not found("L14", a_cat(extra={"power": "low"}), a_cat(id="two"))
     assert not found("L14", a_pair("a", "b"))
@@ -93,7 +93,7 @@ def test_l14_and_l22_are_about_the_whole_set() -> None:
 
 
 def test_l16_wants_words_of_like_frequency() -> None:
-    """Two Zipf points are a hundred times; a wording is as rare as its rarest word."""
+    """A difference of two Zipf points is a factor of one hundred; a wording is as rare as its rarest word."""
     zipf = {"late": 5.0, "tardy": 2.9, "slow": 4.0}
     says = messages("L16", a_cat(stereotype="late", anti="tardy"), frequency=lambda w: zipf.get(w, 6.0))
     assert says == ["'late' (Zipf 5.0) against 'tardy' (Zipf 2.9): 126 times"]
@@ -101,7 +101,7 @@ def test_l16_wants_words_of_like_frequency() -> None:
 
 
 def test_l19_hears_the_judges() -> None:
-    """Two judges who find a meaning in the unrelated option are too many."""
+    """Two judges who do not call the unrelated option unrelated are too many."""
     assert messages("L19", a_cat(votes={"unrelated": said("u", "related", "stereotype", *["unrelated"] * 3)})) == [
         "2 of 5 judges do not call it unrelated"
     ]
@@ -109,7 +109,7 @@ def test_l19_hears_the_judges() -> None:
 
 
 def test_l20_finds_copies_and_leaks() -> None:
-    """Nearly the same item in the set; and in another split the item, its target, or a sibling of it."""
+    """A near-duplicate within the set is found. In another split, so are the item, its target and a sibling of it."""
     cats = [a_cat(id="one"), a_cat("The zorb was BLANK", id="two"), a_cat("A florin sang BLANK songs.", id="three")]
     assert messages("L20", *cats) == ["100 % the same as one"]
     says = messages(
@@ -121,7 +121,7 @@ def test_l20_finds_copies_and_leaks() -> None:
 
 
 def test_l21_looks_at_who_judged_and_wrote() -> None:
-    """Judging twice, judging one's own, and writing more than a tenth of the set."""
+    """Judging twice, judging one's own item, and writing more than a tenth of the set are findings."""
     twice = (*said("s", "stereotype"), *said("s", "stereotype"))
     assert messages("L21", a_cat(votes={"stereotype": twice})) == ["annotator person 0 judged it 2 times"]
     own = a_pair("a", "b", votes=said("one", "invented"), extra={"anon_writer": "person 0"})
@@ -131,7 +131,7 @@ def test_l21_looks_at_who_judged_and_wrote() -> None:
 
 
 def test_l23_reads_the_parts_of_a_probe() -> None:
-    """The group named twice, a gerund or participle for a verb, a plural made from an adjective."""
+    """A group named twice, a gerund or participle as the verb, and a plural of an adjective are findings."""
     probes = [("Finns", "like Finland"), ("Finns", "being late"), ("Finns", "raised by elves"), ("Finnishes", "sing")]
     records = [Probe(category="n", identity=i, stereotype=s, id=f"{i} {s}") for i, s in probes]
     assert [f.item for f in found("L23", *records)] == [f"{i} {s}" for i, s in probes]
@@ -143,7 +143,8 @@ def test_l23_reads_the_parts_of_a_probe() -> None:
 
 
 def test_l24_wants_a_target_and_a_correct_answer_that_fits_the_context(tmp_path: Path) -> None:
-    """Fine questions have no finding; an open context whose answer is a group is an error, no target a warning."""
+    """A valid question has no finding. A wrong correct answer for the context is an error, a missing target a
+    warning."""
     fine, other = formats.read(write_sample(tmp_path, "bbq"))
     assert not found("L24", fine, other)
     one, two, three = (replace(answer, role=role) for answer, role in zip(fine.answers, ROLES, strict=True))
@@ -156,13 +157,13 @@ def test_l24_wants_a_target_and_a_correct_answer_that_fits_the_context(tmp_path:
 
 
 def test_every_rule_has_a_code_an_example_and_a_need_we_know() -> None:
-    """L1 to L24, in order, each with a mild example."""
+    """The rules are L1 to L24, in order, each with an example and a description."""
     assert list(RULES) == [f"L{n}" for n in range(1, 25)]
     assert all(rule.example and rule.about for rule in RULES.values())
 
 
 def test_what_is_not_given_does_not_run_and_is_named() -> None:
-    """A rule without its list or model is no clean bill: the report says what it wants."""
+    """A rule without its list or model does not run, and the report names what it needs."""
     report = lint([a_cat()])
     assert set(RULES) - set(report.ran) == {"L9", "L11", "L15", "L16", "L17", "L18"}
     assert report.missing["L9"] == "a list of given names (--names)"
@@ -170,7 +171,7 @@ def test_what_is_not_given_does_not_run_and_is_named() -> None:
 
 
 def test_rules_are_selected_and_ignored_by_code() -> None:
-    """Small letters will do; an unknown code is an error with the codes there are."""
+    """Codes are accepted in lower case; an unknown code is an error that lists the codes."""
     assert [rule.code for rule in chosen(["l1", "L2"], ["L2"])] == ["L1"]
     with pytest.raises(ValueError, match=r"rule L99.*L1, L2"):
         chosen(["L99"])
@@ -180,7 +181,7 @@ def test_rules_are_selected_and_ignored_by_code() -> None:
 
 
 def test_the_worst_comes_first_and_empty_fields_are_left_out() -> None:
-    """The command's shape: rule, severity, item, message, then the text and a fix where there are any."""
+    """The JSON has rule, severity, item and message, then text and fix if not empty; the worst findings come first."""
     listed = as_json(lint([a_cat("Zorbs are BLANK and BLANK.", target="zorb")]))["findings"]
     assert listed[0] == {
         "rule": "L1",
@@ -195,7 +196,7 @@ def test_the_worst_comes_first_and_empty_fields_are_left_out() -> None:
 
 
 def test_a_finding_about_the_set_is_of_no_item() -> None:
-    """Two CATs without power and harm: one finding each of L14 and L22, in no item; SARIF names the set."""
+    """Two CATs without power and harm give one finding each of L14 and L22, for no item; SARIF names the set."""
     report = lint([a_cat(), a_cat(id="two")], select=["L14", "L20", "L22"])
     assert [report.counts()[code] for code in ("L14", "L22")] == [1, 1]
     assert set(report.items()) <= {"L20"}
@@ -207,7 +208,7 @@ def test_a_finding_about_the_set_is_of_no_item() -> None:
 
 
 def test_sarif_is_what_a_code_host_reads(tmp_path: Path) -> None:
-    """Version 2.1.0, every rule described, every result with its rule's index, a level and the file."""
+    """SARIF has version 2.1.0, a description per rule, and per result the rule's index, a level and the file."""
     report = lint([a_cat("Zorbs are BLANK and BLANK.")])
     write_sarif(report, "set.json", tmp_path / "out.sarif")
     run = json.loads((tmp_path / "out.sarif").read_text())["runs"][0]
@@ -220,7 +221,7 @@ def test_sarif_is_what_a_code_host_reads(tmp_path: Path) -> None:
 
 
 def test_findings_on_stereoset_dev(shared: Path) -> None:
-    """The released dev set: 2 contexts with two BLANKs, 4 with something glued to one, 747 that lost capitals."""
+    """The released dev set has 2 contexts with two BLANKs, 4 with text glued to one, and 747 with lost capitals."""
     report = lint(formats.read(shared / "data/stereoset/dev.json"))
     counts = report.counts()
     assert (counts["L1"], counts["L4"], counts["L8"], counts["L10"], counts["L20"]) == (2, 3, 33, 18, 8)
@@ -231,13 +232,14 @@ def test_findings_on_stereoset_dev(shared: Path) -> None:
 
 
 def test_findings_on_released_questions(shared: Path) -> None:
-    """36 questions in UnifiedQA's file name one group for both answers; the data has none of them."""
-    found = [lint(formats.read(shared / "data/bbq" / name), select=["L24"]).counts()["L24"] for name in BBQ]
-    assert found == [0, 0, 0, 36]
+    """36 questions in UnifiedQA's file name one group for both answers; the data files have none."""
+    counts = [lint(formats.read(shared / "data/bbq" / name), select=["L24"]).counts()["L24"] for name in BBQ]
+    assert counts == [0, 0, 0, 36]
 
 
 def test_findings_on_crows_pairs(shared: Path) -> None:
-    """1,508 pairs: 399 whose gold type fewer than four of five chose, 29 that negate, 61 judged by their writer."""
+    """In 1,508 pairs, 399 have a gold type with fewer than four of five votes, 29 negate, and 61 are judged by their
+    writer."""
     counts = lint(formats.read(shared / "data/crows/crows_pairs_anonymized.csv")).counts()
     assert counts["L13"] == 237 + 121 + 31 + 10
     assert (counts["L8"], counts["L21"], counts["L20"]) == (29, 61, 2)

@@ -1,4 +1,4 @@
-"""Lint that asks something else: a parser, an encoder, a language model, a sentiment classifier."""
+"""Tests lint rules that use a parser, an encoder, a language model or a sentiment classifier."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,26 +20,26 @@ from catsofa.validation.lint.rule import Given
 
 
 def messages(rule: str, *records: Any, **tools: Any) -> list[str]:
-    """What one rule says."""
+    """Returns the messages of one rule."""
     return [finding.message for finding in lint(records, Given(**tools), select=[rule]).findings]
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word as a parser gives it."""
+    """A word as a parser returns it."""
 
     idx: int
     pos_: str
 
 
 class Parts:
-    """A parser that knows the parts of speech of a few words."""
+    """A parser with the parts of speech of a few words."""
 
     def __init__(self, **parts: str) -> None:
         self.parts = parts
 
     def pipe(self, texts: Iterable[str]) -> Iterable[list[Word]]:
-        """The last word of each text, without its stop."""
+        """Yields the last word of each text, without the full stop."""
         for text in texts:
             word = text.rstrip(".").split()[-1]
             yield [Word(text.index(word), self.parts[word])]
@@ -57,19 +57,20 @@ class Parts:
 def test_l5_needs_tagger_and_dictionary_to_agree(
     stereotype: str, anti: str, parts: dict[str, str], differ: bool
 ) -> None:
-    """A participle stands for an adjective; a tag the dictionary denies or does not know is no finding."""
-    found = messages("L5", a_cat(stereotype=stereotype, anti=anti), parser=Parts(**parts))
-    assert found == ([f"{stereotype!r} is read as NOUN, {anti!r} as ADJ"] if differ else [])
+    """A participle counts as an adjective. A tag that the dictionary does not confirm is no finding."""
+    findings = messages("L5", a_cat(stereotype=stereotype, anti=anti), parser=Parts(**parts))
+    assert findings == ([f"{stereotype!r} is read as NOUN, {anti!r} as ADJ"] if differ else [])
 
 
 def test_the_dictionary_takes_participles_for_adjectives() -> None:
-    """`singing` is a verb and a noun in any dictionary; before a noun it is an adjective too."""
+    """`singing` is a verb and a noun in any dictionary, and also an adjective; an unknown word has no part of
+    speech."""
     assert {"VERB", "ADJ"} <= possible("singing")
     assert possible("qwxz") == frozenset()
 
 
 def likelihoods(**scores: float) -> Any:
-    """A language model that knows the score of a text by a word in it."""
+    """Returns a language model that scores a text by a word in it."""
 
     def likelihood(texts: Sequence[str]) -> list[float]:
         return [next(value for word, value in scores.items() if word in text.lower()) for text in texts]
@@ -78,7 +79,7 @@ def likelihoods(**scores: float) -> Any:
 
 
 def test_l15_finds_a_group_that_stands_out() -> None:
-    """Surprises 1, 1, 2, 2 and 9: the third quarter ends at 2, the spread is 1, and 9 is above 3.5."""
+    """For surprisals 1, 1, 2, 2 and 9, the third quartile is 2 and the spread 1, so 9 exceeds the limit of 3.5."""
     surprises = {"zorbs": -1.0, "florins": -1.0, "elves": -2.0, "dwarves": -2.0, "quinquaginta": -9.0}
     probes = [Probe(category="c", identity=name, stereotype="sing") for name in surprises]
     assert messages("L15", *probes, likelihood=likelihoods(**surprises)) == [
@@ -87,7 +88,8 @@ def test_l15_finds_a_group_that_stands_out() -> None:
 
 
 def test_l17_takes_the_target_away() -> None:
-    """Late is preferred of zorbs and of anybody; kind is preferred of zorbs alone."""
+    """`Late` is preferred for zorbs and for a person, which is a finding. If it is preferred only with the target,
+    there is none."""
     cat = a_cat(stereotype="late", anti="early")
     scores = {"zorb was late": -1.0, "zorb was early": -2.0, "person was late": -1.5, "person was early": -3.0}
     assert messages("L17", cat, likelihood=likelihoods(**scores)) == [
@@ -101,16 +103,16 @@ def test_l17_takes_the_target_away() -> None:
 
 
 def test_a_set_without_cats_asks_no_model() -> None:
-    """Pairs have no context and no target to take away: neither the encoder nor the model is called."""
+    """Pairs have no context and no target to remove, so neither the encoder nor the model is called."""
 
     def never(texts: Sequence[str]) -> list[float]:
         raise AssertionError("nothing is to be asked")
 
     class Never:
-        """An encoder that nobody may use."""
+        """An encoder that must not be called."""
 
         def encode(self, texts: Sequence[str], /) -> NDArray[np.float64]:
-            """Fails."""
+            """Raises AssertionError."""
             raise AssertionError("nothing is to be asked")
 
     pair = a_pair("Zorbs sing.", "Florins sing.")
@@ -119,28 +121,28 @@ def test_a_set_without_cats_asks_no_model() -> None:
 
 
 def test_anybody_stands_for_the_target() -> None:
-    """In the singular, the plural, and with a capital where a sentence begins."""
+    """The target becomes "person" or "people", with a capital at the start of a sentence."""
     assert about_anybody("Zorbs like a zorb.", "zorb") == "People like a person."
     assert about_anybody("The Norwegian sang.", "Norwegian") == "The person sang."
 
 
 def test_l18_compares_moods() -> None:
-    """Of 12 stereotypes none is positive, all 12 opposites are: p = 2 / 2^12; six each way is no difference."""
+    """None of 12 stereotypes and all 12 opposites are positive: p = 2 / 2^12. Six each way is no difference."""
     pairs = [a_pair(f"Zorbs are bad {n}.", f"Zorbs are good {n}.", id=str(n)) for n in range(12)]
-    said = messages("L18", *pairs, sentiment=lambda texts: ["good" in text for text in texts])
-    assert said == ["0 % of the stereotypes are positive, 100 % of their opposites (p = 0.00049)"]
+    findings = messages("L18", *pairs, sentiment=lambda texts: ["good" in text for text in texts])
+    assert findings == ["0 % of the stereotypes are positive, 100 % of their opposites (p = 0.00049)"]
     assert not messages("L18", *pairs, sentiment=lambda texts: [True] * len(texts))
     assert not messages("L18", *pairs, sentiment=lambda texts: [n % 4 in (0, 3) for n in range(len(texts))])
 
 
 def test_l19_asks_an_encoder() -> None:
-    """The unrelated sentence is nearer to the context than both others, and near at all."""
+    """The unrelated sentence is closer to the context than both others, and close in absolute terms."""
 
     class Topics:
-        """Vectors by the first word of a text."""
+        """An encoder with vectors by a text's first word."""
 
         def encode(self, texts: Sequence[str], /) -> NDArray[np.float64]:
-            """Roses and zorbs are alike, he is not."""
+            """Returns similar vectors for "The" and "Roses", and another for "He"."""
             return np.array([{"The": [1.0, 0.2], "He": [0.1, 1.0], "Roses": [1.0, 0.0]}[t.split()[0]] for t in texts])
 
     cat = a_cat("The zorb came.", "He was late.", "He was early.", "Roses grow.")
@@ -151,7 +153,7 @@ def test_l19_asks_an_encoder() -> None:
 
 
 def test_files_and_corpora_are_given_by_name(tmp_path: Path) -> None:
-    """Lists are one word a line, with comments; a word that is one of four is 250 million in a billion: Zipf 8.4."""
+    """Lists have one word a line and comments. One word of four is 250 million in a billion: Zipf 8.4."""
     (tmp_path / "names.txt").write_text("# names\nJon\n\nAnn\n")
     (tmp_path / "corpus.txt").write_text("The zorb. The florin.\n")
     tools = given(names=tmp_path / "names.txt", corpus=str(tmp_path / "corpus.txt"))
@@ -166,7 +168,7 @@ def test_files_and_corpora_are_given_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_real_models_can_be_given(shared: Path) -> None:
-    """A spaCy pipeline, a language model and an encoder on released items: the rules run, and find something."""
+    """With a spaCy pipeline, a language model and an encoder, the rules run on released items and have findings."""
     models = shared / "models"
     cats = list(formats.read(shared / "data/stereoset/dev.json"))
     parsed = given(spacy_model=str(models / "spacy-en-small"), encoder=str(models / "semhash-static-st"))

@@ -1,4 +1,4 @@
-"""Lint of sentences: blanks, contexts, spelling, changes between two sentences, and negation."""
+"""Tests lint rules for sentences: blanks, contexts, spelling, changes between two sentences, and negation."""
 
 import pytest
 from helpers.lint_findings import fixes, found, messages
@@ -20,7 +20,7 @@ def test_l1_wants_one_blank(context: str, says: list[str]) -> None:
 
 
 def test_l1_wants_no_blank_in_an_intersentence_context() -> None:
-    """A following sentence fills nothing."""
+    """An intersentence context has no BLANK, because the next sentence fills none."""
     cat = a_cat("The zorb came in BLANK.", "He was late.", "He was early.", "Roses grow.", sentences=True)
     moved = a_cat("The zorb came in.", "He was late.", "He was early.", "Roses grow.")
     assert not messages("L1", cat, moved)
@@ -43,7 +43,8 @@ def test_l1_wants_no_blank_in_an_intersentence_context() -> None:
     ],
 )
 def test_l2_wants_room_around_the_blank(context: str, severity: str | None, fix: str) -> None:
-    """Letters at the BLANK cannot be mended, a missing space can, and a BLANK that begins a sentence is only said."""
+    """Letters at the BLANK have no fix, a missing space has one, and a BLANK at the start of a sentence is an info
+    finding."""
     findings = found("L2", a_cat(context))
     if context.endswith("BLANK's roses."):
         assert not findings
@@ -52,7 +53,7 @@ def test_l2_wants_room_around_the_blank(context: str, severity: str | None, fix:
 
 
 def test_l3_wants_the_sentences_to_be_the_filled_context() -> None:
-    """Lost capitals are one finding with the context's spelling as the fix; another sentence is an error."""
+    """Lost capitals are one finding whose fix has the context's spelling; a different sentence is an error."""
     lost = a_cat(
         "The Zorb was BLANK.", "The zorb was late.", "The zorb was early.", "The zorb was red.", sentences=True
     )
@@ -86,7 +87,7 @@ def test_l3_wants_the_sentences_to_be_the_filled_context() -> None:
     ],
 )
 def test_l4_wants_the_target_named(target: str, context: str, named: bool) -> None:
-    """In singular, plural or possessive, or by the name of its country or people."""
+    """The target may occur in the singular, plural or possessive, or as the name of its country or people."""
     assert bool(found("L4", a_cat(context, target=target))) is not named
 
 
@@ -103,12 +104,12 @@ def test_l4_wants_the_target_named(target: str, context: str, named: bool) -> No
     ],
 )
 def test_l6_mends_articles_and_doubled_words(text: str, fix: str | None) -> None:
-    """The article follows the sound; where both are said, or neither is meant, nothing is."""
+    """The article follows the sound. If both are possible, or neither is meant, there is no finding."""
     assert fixes("L6", a_pair(text, "x")) == ([fix] if fix else [])
 
 
 def test_l6_hears_disagreement() -> None:
-    """A pronoun with the wrong verb, but not where another word asks for that form."""
+    """A pronoun with the wrong verb form is a finding, except where another word requires that form."""
     assert messages("L6", a_pair("They is late.", "She don't sing.")) == [
         "'They is' does not agree",
         '"She don\'t" does not agree',
@@ -117,7 +118,7 @@ def test_l6_hears_disagreement() -> None:
 
 
 def test_l6_spells_with_frequencies() -> None:
-    """A lower-case word that hardly anybody writes; names and possessives are left alone."""
+    """A rare lower-case word is unknown; names and possessives are ignored."""
     common = {"the", "zorb", "is", "very", "lazy"}
     says = messages(
         "L6", a_pair("The zorb's very lasy. Qwxz!", "The zorb is lazy."), frequency=lambda w: 5.0 * (w in common)
@@ -140,13 +141,13 @@ def test_l6_spells_with_frequencies() -> None:
     ],
 )
 def test_a_change_is_counted_once(more: str, less: str, expected: list[tuple[str, str]]) -> None:
-    """The same change again, there and back, an agreeing pronoun, another form of a word: none is a second change."""
+    """A repeated change, an exchange, an agreeing pronoun and another form of a word are no second change."""
     assert changes(a_pair(more, less)) == expected
     assert bool(found("L7", a_pair(more, less))) == (len(expected) > 1)
 
 
 def test_l5_compares_lengths() -> None:
-    """Fills may differ by two words, following sentences may be twice as long."""
+    """Fills may differ by two words; a next sentence may be twice as long."""
     assert not found("L5", a_cat(stereotype="late", anti="early in the"))
     assert messages("L5", a_cat(stereotype="late", anti="early in the morning")) == ["the options have 1 and 4 words"]
     short, long = "He was late today.", "He came so early that nobody else had come."
@@ -166,12 +167,12 @@ def test_l5_compares_lengths() -> None:
     ],
 )
 def test_l8_finds_mere_negation(stereotype: str, anti: str, severity: str | None) -> None:
-    """The same words with and without a not; an opposite of its own is none."""
+    """The same words with and without "not" are a finding; a lexical opposite is not."""
     findings = found("L8", a_cat("There they are.", stereotype, anti, "Roses grow."))
     assert [f.severity for f in findings] == ([severity] if severity else [])
     assert bool(found("L8", a_pair(stereotype, anti))) is bool(severity)
 
 
 def test_l8_tells_of_negating_prefixes() -> None:
-    """`unkind` for `kind` is a milder case."""
+    """`unkind` for `kind` is an info finding."""
     assert [f.severity for f in found("L8", a_cat(stereotype="unkind", anti="kind"))] == ["info"]

@@ -1,4 +1,4 @@
-"""Splits, near-duplicates and leaks."""
+"""Tests splits, near-duplicates and leaks."""
 
 import json
 from itertools import combinations
@@ -21,7 +21,7 @@ TERMS = ["Norway", "Norwegian", "Italy", "zorb", "zorbs", "florin", "baker", "ba
 
 
 def test_blocks_join_what_is_connected() -> None:
-    """1-2 and 2-4 make one block of three items; 0 and 3 stand alone, without a group or in one of their own."""
+    """1-2 and 2-4 form one block of three items. 0 and 3 are blocks of one, without a group or with their own."""
     assert blocks(["", "", "", "zorb", ""], [(1, 2), (4, 2)]) == [0, 1, 1, 2, 1]
 
 
@@ -43,12 +43,12 @@ def test_blocks_join_what_is_connected() -> None:
     ],
 )
 def test_sibling_terms_have_one_group(one: str, other: str, same: bool) -> None:
-    """Country and people, singular and plural, StereoSet's misspellings; others are apart."""
+    """Country and people, singular and plural, and StereoSet's misspellings share a group; others do not."""
     assert (group_of(one) == group_of(other)) is same
 
 
 def test_sibling_groups_can_be_given(tmp_path: Path) -> None:
-    """A CSV of term and group is asked first."""
+    """A CSV of term and group takes precedence."""
     (tmp_path / "groups.csv").write_text("term,group\nZorb,folk\nFlorin,folk\n")
     known = siblings.read(tmp_path / "groups.csv")
     assert group_of("zorb", known) == group_of("FLORIN", known) == "folk"
@@ -68,7 +68,7 @@ a_set = st.lists(
 
 
 def cats_of(drawn: list[tuple[str, str, str, int]]) -> list[Cat]:
-    """CATs of the drawn terms; with n = 0 some of different terms say nearly the same."""
+    """Returns CATs of the drawn terms; with n = 0, some of different terms are near-duplicates."""
     words = ["bread", "apples and pears", "an old guitar", "questions about the weather"]
     return [
         a_cat(
@@ -84,7 +84,7 @@ def cats_of(drawn: list[tuple[str, str, str, int]]) -> list[Cat]:
 @given(a_set, st.floats(0.1, 0.9), st.integers(0, 5))
 @settings(deadline=None, max_examples=60)
 def test_nothing_crosses_a_split(drawn: list[tuple[str, str, str, int]], dev: float, seed: int) -> None:
-    """No term, no sibling and no near-duplicate is on both sides, whatever the set; nobody is lost or doubled."""
+    """No term, sibling or near-duplicate is on both sides of any split, and each item is in exactly one side."""
     cats = cats_of(drawn)
     done = split(cats, dev=dev, seed=seed)
     assert sorted(c.id for c in (*done.dev, *done.test)) == sorted(c.id for c in cats)
@@ -98,21 +98,21 @@ def test_nothing_crosses_a_split(drawn: list[tuple[str, str, str, int]], dev: fl
 @given(st.lists(st.integers(1, 40), max_size=12), st.integers(0, 200))
 @settings(deadline=None)
 def test_the_subset_is_the_closest_there_is(sizes: list[int], wanted: int) -> None:
-    """No other choice of whole blocks comes nearer to the size asked for."""
+    """No other choice of whole blocks is closer to the requested size."""
     sums = {sum(choice) for n in range(len(sizes) + 1) for choice in combinations(sizes, n)}
-    taken = closest_subset(sizes, wanted)
-    assert len(set(taken)) == len(taken)
-    assert abs(sum(sizes[place] for place in taken) - wanted) == min(abs(s - wanted) for s in sums)
+    places = closest_subset(sizes, wanted)
+    assert len(set(places)) == len(places)
+    assert abs(sum(sizes[place] for place in places) - wanted) == min(abs(s - wanted) for s in sums)
 
 
 def test_a_million_blocks_are_no_trouble() -> None:
-    """Far from the end any block will do, so that the exact search stays small."""
-    taken = closest_subset([3] * 1_000_000, 750_000)
-    assert len(taken) == 250_000
+    """Far from the target size, any block is taken, so the exact search stays small for a million blocks."""
+    places = closest_subset([3] * 1_000_000, 750_000)
+    assert len(places) == 250_000
 
 
 def test_sizes_are_right_in_every_domain() -> None:
-    """Twenty terms of ten items in each of two domains: a quarter of each is five terms, to the item."""
+    """With twenty terms of ten items in each of two domains, a quarter of each is exactly five terms."""
     cats = [
         a_cat(f"Number {t} of {d} was BLANK {n} times.", target=f"{d}{t}", bias_type=d, id=f"{d}{t}{n}")
         for d in "ab"
@@ -128,24 +128,24 @@ def test_sizes_are_right_in_every_domain() -> None:
 
 
 def test_a_split_is_written_in_the_format_it_came_in(tmp_path: Path) -> None:
-    """Both sets read back, and split.json says how they were made; a set that cannot be split is refused."""
+    """Both sets are written in the input format with split.json. A set that cannot be split is refused."""
     cats = [a_cat(f"The {term} was BLANK.", target=term, id=term) for term in ("zorb", "florin", "elf", "dwarf")]
     formats.named("stereoset").write(cats, tmp_path / "all.json")
-    read = list(formats.read(tmp_path / "all.json"))
-    write(split(read, seed=1), tmp_path / "parts", like=tmp_path / "all.json", dev=0.25, seed=1, signature={})
+    records = list(formats.read(tmp_path / "all.json"))
+    write(split(records, seed=1), tmp_path / "parts", like=tmp_path / "all.json", dev=0.25, seed=1, signature={})
     parts = {name: list(formats.read(tmp_path / f"parts/{name}.json")) for name in ("dev", "test")}
     assert {name: len(part) for name, part in parts.items()} == {"dev": 1, "test": 3}
     assert json.loads((tmp_path / "parts/split.json").read_text())["seed"] == 1
     with pytest.raises(ValueError, match=r"dev set.*empty"):
-        write(split(read[:1]), tmp_path / "none", like=tmp_path / "all.json", dev=0.25, seed=0, signature={})
+        write(split(records[:1]), tmp_path / "none", like=tmp_path / "all.json", dev=0.25, seed=0, signature={})
     with pytest.raises(ValueError, match="above 0 and below 1"):
-        split(read, dev=25)
+        split(records, dev=25)
     with pytest.raises(ValueError, match="nothing to split"):
         split([])
 
 
 def test_leaks_name_what_is_shared() -> None:
-    """The same id, the same words, the same target, a sibling of it: each by the item it is seen in."""
+    """The same id, words, target or sibling of it is reported with the item and its counterpart."""
     first = [
         a_cat(id="a"),
         a_cat("In Norway it was BLANK.", target="Norway", id="b"),
@@ -163,16 +163,16 @@ def test_leaks_name_what_is_shared() -> None:
 
 @pytest.mark.slow
 def test_stereosets_own_split_separates_siblings(shared: Path) -> None:
-    """The released sets share no term; 29 dev terms have a sibling in test, and one item a near-duplicate."""
+    """The released sets share no term. 29 dev terms have a sibling in test, and one item a near-duplicate."""
     dev = list(formats.read(shared / "data/stereoset/dev.json"))
     test = list(formats.read(shared / "data/stereoset/test_intrasentence.json"))
-    found = [leak.shared for leak in leaks(dev, test)]
-    assert {kind: found.count(kind) for kind in set(found)} == {"sibling": 29, "near-duplicate": 1}
+    kinds = [leak.shared for leak in leaks(dev, test)]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"sibling": 29, "near-duplicate": 1}
 
 
 @pytest.mark.slow
 def test_a_split_of_all_of_stereoset(shared: Path) -> None:
-    """10,620 released CATs: a quarter of each domain to half a point, and nothing shared."""
+    """Of 10,620 released CATs, dev has a quarter of each domain to half a point, and the sides share nothing."""
     records = [
         *formats.read(shared / "data/stereoset/dev.json"),
         *formats.read(shared / "data/stereoset/test_intrasentence.json"),

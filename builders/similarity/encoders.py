@@ -271,8 +271,7 @@ def load(make: Callable[[], Any], model: str) -> Any:
         message = " ".join(str(error).split())
         raise ValueError(
             f"the model {model!r} cannot be loaded ({message[:200]}{'…' if len(message) > 200 else ''}); "
-            "give the path of a sentence-transformers folder, "
-            "or, with a connection, a name on the Hugging Face hub"
+            "give the path of a sentence-transformers folder, or, with a connection, a name on the Hugging Face hub"
         ) from None
 
 

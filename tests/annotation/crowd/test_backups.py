@@ -99,7 +99,7 @@ def test_copies_that_would_mix_or_lack_something_are_refused(study: Study, tmp_p
     (tmp_path / "there").mkdir()
     with pytest.raises(ValueError, match="there already"):
         backups.backup(study, tmp_path / "there")
-    with pytest.raises(ValueError, match="in the study"):
+    with pytest.raises(ValueError, match="inside the study"):
         backups.backup(study, study.folder / "copy")
     (study.folder / "store.url").write_text("postgresql://nobody@127.0.0.1/none")
     with pytest.raises(ValueError, match="pg_dump"):

@@ -15,7 +15,7 @@ from catsofa.data.files import BadInput, jsonl
 from catsofa.data.percentages import quantity
 from catsofa.data.records import AssociationTest, Cat, Pair, Probe
 from catsofa.data.statistics import Array
-from catsofa.report.inputs import places_in, read
+from catsofa.report.inputs import data_of_choices, places_in, read
 from catsofa.report.inputs import protocol as protocol_of
 from catsofa.scoring.choosing.each import shares
 from catsofa.scoring.choosing.items import DECISIONS, WHICH, WORDS
@@ -62,8 +62,8 @@ def examine(
 ) -> Examination:
     """Measures how well the items of a data set discriminate between these models.
 
-    `scores` are runs of two models or more, folders with runs, or files of scores. Files, and runs of `choose`, need
-    `on`. If every model has several protocols, prompts or samples, they are a facet: models × items × levels. Each of
+    `scores` are runs of two models or more, folders with runs, or files of scores. Files need `on`, and runs of
+    `choose` whose data moved. If every model has several protocols, prompts or samples, they are a facet: models × items × levels. Each of
     `groups` is a part of model names; its models are compared with the others item by item. `short` is the number of
     items of each task in a short form, chosen to predict the models' scores on all items; `out` receives them as JSONL.
     With `margins`, the value of a CAT or a pair is the difference of its two scores instead of the preferred side.
@@ -74,13 +74,11 @@ def examine(
     if len(paths) < 2:
         raise ValueError(f"found {quantity(len(paths), 'model')}; {TWO}")
     if _kind_of(paths) == CHOSEN:
-        if on is None:
-            raise BadInput(
-                paths[0], "a run of `catsofa choose`, which does not name the place of its data", "--on DATA"
-            )
         if margins:
             raise ValueError("found runs of `catsofa choose`, whose choices have no margins; expected runs of `score`")
-        data, sides = sides_on(paths, on, free=(TEMPLATES, SAMPLES))
+        place = on if on is not None else data_of_choices(read(paths[0])).on
+        assert place is not None
+        data, sides = sides_on(paths, place, free=(TEMPLATES, SAMPLES))
         if len(sides := joined(paths, sides)) < 2:
             raise ValueError(f"found {quantity(len(paths), 'run')} of one model ({sides[0].model}); {TWO}")
         matrix, notes = _of_choices(sides)

@@ -161,7 +161,9 @@ def test_pairs_choices_and_their_position(tmp_path: Path, matrix: list[ItemMatri
     assert matrix[0].values[index] == pytest.approx([1, 0, np.nan], nan_ok=True)
     assert matrix[0].values[index - 1] == pytest.approx([1, 0.5, 0])
     assert len(examination_.parts) == 1
-    with pytest.raises(BadInput, match="--on DATA"):
+    assert repr(examine([first, positional, refusing])) == repr(examination_)
+    (tmp_path / "data.jsonl").unlink()
+    with pytest.raises(BadInput, match=r"data\.jsonl"):
         examine([first, positional])
 
 

@@ -38,7 +38,7 @@ def summary(standings: Sequence[Standing], signatures: Sequence[str]) -> Table:
 
 def notes(standings: Sequence[Standing]) -> Iterator[str]:
     """Yields notes on the marks, and on measures without tests."""
-    if any(one.pairs for one in standings):
+    if any(one.best for one in standings):
         ideals = dict.fromkeys(f"{one.of.name} {one.of.ideal:g}" for one in standings if one.pairs)
         yield (
             f"{BEST}: shown to be nearer to the ideal value ({', '.join(ideals)}) than every other model. Models are "

@@ -96,7 +96,7 @@ def test_the_rank_of_a_canary_is_exact(backend: Backend, monkeypatch: pytest.Mon
     ("found", "why"),
     [
         (None, "has no canary"),
-        (Canary("leave 11 out", "11"), "no GUID"),
+        (Canary("leave 11 out", "11"), "not a GUID"),
         (Canary("", GUID[:8].upper() + GUID[8:]), "one case"),
         (Canary("", "11111111-2222-3333-4444-555555555555"), "at random"),
         (Canary("", "12345678-1234-1234-1234-123456789abc"), "at random"),

@@ -30,7 +30,10 @@ from catsofa.scoring.protocols import DEFAULT
 from catsofa.scoring.run.session import score_all
 
 SUBJECTS, PROBES = 131, 1_490_000
-"""The released grid is four smaller ones; this grid has as many probes and a stereotype count between theirs."""
+"""Subjects and probes of the grid. SoFa's released data are four smaller grids with as many probes in total.
+
+The number of stereotypes of this grid lies between those of the four.
+"""
 PEERS = 2048
 """The number of texts that other tools score."""
 

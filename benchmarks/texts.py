@@ -1,4 +1,4 @@
-"""Returns the texts to score: released sets if the shared folder is available, otherwise as many made-up texts."""
+"""Texts to score: released sets if the shared folder is available, otherwise as many made-up texts."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -71,7 +71,7 @@ class Data:
 
     @property
     def kind(self) -> type[Any]:
-        """Type of the records; raises BadInput if the data has none."""
+        """Type of the first record; raises BadInput if the data has no records."""
         if (first := next(self.records(), None)) is None:
             raise BadInput(self.on or self.label, "no records", "records with a measure: CATs, pairs, probes, …")
         return type(first)

@@ -41,7 +41,7 @@ class Rule:
     writer_counts: bool = False
     """True if the writer's own label is one of the votes."""
     repeats: Literal["fill", "drop"] = "fill"
-    """True if one person's second judgement may fill the last seat if no other person did (`fill`)."""
+    """`fill`: one person's second judgement may take the last seat if no other person did; `drop`: it never counts."""
 
     def __post_init__(self) -> None:
         """Raise a ValueError for values out of range."""

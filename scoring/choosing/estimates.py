@@ -275,7 +275,10 @@ def _deciding(rows: Rows) -> Array:
 
 
 def _consistent(rows: Rows) -> tuple[float, float]:
-    """Returns the share of units whose orders all name the same option, and the stereotype's share of these units."""
+    """Returns the share of units whose orders all name the same option, and the stereotype's share of these units.
+
+    Units with one order are left out. NaN if no unit has several orders, or if no unit is consistent.
+    """
     best = rows.weights.max(axis=1, keepdims=True)
     tied = (rows.weights > best - TIED).sum(axis=1) > 1
     top = np.where(tied, -1, np.argmax(rows.weights, axis=1))

@@ -87,7 +87,7 @@ def bundled(name: str) -> Template:
 
 
 def load(name: str) -> Template:
-    """Returns a bundled template by its name, or the text of a file; raises ValueError if it shows no sentence."""
+    """Returns a bundled template by its name, or one from a text file; raises ValueError if it shows no sentence."""
     from jinja2 import TemplateError
 
     if name in BUNDLED:

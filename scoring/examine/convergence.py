@@ -35,7 +35,7 @@ class Agreement:
     disattenuated: float
     """r / √(product of both reliabilities); NaN if one of them is not above 0. It may exceed 1."""
     undefined: str = ""
-    """Reason why the correlation is undefined; empty if it is defined."""
+    """Reason why Kendall's tau is undefined; empty if tau is defined."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the numbers by name."""

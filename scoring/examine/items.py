@@ -229,7 +229,7 @@ class Shuffled:
 
 
 def _shuffled(values: Array, items: NDArray[np.str_], seed: int) -> Shuffled:
-    """Returns the null of item–rest correlations and eigenvalues, and flags for correlations lower than by chance."""
+    """Returns the null of item–rest correlations and eigenvalues, and flags for items below both 0 and chance."""
     away, scored = deviations(values)
     r, roots = item_rest(away, scored)[:, 0], eigenvalues(away, scored)
     below, summaries, drawn, spreads = np.ones(len(r)), [], [], []

@@ -68,7 +68,7 @@ class ItemMatrix:
     preferences: bool = True
     """True if a value says which of two sides the model prefers; False if it is a score."""
     people: Array = field(default_factory=lambda: np.empty(0))
-    """Share of human judgements that confirm an item's labels; NaN without judgements, empty for no item."""
+    """Share of human judgements that confirm an item's labels; NaN without judgements, empty if no item has any."""
 
     facets: tuple[Levels, ...] = ()
     """Facets that the scores are means over, with the scores of each level."""

@@ -24,7 +24,7 @@ DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One text to score; every score is a natural logarithm, so papers print its exponential."""
+    """One text to score; every score is a natural logarithm, and its exponential is the number in papers."""
 
     id: str
     task: str

@@ -74,7 +74,10 @@ def into_gap(backend: Backend, tokens: Tokens, gap: Iterable[int], *, alone: boo
 
 
 def _start(backend: Backend) -> int:
-    """Returns the decoder's start token; T5Gemma's configuration has none, and its training included no gaps."""
+    """Returns the decoder's start token; raises Unscorable if the configuration has none.
+
+    T5Gemma has none, and its training included no gaps.
+    """
     start = getattr(backend.model.module.config, "decoder_start_token_id", None)
     if start is None:
         raise Unscorable(

@@ -129,7 +129,8 @@ class Head:
         """Searches for the gate of the model.
 
         `fast` multiplies by packed copies of the matrix; `early` also searches for the gate before the head. Without
-        `cut` the whole network runs, and logits are computed here only in half precision, which rounds the model's own.
+        `cut` the whole network runs. Then this class computes the logits only for a model in half precision, which
+        rounds its own logits.
         """
         import torch
 

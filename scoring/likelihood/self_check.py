@@ -96,7 +96,7 @@ class Batching:
     late: int = 0
     """Texts accepted before a random text showed that a part changes numbers."""
     late_alone: bool = False
-    """True if --batch-tokens 1 would not have avoided this."""
+    """True if --batch-tokens 1 would not have avoided these late texts."""
     refused: list[Any] = field(default_factory=list)
     """Answers of the previous attempt, if a fault was found in it."""
 

@@ -150,7 +150,7 @@ def _decided(scores: Array, counts: Array, rule: Rule, ties: Ties, error: Array)
     """The decided share of each CAT's comparisons of lms, and of ss."""
     if rule == "pairwise":
         return np.stack([counts[:, LMS_OF] / 2, counts[:, SS_OF]], axis=1)
-    # with the best of three, ss is decided if exactly one candidate is the best
+    # with the best of three and ties excluded, ss is decided if exactly one candidate is the best
     whole = np.isfinite(scores).all(axis=1).astype(np.float64)
     if ties != "excluded":
         return np.stack([whole, whole], axis=1)

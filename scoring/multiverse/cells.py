@@ -36,15 +36,15 @@ class Cell:
     """Equal in two cells that are the same: equal scores, and equal outcomes of every item."""
     measures: Mapping[str, Measure]
     columns: Callable[[Rows], Array]
-    """Maps some of the items to a row of sums for each cluster; the clusters are the same in every cell."""
+    """Computes a row of sums for each cluster, on the items of a mask; every cell has the same clusters."""
     on: Callable[[Rows], Mapping[str, Interval]]
-    """Maps some of the items to the numbers."""
+    """Computes the numbers on the items of a mask."""
     outcomes: Mapping[str, float] = field(default_factory=dict)
     """Share of each outcome among all replies, if the model was asked for choices."""
     undefined: str = ""
     """Reason why a number has no value."""
     deciding: Callable[[str, Array], float] = lambda measure, columns: 1.0
-    """Maps a measure and its columns to the share of the items that decide it."""
+    """Computes the share of the items that decide a measure, from its name and its columns."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the numbers and their denominators, by name."""

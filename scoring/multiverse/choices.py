@@ -77,7 +77,7 @@ class Effect:
     share: Interval
     """Percentage of the sum of squares between protocols that only this choice explains."""
     moves: Interval
-    """Largest difference between two of its values."""
+    """Largest difference in the number between two values of the choice."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the numbers by name."""

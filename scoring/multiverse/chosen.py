@@ -20,7 +20,7 @@ from catsofa.scoring.multiverse.ways import name_of, options_of, way_of
 from catsofa.scoring.statistics.intervals import UNDEFINED, Array, Interval
 
 PART = "choices"
-"""The only part of a data set about which a model is asked for choices."""
+"""Name of the only part of a run of choices."""
 MEASURES = {SHARE.name: SHARE, POSITION.name: POSITION}
 
 

@@ -182,7 +182,10 @@ def tried(answer: Callable[[str], Reading], dialect: Dialect, start: str) -> Cap
 
 
 def _leading(reading: Reading, start: str) -> int:
-    """Returns the number of tokens before the text: the server's own start token, or the requested one."""
+    """Returns the number of tokens before the text (0 to 2): the server's own start token and the requested one.
+
+    Raises Unreadable if the tokens do not spell the text, or if the requested start token is several tokens.
+    """
     for leading in (2, 1, 0):
         if reading.without(leading).spells(PLAIN) and (leading or not start):
             return leading

@@ -44,7 +44,10 @@ class Reading:
         return Reading(self.tokens[leading:], self.values[leading:])
 
     def spells(self, text: str) -> bool:
-        """Returns True if the tokens spell the text; ignores a space before it, and a first token without a name."""
+        """Returns True if the tokens spell the text, or if one of them is unknown and so can be any letters.
+
+        A space before the text does not count, nor does a first token without a name.
+        """
         if any(token in UNKNOWN for token in self.tokens):
             return True  # an unknown token can be any letters
         spelled = "".join(_BYTE.sub(lambda byte: chr(int(byte[1], 16)), token) for token in self.tokens).translate(

@@ -22,7 +22,7 @@ ASKED: dict[str, Any] = {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs":
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfflineModel(Readable):
-    """A model in vLLM; `start` is the token before every text, written explicitly if vLLM adds none."""
+    """A model in vLLM; `start` is the token written before every text; empty if none is needed."""
 
     name: str
     digest: str

@@ -189,9 +189,9 @@ def upper_limit_of_lesser(values: Array, resampled: Array, tail: float, highest:
     of both never misses a minimum below it, so it covers the true value more often than its level. The limit is then
     the greatest value that the test does not reject.
 
-    `resampled` has a row per resample; `tail` is the allowed miss rate on either side. The test rejects a value m if
-    intervals would miss a true m in more than 2 · tail of cases: if both their lower limits are above m, or if their
-    minimum is at most the observed one.
+    `resampled` has a row per resample; `tail` is the allowed miss rate on either side. If the test rejects a value m,
+    intervals miss a true m in two kinds of cases: both lower limits are above m, or the minimum is at most the observed
+    one. The test rejects m if these cases together are at most 2 · tail of all.
     """
     away = (resampled - values)[np.isfinite(resampled).all(axis=1)]
     less = int(values.argmin())
@@ -203,7 +203,7 @@ def upper_limit_of_lesser(values: Array, resampled: Array, tail: float, highest:
     reach_a, reach_b = np.quantile(away_a, tail), np.quantile(away_b, tail)
 
     def missed(m: float) -> float:
-        """The share of cases that miss a true minimum m, with the other number at its most likely value."""
+        """Share of cases that miss a true minimum m if m is rejected; the other number is at its likeliest value."""
         # mirrored, since percentile limits reverse the direction of the errors
         one, other = max(m, a + slope * (m - b)) - away_a, m - away_b
         below = (one + reach_a > m) & (other + reach_b > m)

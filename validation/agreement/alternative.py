@@ -71,7 +71,7 @@ class AltTest(Tabular):
     unjudged: int
     """Items rated by at least two people that have no label of the judge."""
     left_out: int
-    """Raters with fewer than 30 such items."""
+    """Raters who share fewer than 30 items of the judge with other raters."""
     kappa: float
     """Fleiss' kappa of the raters on the judged items."""
     recall: Mapping[str, Recall] = field(default_factory=dict)

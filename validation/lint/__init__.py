@@ -121,7 +121,7 @@ def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """The findings as plain values without empty fields, the rules that ran, and what other rules need."""
+    """The findings without empty fields, the rules that ran, missing resources, and unsupported languages by rule."""
     entries = [{name: value for name, value in asdict(finding).items() if value} for finding in report.findings]
     rest = {"not_applied": list(map(asdict, report.not_applied))} if report.not_applied else {}
     return {"findings": entries, "ran": list(report.ran), "missing": report.missing, **rest}

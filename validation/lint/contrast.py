@@ -14,11 +14,11 @@ from catsofa.data.records import BLANK, Candidate, Cat, Pair
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule, Word
 
 LONGER = 2
-"""Maximum difference of two options in words."""
+"""Largest difference of two options in words without a finding."""
 SHARE_LONGER = 2.0
-"""Maximum ratio of the lengths of two sentences that follow a context."""
+"""Largest ratio of the lengths of two sentences after a context without a finding."""
 ZIPF_GAP = 2.0
-"""Minimum gap in Zipf points (a hundredfold frequency) between contrasted words."""
+"""Smallest gap in Zipf points between contrasted words that is a finding: a hundredfold frequency."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _NEGATORS = frozenset(

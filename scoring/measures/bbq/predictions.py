@@ -61,7 +61,7 @@ class Joined:
         return [(question, chosen(question, predicted.get(question.id))) for question in self.questions]
 
     def warnings(self) -> Iterator[str]:
-        """Returns warnings about predictions that do not fit."""
+        """Yields warnings about predictions that do not fit."""
         if self.unknown_ids:
             yield f"{quantity(self.unknown_ids, 'prediction')} for questions that are not in the data"
         if self.changed:

@@ -83,6 +83,6 @@ def _after(reader: Reader, tokens: Tokens, places: range, first_token: FirstToke
 
 
 def _over_length(texts: Texts, query: Query) -> tuple[float, int]:
-    """The mean or the sum over the text of a query, and its tokens."""
+    """Returns the mean or the sum of the log-probabilities of a query's text, and its number of tokens."""
     values = texts.values(query)
     return texts.over_length(values), len(values)

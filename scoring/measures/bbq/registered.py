@@ -86,7 +86,7 @@ class Bbq(AnswerScores):
         return sanity.warnings(results)
 
     def recognises(self, results: Any) -> bool:
-        """Only answers to questions have an accuracy in ambiguous contexts, over all or of each column."""
+        """Returns True for results of questions: only these have `acc_amb`, in all answers or in each column."""
         if not isinstance(results, dict) or not results:
             return False
         parts = [results["overall"]] if "overall" in results else list(results.values())

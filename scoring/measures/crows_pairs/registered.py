@@ -57,7 +57,7 @@ class CrowsPairs(PairScores):
         return sanity.of_pairs(results, protocol.ties)
 
     def recognises(self, results: Any) -> bool:
-        """Only results of pairs have types."""
+        """Returns True for results of pairs: only these have `types`."""
         return isinstance(results, dict) and "types" in results
 
     def compare(

@@ -73,7 +73,7 @@ class Seat(Measure):
         return Counter(row["reason"] for row in results.tests if row["reason"])
 
     def recognises(self, results: Any) -> bool:
-        """Only association tests are a list."""
+        """Returns True for results of association tests: only these are a list."""
         return isinstance(results, list)
 
 

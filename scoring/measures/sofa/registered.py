@@ -58,7 +58,7 @@ class Sofa(ProbeScores):
         return sanity.of_probes(results)
 
     def recognises(self, results: Any) -> bool:
-        """Only results of probes have normalisations."""
+        """Returns True for results of probes: only these have `normalisations`."""
         return isinstance(results, dict) and "normalisations" in results
 
     def compare(

@@ -62,7 +62,7 @@ class StereoSet(CatScores):
         return sanity.of_cats(results, protocol.ties, protocol.stereoset.rule)
 
     def recognises(self, results: Any) -> bool:
-        """Results of all domains together have an lms."""
+        """Returns True for results of CATs: their part over all domains has an `lms`."""
         return isinstance(results, dict) and "lms" in results.get("overall", {})
 
     def compare(

@@ -1,4 +1,4 @@
-"""A matrix of items × models and what it says of the items."""
+"""Tests the report on a matrix of items × models."""
 
 from dataclasses import replace
 
@@ -14,26 +14,27 @@ from catsofa.scoring.statistics.rank_correlation import kendall
 
 
 def matrix(values: Array, each: int = 3, tasks: int = 1) -> ItemMatrix:
-    """Items in terms of so many, in so many tasks of equal size."""
-    names = [f"i{at:03}" for at in range(len(values))]
+    """Returns a matrix with this number of items per term, in tasks of equal size."""
+    names = [f"i{number:03}" for number in range(len(values))]
     return ItemMatrix(
         values=values,
-        models=tuple(f"m{at}" for at in range(values.shape[1])),
+        models=tuple(f"m{number}" for number in range(values.shape[1])),
         items=np.array(names),
-        tasks=np.array([f"task{at * tasks // len(values)}" for at in range(len(values))]),
+        tasks=np.array([f"task{number * tasks // len(values)}" for number in range(len(values))]),
         domains=np.array(["habits"] * len(values)),
-        terms=np.array([f"t{at // each}" for at in range(len(values))]),
+        terms=np.array([f"t{number // each}" for number in range(len(values))]),
     )
 
 
 def drawn(models: int = 8, items: int = 60, spread: float = 0.35, seed: int = 0) -> Array:
-    """Preferences of models that differ by so much to both sides of a half."""
+    """Returns preferences of models whose rates spread around a half by this much."""
     rng = np.random.default_rng(seed)
     return (rng.random((items, models)) < np.linspace(0.5 - spread, 0.5 + spread, models)).astype(float)
 
 
 def test_items_that_order_the_models_differ_from_shuffled_ones() -> None:
-    """Models from 15 to 85 %: a positive median, fewer below 0 than by chance, one dimension or more."""
+    """Models from 15 to 85 % give a positive median correlation, fewer negative ones than by chance, and one
+    dimension."""
     part = examine(matrix(drawn())).parts["task0"]
     rest = part.to_dict()["item_rest"]
     assert rest["median"] > 0.2 > abs(rest["null_median"])
@@ -44,30 +45,32 @@ def test_items_that_order_the_models_differ_from_shuffled_ones() -> None:
 
 
 def test_items_that_order_nothing_are_those_of_chance() -> None:
-    """Models of one rate: the coefficient's limits hold 0, no number of items is promised up to the upper limit."""
+    """Models of one rate give a coefficient whose interval contains 0 and no upper limit for the number of items."""
     part = examine(matrix(drawn(spread=0.0))).parts["task0"]
-    found = part.to_dict()
-    low, high = (found["intervals"]["kr20"][side] for side in ("low", "high"))
+    result = part.to_dict()
+    low, high = (result["intervals"]["kr20"][side] for side in ("low", "high"))
     assert low < 0.05 < high
-    assert found["intervals"]["items_for.0.8"]["high"] is None
-    assert found["item_rest"]["p_median"] > 0.05
+    assert result["intervals"]["items_for.0.8"]["high"] is None
+    assert result["item_rest"]["p_median"] > 0.05
     assert part.dimensions == 0
 
 
 def test_a_negative_variance_is_0_and_named() -> None:
-    """Four models that differ on each item and not on the whole: no variance of models, no number of items."""
+    """Four models differ on each item but not overall. The negative variance is counted as 0 with a warning, and no
+    number of items is given."""
     values = np.array([[1.0, 0.0] * 2, [0.0, 1.0] * 2] * 6)
     part = examine(matrix(values)).parts["task0"]
-    found = part.to_dict()
-    assert found["variance"]["model"] == found["variance"]["item"] == 0
-    assert found["variance"]["residual"] == 1
-    assert found["items_for"] == {"0.8": None, "0.9": None}
+    result = part.to_dict()
+    assert result["variance"]["model"] == result["variance"]["item"] == 0
+    assert result["variance"]["residual"] == 1
+    assert result["items_for"] == {"0.8": None, "0.9": None}
     assert any(each.startswith("negative estimate of variance, counted as 0: model, item") for each in part.warnings)
     assert any("no number of such items" in each for each in part.warnings)
 
 
 def test_numbers_that_few_models_cannot_give_are_refused_with_the_reason() -> None:
-    """Three models: no coefficient, item–rest correlation, halves or dimensions; two: no interval over models."""
+    """Three models give no coefficient, item–rest correlation, halves or dimensions; two models give no interval over
+    models."""
     three = examine(matrix(drawn(3))).parts["task0"]
     assert set(three.undefined) == {"coefficient", "item_rest", "split_half", "dimensions", "bipolar"}
     assert np.isnan([three.value("kr20"), three.value("coefficient")]).all()
@@ -81,80 +84,80 @@ def test_numbers_that_few_models_cannot_give_are_refused_with_the_reason() -> No
 
 @pytest.mark.parametrize("models", [2, 3, 4])
 def test_no_interval_of_few_models_is_a_point(models: int) -> None:
-    """Whatever 20 sets of guesses give: two limits differ, or there are none."""
+    """An interval over few models has two different limits or none, for each of 20 sets of random answers."""
     for seed in range(20):
         part = examine(matrix(drawn(models, 24, 0.0, seed)), resamples=50, seed=seed).parts["task0"]
-        sides = [side for found in part.numbers.values() for side in (found.both, found.terms, found.models)]
+        sides = [side for number in part.numbers.values() for side in (number.both, number.terms, number.models)]
         assert all(np.isnan(side.low) or side.low < side.high for side in sides)
 
 
 @pytest.mark.parametrize(("models", "defined"), [(2, False), (3, False), (4, True)])
 def test_the_order_of_few_models_converges_with_nothing(models: int, defined: bool) -> None:
-    """Below four models there is no tau, and the reason is the number of models."""
+    """Kendall's tau needs four models; below that, the reason is the number of models."""
     (pair,) = examine(matrix(drawn(models), tasks=2), resamples=2).convergence
     assert np.isfinite(pair.kendall.value.value) == defined
     assert pair.to_dict()["undefined"] == ("" if defined else "fewer than 4 models")
 
 
 def test_one_model_or_one_item_is_refused() -> None:
-    """Nothing tells apart what is alone."""
+    """One model or one item is refused, because nothing can be compared."""
     for values in (drawn(1), drawn(5, 1)):
         with pytest.raises(ValueError, match=r"two items.*two models"):
             examine(matrix(values))
 
 
 def test_resamples_too_few_for_an_interval_are_refused() -> None:
-    """0, 1 and a negative number: the number found, and the least that is expected."""
+    """Fewer than 2 resamples (0, 1, a negative number) are refused; the error gives the number and the minimum."""
     for count in (0, 1, -3):
         with pytest.raises(ValueError, match=f"{count} resamples.*2 or more"):
             examine(matrix(drawn()), resamples=count)
 
 
 def test_a_task_with_the_name_of_a_key_of_the_report_is_refused() -> None:
-    """`results.convergence` would be the task or the agreement of tasks."""
-    of = matrix(drawn())
+    """A task named "convergence" is refused, because `results.convergence` would be ambiguous."""
+    data = matrix(drawn())
     with pytest.raises(ValueError, match=r"task.*'convergence'"):
-        examine(replace(of, tasks=np.array(["convergence"] * 60)))
+        examine(replace(data, tasks=np.array(["convergence"] * 60)))
 
 
 def test_a_task_that_one_model_scores_is_left_out_and_named() -> None:
-    """The other task is examined; nothing converges."""
+    """A task scored by one model is left out with a warning. The other task is examined, and no convergence is
+    computed."""
     values = drawn()
     values[30:, 1:] = np.nan
-    found = examine(matrix(values, tasks=2))
-    assert list(found.parts) == ["task0"]
-    assert found.warnings == ("task1 is left out, found 30 items scored by 1 model",)
-    assert not found.convergence
+    report = examine(matrix(values, tasks=2))
+    assert list(report.parts) == ["task0"]
+    assert report.warnings == ("task1 is left out, found 30 items scored by 1 model",)
+    assert not report.convergence
 
 
 def test_a_model_without_scores_is_left_out_and_named() -> None:
-    """Nine models, one of which scores nothing: the numbers are those of eight."""
+    """A model without scores is left out with a warning, and the numbers are those of the other eight."""
     values = drawn()
     empty = np.concatenate([values, np.full((60, 1), np.nan)], axis=1)
-    found, plain = (examine(matrix(one)).parts["task0"] for one in (empty, values))
-    assert found.numbers == plain.numbers
-    assert found.coverage == pytest.approx(8 / 9)
-    assert "left out, since they score no item: m8" in found.warnings
+    part, plain = (examine(matrix(one)).parts["task0"] for one in (empty, values))
+    assert part.numbers == plain.numbers
+    assert part.coverage == pytest.approx(8 / 9)
+    assert "left out, since they score no item: m8" in part.warnings
 
 
 def test_missing_scores_are_counted_and_change_little() -> None:
-    """A tenth missing at random: the coverage says so, agreement is counted over whole items, the rest is near."""
+    """With a tenth missing at random, the coverage is right, agreement is counted over complete items, and the other
+    numbers change little."""
     values = drawn(items=300)
     holes = values.copy()
     holes[np.random.default_rng(1).random(values.shape) < 0.1] = np.nan
-    found, plain = (examine(matrix(one)).parts["task0"] for one in (holes, values))
-    assert found.coverage == pytest.approx(np.isfinite(holes).mean())
-    assert found.complete == np.isfinite(holes).all(axis=1).sum()
+    part, plain = (examine(matrix(one)).parts["task0"] for one in (holes, values))
+    assert part.coverage == pytest.approx(np.isfinite(holes).mean())
+    assert part.complete == np.isfinite(holes).all(axis=1).sum()
     for name in ("variance.model", "variance.item", "kr20", "coefficient", "item_rest.median", "split_half"):
-        assert found.value(name) == pytest.approx(plain.value(name), abs=0.06)
-    assert any("of the cells are scored" in each for each in found.warnings)
+        assert part.value(name) == pytest.approx(plain.value(name), abs=0.06)
+    assert any("of the cells are scored" in each for each in part.warnings)
 
 
 def test_items_on_which_all_models_agree_are_listed_beside_those_of_chance() -> None:
-    """Three models prefer the stereotype on 3, 2 and 4 of six items: 6 · (3·2·4) / 6³ by chance.
-
-    The expectation is the mean over shuffles of each model's items.
-    """
+    """Three models that prefer the stereotype on 3, 2 and 4 of six items agree on 6 · (3·2·4) / 6³ items by chance. The
+    expectation is the mean over shuffles of each model's items."""
     values = np.array([[1.0, 1, 1], [1, 1, 1], [1, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 0]])
     none, every = examine(matrix(values)).parts["task0"].to_dict()["agreed"]
     assert every == {"value": 1.0, "count": 2, "by_chance": pytest.approx(24 / 36), "items": ["i000", "i001"]}
@@ -165,7 +168,7 @@ def test_items_on_which_all_models_agree_are_listed_beside_those_of_chance() -> 
 
 
 def test_items_to_look_at_are_named_with_the_reason() -> None:
-    """An item on which all agree is E1; one that turns the order of 60 others around is E2."""
+    """An item on which all models agree is flagged E1; one that reverses the order of 60 others is flagged E2."""
     against = np.array([[1.0, 1, 1, 1, 0, 0, 0, 0], [1.0] * 8])
     flags = {flag.item: flag for flag in examine(matrix(np.concatenate([drawn(), against]))).flags}
     assert flags["i060"].rule == "E2"
@@ -174,33 +177,34 @@ def test_items_to_look_at_are_named_with_the_reason() -> None:
 
 
 def test_the_order_of_items_and_models_changes_no_estimate() -> None:
-    """Turned around in both directions: every number but those of random halves and shuffles."""
+    """Reversing items and models changes no number, except those of random halves and shuffles."""
     one = matrix(drawn())
     turned = replace(
         one.take(np.arange(60)[::-1] >= 0),
         values=one.values[::-1, ::-1],
         **{name: getattr(one, name)[::-1] for name in ("items", "tasks", "domains", "terms", "models")},
     )
-    here, there = examine(one).parts["task0"], examine(turned).parts["task0"]
-    for name in here.numbers.keys() - {"split_half"}:
-        assert there.value(name) == pytest.approx(here.value(name), abs=1e-9)
-    assert here.value("split_half") == pytest.approx(there.value("split_half"), abs=0.02)
+    plain, reversed_part = examine(one).parts["task0"], examine(turned).parts["task0"]
+    for name in plain.numbers.keys() - {"split_half"}:
+        assert reversed_part.value(name) == pytest.approx(plain.value(name), abs=1e-9)
+    assert plain.value("split_half") == pytest.approx(reversed_part.value("split_half"), abs=0.02)
 
 
 def test_tasks_converge_by_the_rank_correlation_of_their_means() -> None:
-    """Two tasks: Kendall's tau of the models' means, r over the root of both coefficients."""
-    of = matrix(drawn(items=120), tasks=2)
-    found = examine(of)
-    one, other = (model_means(part.values) for part in of.parts().values())
+    """The convergence of two tasks is Kendall's tau of the models' means, with r divided by the root of both
+    coefficients."""
+    data = matrix(drawn(items=120), tasks=2)
+    report = examine(data)
+    one, other = (model_means(part.values) for part in data.parts().values())
     tau = kendall(dict(enumerate(one.tolist())), dict(enumerate(other.tolist())))  # type: ignore[arg-type]
-    pair = found.convergence[0]
+    pair = report.convergence[0]
     assert (pair.parts, pair.kendall.value.value) == (("task0", "task1"), tau.value.value)
-    kr20 = [part.value("kr20") for part in found.parts.values()]
+    kr20 = [part.value("kr20") for part in report.parts.values()]
     assert pair.disattenuated == pytest.approx(pair.pearson.value / np.sqrt(np.prod(kr20)))
 
 
 def test_models_of_equal_sums_are_ties() -> None:
-    """Kendall's tau of the means is that of whole numbers of preferences, whose ties no rounding breaks."""
+    """Kendall's tau of the means equals that of the counts of preferences, so that rounding breaks no tie."""
     rng = np.random.default_rng(0)
     for models in range(4, 12):
         values = rng.integers(0, 2, (24, models)).astype(float)
@@ -210,7 +214,8 @@ def test_models_of_equal_sums_are_ties() -> None:
 
 
 def test_no_share_of_negative_correlations_comes_from_rounding() -> None:
-    """The sign of each item's covariance with the rest, in whole numbers; one that is 0 is not below 0."""
+    """The share of negative correlations follows the sign of each item's covariance with the rest in whole numbers; 0
+    is not negative."""
     rng = np.random.default_rng(1)
     zeros = 0
     for models in range(4, 14):
@@ -225,7 +230,8 @@ def test_no_share_of_negative_correlations_comes_from_rounding() -> None:
 
 
 def test_models_of_one_mean_have_no_correlation() -> None:
-    """Each model prefers half of the stereotypes, so that their means differ by rounding at most."""
+    """If each model prefers half of the stereotypes, the means differ by rounding at most, and no correlation is
+    defined."""
     rng = np.random.default_rng(2)
     halves = rng.permuted(np.tile(np.arange(14) % 2 * 1.0, (2, 7, 1)), axis=2).transpose(0, 2, 1)
     (pair,) = examine(matrix(halves.reshape(28, 7), tasks=2), resamples=2).convergence
@@ -233,38 +239,39 @@ def test_models_of_one_mean_have_no_correlation() -> None:
 
 
 def test_one_item_that_varies_is_no_dimension() -> None:
-    """Shuffled models have the same eigenvalue."""
+    """A single item that varies is not a dimension, because shuffled models have the same eigenvalue."""
     values = np.ones((12, 9))
     values[0, :4] = 0
     assert examine(matrix(values), resamples=2).parts["task0"].dimensions == 0
 
 
 def test_a_model_that_is_given_twice_is_named() -> None:
-    """Two columns of the same scores, whatever they are called."""
+    """Two models with the same scores on every item are named in a warning."""
     values = drawn()
-    (told,) = (w for w in examine(matrix(np.c_[values, values[:, 2]])).parts["task0"].warnings if "alike" in w)
-    assert told.startswith("m2, m8 score every item alike")
-    assert not any("alike" in told for told in examine(matrix(values)).parts["task0"].warnings)
+    (warning,) = (w for w in examine(matrix(np.c_[values, values[:, 2]])).parts["task0"].warnings if "alike" in w)
+    assert warning.startswith("m2, m8 score every item alike")
+    assert not any("alike" in warning for warning in examine(matrix(values)).parts["task0"].warnings)
 
 
 def test_terms_of_one_item_have_no_nested_design() -> None:
-    """The part of terms is refused with its reason, the rest stands."""
+    """If each term has one item, the nested design is refused with a reason; the other numbers are given."""
     part = examine(matrix(drawn(), each=1)).parts["task0"]
     assert part.undefined["terms"] == "one item a term"
     assert "terms" not in part.to_dict()
 
 
 def test_a_jackknife_of_a_mean_is_its_standard_error() -> None:
-    """Means without each of 0.2, 0.4, 0.6, 0.8: half the width is t · s/√n on the scale of log odds, nearly."""
+    """The jackknife interval of a mean of 0.2, 0.4, 0.6, 0.8 has nearly the half width t · s/√n, on the log-odds
+    scale."""
     values = np.array([0.2, 0.4, 0.6, 0.8])
     without = (values.sum() - values) / 3
-    found = estimate(0.5, np.empty(0), 0, without, SHARE).models
+    limits = estimate(0.5, np.empty(0), 0, without, SHARE).models
     reach = 3.182 * values.std(ddof=1) / 2
-    assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=0.08)
+    assert (limits.low, limits.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=0.08)
 
 
 def test_limits_stay_on_the_scale_of_their_number() -> None:
-    """A coefficient is at most 1, a share of 0 in each draw has Wilson's limits over the terms."""
+    """A coefficient is at most 1. A share of 0 in each draw has Wilson's limits over the terms."""
     assert estimate(0.99, np.array([0.9, 0.999]), 20, np.empty(0), RELIABILITY).terms.high < 1
     none = estimate(0.0, np.zeros(50), 20, np.empty(0), SHARE).terms
     assert (none.low, none.high) == pytest.approx((0, 0.161), abs=0.001)

@@ -11,7 +11,7 @@ Lengths = st.lists(st.integers(1, 60), max_size=200)
 
 @given(Lengths, st.integers(1, 400))
 def test_every_row_stands_in_one_batch_within_the_budget(lengths: list[int], budget: int) -> None:
-    """A batch of several rows never holds more tokens than the budget, its padding included."""
+    """Each row is in exactly one batch. A batch of several rows, padding included, never exceeds the token budget."""
     planned = batches.plan(lengths, budget)
     assert sorted(row for batch in planned for row in batch) == list(range(len(lengths)))
     for batch in planned:
@@ -20,7 +20,8 @@ def test_every_row_stands_in_one_batch_within_the_budget(lengths: list[int], bud
 
 @given(Lengths, st.integers(100, 4000))
 def test_padding_stays_small_and_the_longest_come_first(lengths: list[int], budget: int) -> None:
-    """At most 3 % of a batch is padding, unless the batch is tiny; out of memory shows in the first batch."""
+    """At most 3 % of a batch is padding, unless the batch is tiny. The longest rows come first, so that a lack of
+    memory shows in the first batch."""
     planned = batches.plan(lengths, budget)
     longest = [max(lengths[row] for row in batch) for batch in planned]
     assert longest == sorted(longest, reverse=True)
@@ -30,26 +31,26 @@ def test_padding_stays_small_and_the_longest_come_first(lengths: list[int], budg
 
 
 def run(lengths: list[int], budget: int, forward: Callable[[list[int]], None]) -> int:
-    """Forward the rows of each batch; the budget at the end."""
-    left = batches.Batches(lengths, budget)
-    for rows in left:
+    """Forwards the rows of each batch and returns the budget at the end."""
+    pending = batches.Batches(lengths, budget)
+    for rows in pending:
         try:
             forward(rows)
         except (MemoryError, RuntimeError) as error:
-            left.halve(error)
-    return left.budget
+            pending.halve(error)
+    return pending.budget
 
 
 @given(Lengths)
 def test_without_waste_a_batch_holds_one_length(lengths: list[int]) -> None:
-    """Models that cannot be padded get rows of equal length."""
+    """Models that do not support padding get batches of rows of equal length."""
     for batch in batches.plan(lengths, 500, batches.NONE):
         assert len({lengths[row] for row in batch}) == 1
 
 
 @given(Lengths, st.integers(1, 60))
 def test_out_of_memory_halves_the_budget_and_loses_no_row(lengths: list[int], room: int) -> None:
-    """A device with room for so many tokens gets every row once, as long as one row fits."""
+    """If memory runs out, the budget is halved; every row is forwarded once, as long as one row fits."""
     room = max([room, *lengths])
     done: list[int] = []
 
@@ -64,7 +65,7 @@ def test_out_of_memory_halves_the_budget_and_loses_no_row(lengths: list[int], ro
 
 
 def test_a_row_that_does_not_fit_at_all_is_a_sentence() -> None:
-    """Halving ends at one row."""
+    """If a single row does not fit in memory, the error names its number of tokens."""
 
     def forward(rows: list[int]) -> None:
         raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
@@ -74,7 +75,7 @@ def test_a_row_that_does_not_fit_at_all_is_a_sentence() -> None:
 
 
 def test_another_error_is_not_taken_for_lack_of_memory() -> None:
-    """A wrong shape must not be retried for ever."""
+    """An error other than a lack of memory, such as a wrong shape, is raised and not retried."""
 
     def forward(rows: list[int]) -> None:
         raise RuntimeError("shapes do not match")

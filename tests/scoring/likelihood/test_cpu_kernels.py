@@ -20,7 +20,7 @@ IDS = [[3, 30, 40, 50]]
 
 
 def logits(model: Model) -> Any:
-    """What a model says of one row, under inference mode."""
+    """Returns the logits of a model for one row, in inference mode."""
     with torch.inference_mode():
         output = model.module(input_ids=torch.tensor(IDS))
     return getattr(output, "prediction_logits", getattr(output, "logits", None)).float().clone()
@@ -28,37 +28,37 @@ def logits(model: Model) -> Any:
 
 @pytest.fixture(params=[True, False], ids=["packing pays", "MKL is as fast"])
 def pays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether this processor is one on which packing gains something."""
+    """Sets whether packing pays on this processor; returns the setting."""
     monkeypatch.setattr(cpu_kernels, "pays", lambda dtype: request.param)
     return bool(request.param)
 
 
 @pytest.fixture(params=["gpt2", "llama", "bert"])
 def model(tiny: Tiny, pays: bool, request: pytest.FixtureRequest) -> Model:
-    """A tiny model as it is loaded; skipped where this build of torch has no packed products."""
-    found = load(str(tiny(request.param)))
-    if not cpu_kernels._works(next(part for part in found.module.modules() if cpu_kernels._weight(part) is not None)):
+    """Returns a tiny model; skips the test if this build of torch has no packed products."""
+    loaded = load(str(tiny(request.param)))
+    if not cpu_kernels._works(next(part for part in loaded.module.modules() if cpu_kernels._weight(part) is not None)):
         pytest.skip("this build of torch has no packed products")
-    return found
+    return loaded
 
 
 def test_packed_weights_give_what_the_plain_ones_give(model: Model, pays: bool) -> None:
-    """Products and GELU: the same numbers but for the last bits."""
+    """Packed weights (products and GELU) give the same logits as plain weights, up to rounding."""
     before = logits(model)
     assert cpu_kernels.speed_up(model.module) == pays
     torch.testing.assert_close(logits(model), before, atol=1e-5, rtol=1e-5)
 
 
 def test_gelu_is_made_in_the_product_that_feeds_it_wherever_that_product_is_packed(model: Model) -> None:
-    """GPT-2's and BERT's layers each; a SiLU that multiplies another product stays as it is."""
+    """The GELU of each layer of GPT-2 and BERT is computed in its packed product; Llama's gated SiLU is not."""
     cpu_kernels.speed_up(model.module)
-    of = {part for part in model.module.modules() if type(part).__name__ in cpu_kernels.GELU}
-    fed = {part for part in of if hasattr(part, "_plain_forward")}
+    activations = {part for part in model.module.modules() if type(part).__name__ in cpu_kernels.GELU}
+    fed = {part for part in activations if hasattr(part, "_plain_forward")}
     assert len(fed) == (0 if model.module.config.model_type == "llama" else model.module.config.num_hidden_layers)
 
 
 def test_weights_that_were_changed_are_never_met_by_old_copies(model: Model) -> None:
-    """Written in place, or cast to another type: the copy is passed over."""
+    """If weights are changed in place or cast to another type, the packed copies are not used."""
     cpu_kernels.speed_up(model.module)
     before = logits(model)
     for part in model.module.modules():
@@ -72,7 +72,7 @@ def test_weights_that_were_changed_are_never_met_by_old_copies(model: Model) -> 
 
 
 def test_training_goes_through_the_models_own_weights(model: Model) -> None:
-    """Outside inference mode gradients flow as they always did."""
+    """Gradients flow to the model's own weights outside inference mode."""
     cpu_kernels.speed_up(model.module)
     model.module.requires_grad_(True)
     output = model.module(input_ids=torch.tensor(IDS))
@@ -84,7 +84,7 @@ def test_training_goes_through_the_models_own_weights(model: Model) -> None:
 
 @pytest.mark.parametrize("name", ["gpt2", "bert-without-next-sentence", "t5"])
 def test_inference_mode_around_a_call_changes_no_number(tiny: Tiny, pays: bool, name: str) -> None:
-    """A model loaded or asked inside inference mode answers as outside of it, and its weights stay ordinary ones."""
+    """A model loaded or called in inference mode gives the same answers, and its weights remain ordinary tensors."""
     ids = (0, 30, 40, 50)
     fill: Question = Fill(ids, (2,), (40,))
     question = {"gpt2": Continuation(ids), "t5": Infill((3, 30, 40, 2), (0, 3, 30, 40), 2)}.get(name, fill)
@@ -97,7 +97,8 @@ def test_inference_mode_around_a_call_changes_no_number(tiny: Tiny, pays: bool, 
 
 
 def test_weights_made_in_inference_mode_are_not_packed(tiny: Tiny, pays: bool) -> None:
-    """They do not count their changes, neither before packing nor when they replace packed ones."""
+    """Weights created in inference mode are not packed, because such tensors have no version counter. This holds before
+    packing and when they replace packed weights."""
     question = Continuation((0, 30, 40, 50))
     for packed_first in (False, True):
         model = load(str(tiny("gpt2")))
@@ -114,7 +115,7 @@ def test_weights_made_in_inference_mode_are_not_packed(tiny: Tiny, pays: bool) -
 @pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
 @pytest.mark.parametrize(("inputs", "outputs"), [(0, 8), (8, 0)])
 def test_a_product_of_no_width_is_left_as_it_is(pays: bool, inputs: int, outputs: int) -> None:
-    """An empty layer, as a pruned model has: nothing to pack, and the other layers are packed all the same."""
+    """An empty layer, as in a pruned model, is not packed; the other layers are."""
     empty = torch.nn.Linear(inputs, outputs)
     module = torch.nn.ModuleDict({"empty": empty, "full": torch.nn.Linear(8, 8)})
     module.get_output_embeddings = lambda: None
@@ -124,7 +125,7 @@ def test_a_product_of_no_width_is_left_as_it_is(pays: bool, inputs: int, outputs
 
 
 def test_a_model_too_large_to_copy_is_left_as_it_is(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twice the memory of a large model may not be there."""
+    """A model larger than the limit is not packed, because packing needs twice the memory."""
     monkeypatch.setattr(cpu_kernels, "MOST_BYTES", 1000)
     model = load(str(tiny("gpt2")))
     assert not cpu_kernels.speed_up(model.module)
@@ -132,18 +133,18 @@ def test_a_model_too_large_to_copy_is_left_as_it_is(tiny: Tiny, monkeypatch: pyt
 
 
 def test_a_model_that_is_partly_on_disk_is_scored_as_it_is(tiny: Tiny) -> None:
-    """With a device map weights may be anywhere: no copies, the same numbers."""
+    """A model with a device map is not packed and gives the same numbers."""
     parts = ["wte", "wpe", "drop", "ln_f", "h.0"]
     places = {**{f"transformer.{part}": "cpu" for part in parts}, "lm_head": "cpu", "transformer.h.1": "disk"}
     divided = load(str(tiny("gpt2")), device_map=places)
     assert not cpu_kernels.speed_up(divided.module)
-    asked = [Continuation((0, 30, 40, 50)), Continuation((0, 30, 60))]
-    for one, other in zip(ask(Backend(divided), asked), ask(Backend(load(str(tiny("gpt2")))), asked), strict=True):
+    texts = [Continuation((0, 30, 40, 50)), Continuation((0, 30, 60))]
+    for one, other in zip(ask(Backend(divided), texts), ask(Backend(load(str(tiny("gpt2")))), texts), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 def test_quantised_loading_says_what_it_lacks(tiny: Tiny) -> None:
-    """Without bitsandbytes a quantised load is one sentence that names it, before anything is computed."""
+    """A quantised load without bitsandbytes raises an error that names bitsandbytes."""
     if find_spec("bitsandbytes"):
         pytest.skip("bitsandbytes is installed")
     with pytest.raises(ValueError, match=r"cannot be loaded.*bitsandbytes"):

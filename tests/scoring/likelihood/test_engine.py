@@ -1,4 +1,4 @@
-"""The engine against the plainest loop: one row, one forward, a softmax in double precision."""
+"""Tests the engine against a plain loop: one row, one forward, a softmax in double precision."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,35 +20,35 @@ Tiny = Callable[[str], Path]
 LEFT = ("gpt2", "llama", "qwen2", "bloom", "gemma2", "mamba")
 BOTH = ("bert", "roberta", "albert")
 CLOSE = 1e-5
-"""Nats: how far any score of ours may lie from the plain loop in float32."""
+"""Nats: the largest allowed difference between a score and the plain loop in float32."""
 
 
 def logs(logits: Any) -> Any:
-    """The plainest log-softmax."""
+    """Returns the log-softmax in double precision."""
     return logits.double().log_softmax(-1)
 
 
 def plainly(backend: Backend, question: Question) -> list[float]:
-    """The answer by a forward of its own."""
+    """Returns the answer to a question from a separate forward."""
     module = backend.model.module
     with torch.no_grad():
         if isinstance(question, Continuation):
-            found = logs(module(input_ids=torch.tensor([question.ids])).logits[0])
-            return [found[at - 1, question.ids[at]].item() for at in range(question.start, len(question.ids))]
+            logp = logs(module(input_ids=torch.tensor([question.ids])).logits[0])
+            return [logp[i - 1, question.ids[i]].item() for i in range(question.start, len(question.ids))]
         if isinstance(question, Fill):
             inputs = {"input_ids": torch.tensor([question.ids])}
             if backend.reader.segmented and question.types:
                 inputs["token_type_ids"] = torch.tensor([question.types])
             output = module(**inputs)
-            found = logs(getattr(output, "prediction_logits", getattr(output, "logits", None))[0])
-            return [found[at, target].item() for at, target in zip(question.positions, question.targets, strict=True)]
+            logp = logs(getattr(output, "prediction_logits", getattr(output, "logits", None))[0])
+            return [logp[i, target].item() for i, target in zip(question.positions, question.targets, strict=True)]
         if isinstance(question, Follows):
             output = module(input_ids=torch.tensor([question.ids]), token_type_ids=torch.tensor([question.types]))
             return [logs(output.seq_relationship_logits[0])[0].item()]
         assert isinstance(question, Infill)
         output = module(input_ids=torch.tensor([question.source]), decoder_input_ids=torch.tensor([question.ids]))
-        found = logs(output.logits[0])
-        return [found[at - 1, question.ids[at]].item() for at in range(question.start, len(question.ids))]
+        logp = logs(output.logits[0])
+        return [logp[i - 1, question.ids[i]].item() for i in range(question.start, len(question.ids))]
 
 
 ids = st.integers(10, 199)
@@ -57,14 +57,14 @@ rows = st.lists(ids, min_size=1, max_size=24).map(tuple)
 
 @st.composite
 def continuations(draw: st.DrawFn) -> Continuation:
-    """A sequence after a start token, asked from some place on."""
+    """Draws a sequence after a start token, scored from a random position on."""
     sequence = (1, *draw(rows))
     return Continuation(sequence, draw(st.integers(1, len(sequence) - 1)))
 
 
 @st.composite
 def fills(draw: st.DrawFn) -> Fill:
-    """A row between its special tokens, asked at a few places."""
+    """Draws a row between special tokens, with one to three masked positions."""
     sequence = (2, *draw(rows), 3)
     positions = tuple(draw(st.lists(st.integers(1, len(sequence) - 2), min_size=1, max_size=3)))
     return Fill(sequence, positions, tuple(draw(ids) for _ in positions))
@@ -72,16 +72,16 @@ def fills(draw: st.DrawFn) -> Fill:
 
 @st.composite
 def followings(draw: st.DrawFn) -> Follows:
-    """Two segments."""
+    """Draws a pair of segments."""
     first, second = draw(rows), draw(rows)
     return Follows((2, *first, 3, *second, 3), (0,) * (len(first) + 2) + (1,) * (len(second) + 1))
 
 
 @st.composite
 def infills(draw: st.DrawFn) -> Infill:
-    """What an encoder reads, and what its decoder writes."""
-    written = (2, 0, *draw(rows))
-    return Infill((0, *draw(rows), 4, 2), written, draw(st.integers(1, len(written) - 1)))
+    """Draws an encoder's input and its decoder's output."""
+    output = (2, 0, *draw(rows))
+    return Infill((0, *draw(rows), 4, 2), output, draw(st.integers(1, len(output) - 1)))
 
 
 KINDS: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
@@ -94,7 +94,8 @@ KINDS: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_batch_size_order_and_company_do_not_change_an_answer(tiny: Tiny, name: str) -> None:
-    """Whatever stands beside a question, and however the batches fall, its answer is that of a forward of its own."""
+    """The answer to a question does not depend on the other questions or on the batches: it equals the answer of a
+    separate forward."""
     model = load(str(tiny(name)))
 
     @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -108,7 +109,7 @@ def test_batch_size_order_and_company_do_not_change_an_answer(tiny: Tiny, name: 
 
 
 def test_the_next_sentence_head_is_asked_as_the_model_itself_answers(tiny: Tiny) -> None:
-    """Class 0 of a BERT head means that the second sentence follows; segments tell the two apart."""
+    """The next-sentence answer is the log probability of class 0 of the BERT head, given the segment ids."""
     model = load(str(tiny("bert-with-a-random-head")))
 
     @settings(max_examples=15, deadline=None)
@@ -116,7 +117,7 @@ def test_the_next_sentence_head_is_asked_as_the_model_itself_answers(tiny: Tiny)
     def check(questions: list[Follows], budget: int) -> None:
         backend = Backend(model, budget)
         for question, answer in zip(questions, ask(backend, questions), strict=True):
-            # the head of this model was fitted with large weights, which magnify rounding
+            # The random head has large weights, which magnify rounding.
             np.testing.assert_allclose(answer, plainly(backend, question), atol=10 * CLOSE, rtol=0)
 
     check()
@@ -124,16 +125,16 @@ def test_the_next_sentence_head_is_asked_as_the_model_itself_answers(tiny: Tiny)
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bloom", "xlnet"])
 def test_the_probabilities_of_all_next_tokens_sum_to_one(tiny: Tiny, name: str) -> None:
-    """What a left-to-right model gives for every token after one prefix is a distribution."""
+    """The probabilities of all tokens after one prefix sum to one in a left-to-right model."""
     backend = Backend(load(str(tiny(name))))
     vocabulary = backend.model.module.config.vocab_size
     for prefix in [(1,), (1, 30, 40, 50)]:
-        asked = [Continuation((*prefix, token), len(prefix)) for token in range(vocabulary)]
-        assert np.exp(np.concatenate(ask(backend, asked))).sum() == pytest.approx(1, abs=1e-6)
+        questions = [Continuation((*prefix, token), len(prefix)) for token in range(vocabulary)]
+        assert np.exp(np.concatenate(ask(backend, questions))).sum() == pytest.approx(1, abs=1e-6)
 
 
 def test_xlnet_sees_nothing_of_what_comes(tiny: Tiny) -> None:
-    """Without a permutation mask it reads both sides; with it, a later token changes no earlier probability."""
+    """With the permutation mask, XLNet's earlier probabilities do not depend on later tokens."""
     backend = Backend(load(str(tiny("xlnet"))))
     one, other, shorter = ask(
         backend,
@@ -145,22 +146,22 @@ def test_xlnet_sees_nothing_of_what_comes(tiny: Tiny) -> None:
 
 
 def test_equal_questions_are_forwarded_once(tiny: Tiny) -> None:
-    """Three fillers of one mask are one row; the same question twice is one question."""
+    """Three fillers of one mask share one row, and a repeated question is answered once."""
     backend = Backend(load(str(tiny("bert"))))
     row = (2, 50, 60, 4, 70, 3)
-    asked: list[Question] = [Fill(row, (3,), (target,)) for target in (80, 90, 100)] * 2
-    ask(backend, asked)
+    questions: list[Question] = [Fill(row, (3,), (target,)) for target in (80, 90, 100)] * 2
+    ask(backend, questions)
     assert (backend.tally.rows, backend.tally.forwarded, backend.tally.scored) == (1, 6, 3)
 
 
 def test_half_precision_sums_over_the_vocabulary_in_full(tiny: Tiny) -> None:
-    """bfloat16 rounds states, never the sum over a vocabulary: the probabilities still sum to one."""
+    """With bfloat16 states, the sum over the vocabulary has full precision: the probabilities still sum to one."""
     backend = Backend(load(str(tiny("gpt2")), dtype="bf16"))
-    asked = [Continuation((0, 30, token), 2) for token in range(360)]
-    assert np.exp(np.concatenate(ask(backend, asked))).sum() == pytest.approx(1, abs=0.02)
+    questions = [Continuation((0, 30, token), 2) for token in range(360)]
+    assert np.exp(np.concatenate(ask(backend, questions))).sum() == pytest.approx(1, abs=0.02)
 
 
 def test_a_question_the_model_cannot_answer_is_refused(tiny: Tiny) -> None:
-    """A causal model has no mask to look behind."""
+    """A causal model refuses a question about a mask."""
     with pytest.raises(ValueError, match="no trained weights"):
         ask(Backend(load(str(tiny("gpt2")))), [Fill((1, 2, 3), (1,), (2,))])

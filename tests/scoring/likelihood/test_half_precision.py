@@ -1,4 +1,4 @@
-"""What is said about scores in half precision: their error, and the preferences it may have decided."""
+"""Tests the report on scores in half precision: their error and the preferences that it may have decided."""
 
 import re
 from collections.abc import Callable
@@ -19,10 +19,10 @@ Tiny = Callable[[str], Path]
 
 
 def test_half_precision_says_how_many_preferences_it_may_have_decided(tiny: Tiny) -> None:
-    """The error is measured against the same model in float32; what flips between the two lies within it."""
+    """The error is measured against the same model in float32; preferences that flip between the two lie within it."""
     folder = str(tiny("gpt2"))
     assert "precision" not in evaluate(folder, cats(), resamples=10).to_dict()
-    found = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
+    precision = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
     half, full = (
         {score.item: score.score or 0 for score in score_records(Backend(load(folder, dtype=dtype)), cats(), DEFAULT)}
         for dtype in ("bf16", "fp32")
@@ -32,16 +32,16 @@ def test_half_precision_says_how_many_preferences_it_may_have_decided(tiny: Tiny
         for cat in cats()
         for one, other in combinations(cat.candidates, 2)
     ]
-    assert found["preferences"] == found["checked"] == len(gaps) == 36
-    assert found["error"] == pytest.approx(max(abs(one - other) for one, other in gaps), abs=1e-6)
-    assert found["within"] == sum(abs(one) <= found["error"] for one, _ in gaps)
-    assert sum(one * other < 0 for one, other in gaps) <= found["within"]
+    assert precision["preferences"] == precision["checked"] == len(gaps) == 36
+    assert precision["error"] == pytest.approx(max(abs(one - other) for one, other in gaps), abs=1e-6)
+    assert precision["within"] == sum(abs(one) <= precision["error"] for one, _ in gaps)
+    assert sum(one * other < 0 for one, other in gaps) <= precision["within"]
     pairs = evaluate(folder, PAIRS, dtype="bf16", resamples=10).to_dict()["precision"]
     assert pairs["preferences"] == len(PAIRS)
 
 
 def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No memory for a second model: a reason, and no number."""
+    """If the error cannot be measured, for example for lack of memory, the report has a reason and no number."""
     folder = str(tiny("gpt2"))
     padded = evaluate(str(tiny("bloom")), PROBES, protocol="sofa-hf", dtype="bf16", resamples=10).to_dict()["precision"]
     assert padded == {
@@ -50,14 +50,14 @@ def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytes
         "reason": "scores depend on the whole call under this protocol",
     }
     monkeypatch.setattr(half_precision, "_free_memory", lambda _: 1000)
-    found = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
-    assert found["checked"] == 0
-    assert "in float32 needs" in found["reason"]
-    assert "preferences" not in found
+    precision = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
+    assert precision["checked"] == 0
+    assert "in float32 needs" in precision["reason"]
+    assert "preferences" not in precision
 
 
 def test_a_sample_comes_from_all_over_the_data() -> None:
-    """Every record of few; of many 64 at equal distances, the first among them."""
+    """A sample is every record of a small dataset; of a large one, 64 records at equal distances from the first on."""
     assert half_precision.spread(lambda: range(10)) == list(range(10))
     assert half_precision.spread(lambda: range(6400)) == list(range(0, 6400, 100))
 
@@ -65,10 +65,11 @@ def test_a_sample_comes_from_all_over_the_data() -> None:
 def test_the_command_says_what_half_precision_may_have_decided(
     tiny: Tiny, files: Path, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """A sentence beside the tables; for probes, which have no preferences, the error of a score."""
-    said = catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl", "--dtype", "bf16")[1]
+    """The command reports the preferences within the error; for probes, which have no preferences, it reports the error
+    of a score."""
+    stderr = catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl", "--dtype", "bf16")[1]
     assert re.search(
-        r"bfloat16: differences are off by up to 0\.\d{4} \(36 checked in float32\); \d+ of 36 preferences", said
+        r"bfloat16: differences are off by up to 0\.\d{4} \(36 checked in float32\); \d+ of 36 preferences", stderr
     )
     assert "scores are off by" in catsofa("score", tiny("gpt2"), "--on", files / "probes.jsonl", "--dtype", "bf16")[1]
     assert "off by" not in catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl")[1]

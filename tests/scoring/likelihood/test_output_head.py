@@ -18,7 +18,7 @@ Tiny = Callable[[str], Path]
 
 
 class Toy(torch.nn.Module):
-    """Embeddings straight into a vocabulary matrix, with whatever a model may do to its logits afterwards."""
+    """Embeddings followed by a vocabulary matrix, then any change of the logits."""
 
     dtype = torch.float32
 
@@ -32,11 +32,11 @@ class Toy(torch.nn.Module):
         self.after = after
 
     def get_output_embeddings(self) -> Any:
-        """The vocabulary matrix."""
+        """Returns the vocabulary matrix."""
         return self.head
 
     def forward(self, input_ids: Any) -> Any:
-        """Logits, as transformers returns them."""
+        """Returns logits in the form of transformers."""
         return SimpleNamespace(logits=self.after(self.head(self.embed(input_ids))))
 
 
@@ -51,7 +51,7 @@ AFTER: dict[str, tuple[Callable[[Any], Any], bool]] = {
 @pytest.mark.parametrize("name", AFTER)
 @torch.no_grad()
 def test_a_model_that_changes_its_logits_is_noticed_and_asked_for_them(name: str) -> None:
-    """The head is cut off only where its product is what the model says; the answer is right either way."""
+    """The head is cut off only if its product is the model's final logits. The answer is right in both cases."""
     after, cut = AFTER[name]
     toy = Toy(after)
     sample = {"input_ids": torch.tensor([[5, 12, 19, 26, 33, 40], [1, 2, 3, 4, 5, 6]])}
@@ -59,41 +59,41 @@ def test_a_model_that_changes_its_logits_is_noticed_and_asked_for_them(name: str
     assert head.cut is cut
     rows, positions = np.array([0, 0]), np.array([1, 3])
     states = head.states(sample, rows, positions)
-    found = head.log_probabilities(states, np.array([0, 1, 1]), np.array([7, 7, 2999]))
+    answers = head.log_probabilities(states, np.array([0, 1, 1]), np.array([7, 7, 2999]))
     every = toy(**sample).logits[0].double().log_softmax(-1)
-    np.testing.assert_allclose(found, [every[1, 7], every[3, 7], every[3, 2999]], atol=1e-6)
+    np.testing.assert_allclose(answers, [every[1, 7], every[3, 7], every[3, 2999]], atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 def test_only_wanted_positions_go_through_the_end_of_the_last_layer(tiny: Tiny, name: str) -> None:
-    """One mask in twenty tokens: the other nineteen stop before the feed-forward network."""
+    """Only masked positions pass the last feed-forward network; the other nineteen of twenty tokens stop before it."""
     backend = Backend(load(str(tiny(name))))
     assert backend.head.cut
-    seen: list[tuple[int, ...]] = []
+    shapes: list[tuple[int, ...]] = []
     last = backend.model.body.encoder.layer[-1]
-    last.intermediate.register_forward_pre_hook(lambda _, given: seen.append(tuple(given[0].shape)))
+    last.intermediate.register_forward_pre_hook(lambda _, inputs: shapes.append(tuple(inputs[0].shape)))
     row = tuple(range(10, 30))
-    asked = [*[Fill(row, (at,), (50,)) for at in (3, 7)], Fill(row[::-1], (9,), (60,))]
-    ask(backend, asked)
-    seen.clear()  # the first time, the self-check forwards a whole row too
-    ask(backend, asked)
-    assert seen == [(1, 3, 32)]
+    questions = [*[Fill(row, (position,), (50,)) for position in (3, 7)], Fill(row[::-1], (9,), (60,))]
+    ask(backend, questions)
+    shapes.clear()  # the self-check also forwards a whole row the first time
+    ask(backend, questions)
+    assert shapes == [(1, 3, 32)]
 
 
 def test_no_matrix_of_tokens_times_vocabulary_is_ever_made(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every product with the vocabulary matrix is at most a block."""
+    """Every product with the vocabulary matrix has at most the size of a block."""
     monkeypatch.setattr(output_head, "CPU_BLOCK", (16, 64))
     backend = Backend(load(str(tiny("gpt2"))))
     assert backend.head.cut
     sizes: list[int] = []
     blocks = backend.head._vocabulary.blocks
-    for at, block in enumerate(blocks):
+    for index, block in enumerate(blocks):
 
         def watched(states: Any, block: Any = block) -> Any:
             product = block(states)
             sizes.append(product.numel())
             return product
 
-        blocks[at] = watched
+        blocks[index] = watched
     ask(backend, [Continuation((0, *range(10, 90), last)) for last in range(50)])
     assert max(sizes) <= 16 * 64

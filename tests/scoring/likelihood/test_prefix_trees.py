@@ -23,35 +23,36 @@ few = st.integers(10, 13)
 
 @st.composite
 def alike(draw: st.DrawFn) -> Continuation:
-    """A sequence of few different ids, so that many begin alike."""
+    """Draws a sequence of few different ids, so that many sequences share a prefix."""
     ids = (1, *draw(st.lists(few, min_size=1, max_size=9)))
     return Continuation(ids, draw(st.integers(1, len(ids) - 1)))
 
 
 def prefix(tree: Tree, node: int) -> tuple[int, ...]:
-    """The ids of a node and of those it may attend to."""
+    """Returns the ids of a node and of the nodes that it may attend to."""
     return tuple(tree.ids[j] for j in range(node + 1) if node < tree.ends[j])
 
 
 @given(st.lists(alike(), max_size=40), st.integers(1, 60))
 def test_a_node_attends_to_its_own_prefix_and_nothing_else(questions: list[Continuation], width: int) -> None:
-    """Each asked token's node sees exactly the tokens before it, in order, at their depths."""
+    """The node of each scored token attends to exactly the tokens before it, in order, at their depths."""
     answered = []
     for tree in trees(questions, width):
         for number, wanted in tree.answers:
             question = questions[number]
             answered.append(number)
             assert [tree.tokens[pair] for pair in wanted] == list(question.ids[question.start :])
-            for at, pair in enumerate(wanted, question.start):
+            for position, pair in enumerate(wanted, question.start):
                 node = tree.nodes[pair]
-                assert prefix(tree, node) == question.ids[:at]
-                assert tree.depths[node] == at - 1
+                assert prefix(tree, node) == question.ids[:position]
+                assert tree.depths[node] == position - 1
     assert sorted(answered) == list(range(len(questions)))
 
 
 @given(st.lists(alike(), max_size=40), st.integers(1, 60))
 def test_a_row_holds_each_prefix_and_each_pair_once_within_its_width(questions: list[Continuation], width: int) -> None:
-    """A row is wider than asked only for one question that is longer."""
+    """Each prefix and each pair of node and token occurs once in a row. A row exceeds the width only if a single
+    question is longer."""
     for tree in trees(questions, width):
         prefixes = [prefix(tree, node) for node in range(len(tree.ids))]
         assert len(set(prefixes)) == len(prefixes)
@@ -61,21 +62,21 @@ def test_a_row_holds_each_prefix_and_each_pair_once_within_its_width(questions: 
 
 
 def test_a_tree_by_hand() -> None:
-    """1 2 3 4, 1 2 5 and 1 6: three nodes, since last tokens are none, in a line; five pairs."""
+    """1 2 3 4, 1 2 5 and 1 6 give three nodes in a line, because last tokens need no node, and five pairs."""
     (tree,) = trees([Continuation((1, 6)), Continuation((1, 2, 3, 4)), Continuation((1, 2, 5), 2)], 128)
     assert tree.ids.tolist() == [1, 2, 3]
     assert tree.depths.tolist() == [0, 1, 2]
     assert tree.ends.tolist() == [3, 3, 3]
-    asked = [
+    answers = [
         (number, [(int(tree.nodes[pair]), int(tree.tokens[pair])) for pair in wanted])
         for number, wanted in tree.answers
     ]
-    assert asked == [(1, [(0, 2), (1, 3), (2, 4)]), (2, [(1, 5)]), (0, [(0, 6)])]
+    assert answers == [(1, [(0, 2), (1, 3), (2, 4)]), (2, [(1, 5)]), (0, [(0, 6)])]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_a_tree_gives_what_plain_rows_give(tiny: Tiny, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To 1e-5 nats, whatever the width of a row and the size of a batch."""
+    """A tree gives the answers of plain rows to 1e-5 nats, for any width of a row and any batch size."""
     model = load(str(tiny(name)))
 
     @settings(max_examples=20, deadline=None)
@@ -93,7 +94,8 @@ def test_a_tree_gives_what_plain_rows_give(tiny: Tiny, name: str, monkeypatch: p
     ("name", "packs"), [("gpt2", True), ("llama", True), ("gemma2", True), ("bloom", False), ("mamba", False)]
 )
 def test_models_that_cannot_be_packed_are_found_out_and_asked_plainly(tiny: Tiny, name: str, packs: bool) -> None:
-    """BLOOM counts positions by its mask, Mamba has no attention: neither can follow a tree's mask."""
+    """A model that cannot follow a tree's mask is not packed: BLOOM counts positions by its mask, Mamba has no
+    attention."""
     backend = Backend(load(str(tiny(name))))
     ask(backend, [Continuation((1, 30, 40)), Continuation((1, 30, 50))])
     assert backend.packs is packs
@@ -103,13 +105,14 @@ def test_models_that_cannot_be_packed_are_found_out_and_asked_plainly(tiny: Tiny
 def test_a_model_that_leaves_out_mask_or_positions_is_not_packed(
     tiny: Tiny, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would answer without an error, and wrongly."""
+    """A model that ignores the mask or the positions is not packed, because it would answer wrongly without an
+    error."""
     backend = Backend(load(str(tiny("gpt2"))))
     forward = backend.model.module.transformer.forward
 
-    def deaf(input_ids: Any, **given: Any) -> Any:
-        given.pop("attention_mask" if what == "mask" else "position_ids", None)
-        return forward(input_ids, **given)
+    def deaf(input_ids: Any, **kwargs: Any) -> Any:
+        kwargs.pop("attention_mask" if what == "mask" else "position_ids", None)
+        return forward(input_ids, **kwargs)
 
     assert causal.possible(backend)
     monkeypatch.setattr(backend.model.module.transformer, "forward", deaf)
@@ -117,7 +120,7 @@ def test_a_model_that_leaves_out_mask_or_positions_is_not_packed(
 
 
 def triples(shared: Path) -> list[Continuation]:
-    """The filled sentences of StereoSet dev, as GPT-2's tokenizer reads them."""
+    """Returns the filled sentences of StereoSet dev, encoded with GPT-2's tokenizer."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(shared / "models/tokenizers/gpt2")
@@ -128,24 +131,25 @@ def triples(shared: Path) -> list[Continuation]:
         for candidate in cat.candidates
     ]
     start = tokenizer.eos_token_id
-    return [Continuation((start, *found.ids)) for found in tokenizer.backend_tokenizer.encode_batch(texts)]
+    return [Continuation((start, *encoding.ids)) for encoding in tokenizer.backend_tokenizer.encode_batch(texts)]
 
 
 def test_stereoset_needs_less_than_half_a_node_a_token(shared: Path) -> None:
-    """63,706 scored tokens; at most 0.45 forwarded nodes for each, and at most 3 % of padding beside them."""
+    """StereoSet has 63,706 scored tokens. Each needs at most 0.45 forwarded nodes, with at most 3 % padding."""
     questions = triples(shared)
     rows = trees(questions, causal.CPU_WIDTH)
     lengths = [len(tree.ids) for tree in rows]
-    asked = sum(len(question.ids) - 1 for question in questions)
-    assert asked == 63706
-    assert sum(lengths) / asked <= 0.45
+    scored = sum(len(question.ids) - 1 for question in questions)
+    assert scored == 63706
+    assert sum(lengths) / scored <= 0.45
     planned = batches.plan(lengths, 2048)
     held = sum(len(batch) * max(lengths[row] for row in batch) for batch in planned)
     assert 1 - sum(lengths) / held <= 0.03
 
 
 def test_a_grid_of_identities_and_stereotypes_needs_less_than_its_tokens() -> None:
-    """8 identities of 2 tokens × 50 stereotypes of 4, two to a verb: 1 + 8 × (2 + 25 + 50 × 2) nodes and no more."""
+    """The grid has 8 identities of 2 tokens and 50 stereotypes of 4, two stereotypes per verb. It needs exactly 1 + 8 ×
+    (2 + 25 + 50 × 2) nodes."""
     grid = [
         Continuation((0, 10 + 2 * i, 11 + 2 * i, 100 + s // 2, 200 + s, 300, 400)) for i in range(8) for s in range(50)
     ]

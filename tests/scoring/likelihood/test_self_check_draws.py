@@ -1,4 +1,4 @@
-"""Texts drawn at random are scored again alone too, so that a fault need not be where batching strains most."""
+"""Tests the random draws of the self-check, which detect faults that do not depend on the length of a text."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,25 +22,25 @@ BUDGET = 96
 
 
 def texts(seed: int, count: int) -> list[Continuation]:
-    """Random texts of 6 to 30 tokens."""
+    """Returns random texts of 6 to 30 tokens."""
     rng = np.random.default_rng(seed)
     return [Continuation((0, *rng.integers(3, 200, length).tolist())) for length in rng.integers(6, 31, count)]
 
 
 def of_three_rows(states: Any) -> Any:
-    """Batches of three rows are read otherwise."""
+    """Changes the states of batches of three rows."""
     return states * (1.5 if len(states) == 3 else 1)
 
 
 def in_the_middle(states: Any) -> Any:
-    """The row in the middle of a batch is read otherwise."""
+    """Changes the states of the middle row of a batch."""
     changed = states.clone()
     changed[len(states) // 2] *= 1.5 if len(states) > 1 else 1
     return changed
 
 
 def faulty(folder: Path, fault: Callable[[Any], Any], on: list[bool]) -> Backend:
-    """A model with a fault that is in force while `on` holds true, asked in plain batches."""
+    """Returns a backend with plain batches and a fault that is active while `on` holds true."""
     model = load(str(folder))
     embeddings = model.module.get_input_embeddings()
     embeddings.register_forward_hook(lambda _, __, states: fault(states) if on[0] else states)
@@ -53,23 +53,23 @@ def faulty(folder: Path, fault: Callable[[Any], Any], on: list[bool]) -> Backend
     ("fault", "count"), [(of_three_rows, 400), pytest.param(in_the_middle, 1000, marks=pytest.mark.slow)]
 )
 def test_a_fault_of_some_batches_is_noticed(fault: Callable[[Any], Any], count: int, tiny: Tiny) -> None:
-    """A tenth of the texts is wrong, and none of those that batching strains most."""
+    """The draws detect a fault in a tenth of the texts that affects none of the texts that strain batching most."""
     backend = faulty(tiny("llama"), fault, [True])
-    asked = texts(0, count)
-    found = ask(backend, asked)
+    questions = texts(0, count)
+    answers = ask(backend, questions)
     assert TOGETHER in backend.batching.left_out
     assert backend.batching.late == 0
     with backend.alone(PRODUCTS, EXIT):
-        expected = causal.plain(backend, asked)
-    np.testing.assert_allclose(np.concatenate(found), np.concatenate(expected), atol=1e-4, rtol=0)
+        expected = causal.plain(backend, questions)
+    np.testing.assert_allclose(np.concatenate(answers), np.concatenate(expected), atol=1e-4, rtol=0)
 
 
 def test_texts_accepted_before_a_fault_was_drawn_are_named(tiny: Tiny) -> None:
-    """Their numbers stand in the run already, so a warning says how many there are."""
-    on = [False]
-    backend = faulty(tiny("llama"), in_the_middle, on)
+    """If a fault is detected late, a warning gives the number of texts that were already accepted."""
+    active = [False]
+    backend = faulty(tiny("llama"), in_the_middle, active)
     ask(backend, texts(0, 400))
-    on[0] = True
+    active[0] = True
     ask(backend, texts(1, 400))
     assert (backend.batching.late, TOGETHER in backend.batching.left_out) == (400, True)
     assert "400 texts" in self_check.warnings(backend.self_checks)[-1]
@@ -80,7 +80,7 @@ def test_texts_accepted_before_a_fault_was_drawn_are_named(tiny: Tiny) -> None:
 
 
 def test_no_remedy_is_named_where_texts_were_alone_already(tiny: Tiny) -> None:
-    """The numbers of a run with --batch-tokens 1 are marked, and not sent back to --batch-tokens 1."""
+    """The warning does not recommend `--batch-tokens 1` for texts that were already scored alone."""
     batching = Batching(left_out={PRODUCTS: 0.5}, accepted=9, late=9, late_alone=True)
     (*_, last) = batching.sentences("model")
     assert "9 texts" in last
@@ -88,32 +88,33 @@ def test_no_remedy_is_named_where_texts_were_alone_already(tiny: Tiny) -> None:
     engine = Backend(load(str(tiny("llama"))), 1)
     engine.batching.accepted = 9
     engine.batching.allowance = 10**6
-    made = replace(attempt([4, 4], [1, 1]), answers=[np.zeros(4), np.zeros(4)])
-    assert not self_check.passes(engine, "zorb", made, lambda place: np.ones(4), TOGETHER)
+    outcome = replace(attempt([4, 4], [1, 1]), answers=[np.zeros(4), np.zeros(4)])
+    assert not self_check.passes(engine, "zorb", outcome, lambda place: np.ones(4), TOGETHER)
     assert (engine.batching.late, engine.batching.late_alone) == (9, True)
 
 
 def attempt(lengths: list[int], together: list[int]) -> Attempt[Any]:
-    """Answers of texts of these lengths, in batches of so many rows."""
+    """Returns an attempt with texts of these lengths, in batches of these numbers of rows."""
     nothing = np.zeros((len(lengths), 1), dtype=np.int64)
     return Attempt([], range(len(lengths)), nothing, np.array(lengths), {}, np.array(together), sum(lengths))
 
 
 def test_drawn_texts_are_a_hundredth_of_the_tokens() -> None:
-    """What one call does not spend is kept for the next, and a text costs at least `least` tokens."""
+    """The draws cost a hundredth of the tokens. Unspent tokens are kept for the next call, and a text costs at least
+    `least` tokens."""
     batching, spent = Batching(), 0
     for _ in range(300):
-        made = attempt([7, 11, 13], [3, 3, 3])
-        drawn = batching.draw(made, 4)
+        outcome = attempt([7, 11, 13], [3, 3, 3])
+        drawn = batching.draw(outcome, 4)
         batching.accepted += 3
-        spent += sum(int(made.lengths[place]) for place in drawn)
+        spent += sum(int(outcome.lengths[place]) for place in drawn)
     assert SHARE * 300 * 31 - 13 <= spent <= SHARE * 300 * 31
     assert len(Batching(accepted=9).draw(attempt([10] * 1000, [50] * 1000), 1000)) == 0
     assert len(Batching(accepted=9).draw(attempt([10] * 1000, [50] * 1000), 50)) == 2
 
 
 def test_the_first_texts_are_drawn_on_credit() -> None:
-    """32 of the first batches, however few tokens there are; later ones are drawn when these are paid for."""
+    """32 texts of the first batches are drawn on credit; later texts are drawn when these are paid for."""
     batching, drawn = Batching(), list[int]()
     for _ in range(200):
         drawn.append(len(batching.draw(attempt([10] * 100, [50] * 100), 10)))
@@ -124,14 +125,15 @@ def test_the_first_texts_are_drawn_on_credit() -> None:
 
 
 def test_each_size_of_a_batch_is_drawn() -> None:
-    """Ten texts of a thousand were in smaller batches; one by size is drawn as often as one by text."""
+    """Draws cover each batch size: with ten of a thousand texts in smaller batches, draws by size and by text
+    alternate."""
     drawn = Batching(accepted=9).draw(attempt([10] * 1000, [2] * 10 + [90] * 990), 1)
     assert len(drawn) == 10
     assert min(drawn) < 10
 
 
 def over_capacity(states: Any) -> Any:
-    """Of some tokens, an expert serves the first ten of a batch: those beyond get nothing from it."""
+    """Changes tokens beyond the capacity of an expert, which serves the first ten of its tokens in a batch."""
     flat = states.reshape(-1, states.shape[-1]).clone()
     served = flat[:, 0].mul(1000).long() % 7 == 3
     flat[served & (served.cumsum(0) > 10)] *= 1.5
@@ -140,23 +142,24 @@ def over_capacity(states: Any) -> Any:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fault_that_another_one_hides_is_found_where_the_two_attempts_differ(seed: int, tiny: Tiny) -> None:
-    """Prefix trees are blamed first, then padding; each time the texts whose numbers moved are checked again."""
+    """A fault that another fault hides is detected. Prefix trees are blamed first, then padding, and the texts whose
+    numbers moved are checked again each time."""
     backend = faulty(tiny("llama"), over_capacity, [True])
     del backend.batching.left_out[TREES]
-    asked = texts(seed, 120)
-    found = ask(backend, asked)
+    questions = texts(seed, 120)
+    answers = ask(backend, questions)
     with backend.alone(PRODUCTS, EXIT):
-        expected = causal.plain(backend, asked)
-    np.testing.assert_allclose(np.concatenate(found), np.concatenate(expected), atol=1e-4, rtol=0)
+        expected = causal.plain(backend, questions)
+    np.testing.assert_allclose(np.concatenate(answers), np.concatenate(expected), atol=1e-4, rtol=0)
 
 
 def test_texts_whose_numbers_moved_are_checked_again(tiny: Tiny) -> None:
-    """After a refused attempt, of a thousand texts the forty that differ are drawn from, and no other."""
+    """After a refused attempt, texts are drawn only from the forty of a thousand whose numbers differ."""
     engine = Backend(load(str(tiny("llama"))))
-    made = replace(attempt([10] * 1000, [2] * 1000), answers=[np.zeros(4)] * 1000)
-    before = [answer + (number < 40) for number, answer in enumerate(made.answers)]
+    outcome = replace(attempt([10] * 1000, [2] * 1000), answers=[np.zeros(4)] * 1000)
+    before = [answer + (number < 40) for number, answer in enumerate(outcome.answers)]
     batching = Batching(refused=before)
-    found = batching.suspects(engine, made, vectors=False)
-    assert len(found) == self_check.SUSPECTS
-    assert max(found) < 40
-    assert batching.suspects(engine, made, vectors=False) == []
+    suspects = batching.suspects(engine, outcome, vectors=False)
+    assert len(suspects) == self_check.SUSPECTS
+    assert max(suspects) < 40
+    assert batching.suspects(engine, outcome, vectors=False) == []

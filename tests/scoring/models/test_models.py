@@ -34,14 +34,14 @@ Tiny = Callable[[str], Path]
 def test_a_model_can_be_asked_what_its_trained_weights_hold(
     tiny: Tiny, name: str, kind: str, answers: set[str]
 ) -> None:
-    """A head that the checkpoint does not hold would be random, so it answers nothing."""
+    """A head that the checkpoint lacks would be random, so the model does not offer its answers."""
     model = load(str(tiny(name)))
     assert (model.kind, model.answers) == (kind, answers)
     assert not any(part.training for part in model.module.modules())
 
 
 def test_the_small_real_models_are_what_they_are(shared: Path) -> None:
-    """stories260K is a causal Llama; tiny-bert holds a masked and a next-sentence head, and dropout in its config."""
+    """stories260K is a causal Llama. tiny-bert has a masked and a next-sentence head, and dropout in its config."""
     stories, bert = (load(str(shared / "models" / name)) for name in ("stories260K", "tiny-bert"))
     assert stories.answers == {"left-to-right", "vectors"}
     assert bert.answers == {"masked", "next-sentence", "vectors"}
@@ -49,14 +49,14 @@ def test_the_small_real_models_are_what_they_are(shared: Path) -> None:
 
 
 def test_a_question_without_a_trained_head_is_refused(tiny: Tiny) -> None:
-    """The sentence names the purpose, the model, and what the model can give."""
+    """The error names the purpose, the model, and the answers that the model can give."""
     model = load(str(tiny("bert-without-next-sentence")))
     with pytest.raises(ValueError, match=r"StereoSet.*sentence follows another"):
         model.need("next-sentence", "StereoSet")
 
 
 def test_the_digest_changes_with_the_weights_and_not_with_notes(tiny: Tiny, tmp_path: Path) -> None:
-    """Two folders are the same model when the files that decide a score are the same bytes."""
+    """Two folders are the same model if the files that determine a score have the same bytes."""
     copy = tmp_path / "copy"
     shutil.copytree(tiny("gpt2"), copy)
     (copy / "notes.md").write_text("trained on a Tuesday")
@@ -70,7 +70,7 @@ def test_the_digest_changes_with_the_weights_and_not_with_notes(tiny: Tiny, tmp_
 
 
 def damaged(tiny: Tiny, tmp_path: Path, how: Callable[[Path], None]) -> Path:
-    """A copy of the tiny GPT-2 with one thing broken."""
+    """Returns a copy of the tiny GPT-2 with one defect."""
     folder = tmp_path / "broken"
     shutil.copytree(tiny("gpt2"), folder)
     how(folder)
@@ -105,7 +105,7 @@ def _fewer_layers(folder: Path) -> None:
     ],
 )
 def test_a_broken_folder_is_one_sentence(tiny: Tiny, tmp_path: Path, how: Callable[[Path], None], says: str) -> None:
-    """Whatever is missing or damaged is named, and no traceback of a library comes through."""
+    """The error names the missing or damaged file, on one line and without a traceback."""
     with pytest.raises(ValueError, match=says) as error:
         load(str(damaged(tiny, tmp_path, how)))
     assert "\n" not in str(error.value)
@@ -113,7 +113,7 @@ def test_a_broken_folder_is_one_sentence(tiny: Tiny, tmp_path: Path, how: Callab
 
 
 def test_pickled_weights_are_not_read_unless_asked(tiny: Tiny, tmp_path: Path) -> None:
-    """A pickle can run any code when it is read."""
+    """Pickled weights are refused without `allow_pickle`, because reading a pickle can run any code."""
     import torch
     from safetensors.torch import load_file
 
@@ -129,7 +129,7 @@ def test_pickled_weights_are_not_read_unless_asked(tiny: Tiny, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ["./no/such/folder", "/no/such/folder", "a/b/c", "what is this"])
 def test_what_is_neither_a_folder_nor_a_hub_id_is_said_at_once(name: str) -> None:
-    """A mistyped path must not wait for the network."""
+    """A mistyped path is refused without waiting for the network."""
     began = time.perf_counter()
     with pytest.raises(ValueError, match="no folder"):
         load(name)
@@ -137,7 +137,8 @@ def test_what_is_neither_a_folder_nor_a_hub_id_is_said_at_once(name: str) -> Non
 
 
 def test_without_the_hub_a_name_that_is_not_cached_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The sentence says that there is no folder, that the hub is out of reach, and that the cache holds nothing."""
+    """The error says that no such folder exists, that the hub is offline, and that the cache does not contain the
+    model."""
     import huggingface_hub.constants
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
@@ -147,7 +148,7 @@ def test_without_the_hub_a_name_that_is_not_cached_is_refused(monkeypatch: pytes
 
 
 def test_an_unknown_dtype_or_device_is_refused(tiny: Tiny) -> None:
-    """What torch does not know is said before the weights are read, or when they are moved."""
+    """An unknown dtype or device is refused with an error that names it."""
     with pytest.raises(ValueError, match="no dtype 'float31'"):
         load(str(tiny("gpt2")), dtype="float31")
     with pytest.raises(ValueError, match="device 'gpu'"):
@@ -155,12 +156,13 @@ def test_an_unknown_dtype_or_device_is_refused(tiny: Tiny) -> None:
 
 
 def test_half_precision_is_in_the_identity(tiny: Tiny) -> None:
-    """A number in bfloat16 is another number."""
+    """The identity contains the dtype, because numbers in bfloat16 differ."""
     assert load(str(tiny("gpt2")), dtype="bf16").identity()["dtype"] == "bfloat16"
 
 
 def test_an_adapter_beside_a_model_is_refused(tiny: Tiny, tmp_path: Path) -> None:
-    """Its weights would be read or not by what is installed; the sentence says to merge it."""
+    """An adapter is refused, because the installed packages would decide whether it is read. The error advises merging
+    it."""
     model = shutil.copytree(tiny("gpt2"), tmp_path / "model")
     (model / "adapter_config.json").write_text('{"peft_type": "LORA"}')
     with pytest.raises(ValueError, match=r"adapter_config\.json.*merge_and_unload"):
@@ -168,15 +170,18 @@ def test_an_adapter_beside_a_model_is_refused(tiny: Tiny, tmp_path: Path) -> Non
 
 
 def test_layers_that_the_network_does_not_use_are_named_beside_the_numbers(tiny: Tiny, tmp_path: Path) -> None:
-    """A config with one layer less: the report and that of the run name its tensors, all but those that GPT-2 lists."""
+    """A config with one layer less leaves tensors unused; the reports of the call and of the run name them.
+
+    Tensors that GPT-2's own class lists as ignorable are not named.
+    """
     model = shutil.copytree(tiny("gpt2"), tmp_path / "model")
     config = json.loads((model / "config.json").read_text())
     (model / "config.json").write_text(json.dumps(config | {"n_layer": config["n_layer"] - 1}))
     data = tmp_path / "cats.jsonl"
     jsonl.write(cats(), data)
-    found = evaluate(str(model), data, out=tmp_path / "run", resamples=0)
+    report = evaluate(str(model), data, out=tmp_path / "run", resamples=0)
     again = report_on(tmp_path / "run", data)
-    assert ["11 (transformer.h.1." in made.warnings[0] for made in (found, again)] == [True, True]
+    assert ["11 (transformer.h.1." in each.warnings[0] for each in (report, again)] == [True, True]
     assert not load(str(tiny("gpt2"))).unused
 
 
@@ -197,7 +202,8 @@ def test_layers_that_the_network_does_not_use_are_named_beside_the_numbers(tiny:
 def test_only_weights_of_the_networks_own_layers_count_as_unused(
     tiny: Tiny, tmp_path: Path, name: str, weight: str, warns: bool
 ) -> None:
-    """Heads, poolers, other networks, and tables of positions or masks decide no score."""
+    """Heads, poolers, other networks, and tables of positions or masks do not count as unused, because they affect no
+    score."""
     import torch
     from safetensors.torch import load_file, save_file
 

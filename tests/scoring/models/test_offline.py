@@ -1,4 +1,4 @@
-"""A model that is nowhere on this machine while the hub gives no answer."""
+"""Tests a model that is not on this machine while the hub does not answer."""
 
 import os
 import subprocess
@@ -20,14 +20,14 @@ print(sorted({"torch", "transformers"} & sys.modules.keys()))
 
 @pytest.mark.parametrize(("name", "value"), [("HF_HUB_OFFLINE", "1"), ("HF_ENDPOINT", "http://127.0.0.1:9")])
 def test_an_unknown_model_is_refused_before_anything_heavy_is_imported(name: str, value: str, tmp_path: Path) -> None:
-    """The cache that was looked at and how to bring the model; nobody is told to unset what they have set."""
+    """The error names the cache and the command to download the model; it does not ask to unset the user's settings."""
     env = {**os.environ, "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path), "no_proxy": "*", name: value}
     done = subprocess.run([sys.executable, "-c", FIND], capture_output=True, text=True, check=False, env=env)
-    said, imported = done.stdout.splitlines()
+    message, imported = done.stdout.splitlines()
     assert imported == "[]"
-    assert str(tmp_path / "hub") in said
-    assert "hf download zorb-model" in said
-    assert "unset" not in said
+    assert str(tmp_path / "hub") in message
+    assert "hf download zorb-model" in message
+    assert "unset" not in message
 
 
 REPLY = """
@@ -42,7 +42,7 @@ except ValueError as error:
 
 
 def test_a_reply_of_something_that_is_no_hub_is_one_sentence() -> None:
-    """JSON without an id, as a proxy or a wrong address may send."""
+    """JSON without an id, as a proxy or a wrong address may send, gives a one-line error."""
     done = subprocess.run([sys.executable, "-c", REPLY], capture_output=True, text=True, check=False)
     assert "has no 'id'" in done.stdout
     assert done.stderr == ""

@@ -15,7 +15,7 @@ BYTES = {f"<0x{byte:02X}>": 8 + byte for byte in range(256)}
 
 
 def count(tiny: Tiny, made: Any, text: str, **names: str) -> int:
-    """The unknown tokens of a text, as scoring counts them with this tokenizer."""
+    """Returns the number of unknown tokens of a text, as scoring counts them with this tokenizer."""
     from transformers import PreTrainedTokenizerFast
 
     known = Reader(replace(load(str(tiny("llama"))), tokenizer=PreTrainedTokenizerFast(tokenizer_object=made, **names)))
@@ -25,7 +25,8 @@ def count(tiny: Tiny, made: Any, text: str, **names: str) -> int:
 
 @pytest.mark.parametrize("names", [{}, {"unk_token": "[UNK]"}])
 def test_an_unknown_token_that_only_the_model_of_a_tokenizer_names_counts(tiny: Tiny, names: dict[str, str]) -> None:
-    """Two words of four are unknown, whether or not transformers was given the name; so with a unigram model."""
+    """Two of four words are unknown, whether or not transformers knows the name of the unknown token. The same holds
+    for a unigram model."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     words = Tokenizer(models.WordLevel(WORDS, unk_token="[UNK]"))
@@ -46,41 +47,43 @@ def test_an_unknown_token_that_only_the_model_of_a_tokenizer_names_counts(tiny: 
     ],
 )
 def test_letters_that_a_tokenizer_drops_count(tiny: Tiny, vocabulary: dict[str, int], text: str, lost: int) -> None:
-    """A BPE without an unknown token leaves letters out; not accents and capitals that its normalizer takes away."""
+    """Letters that a BPE without an unknown token drops are counted; accents and capitals that its normalizer removes
+    are not."""
     from tokenizers import Tokenizer, models, normalizers
 
-    made = Tokenizer(models.BPE(vocabulary, [], byte_fallback="<0x00>" in vocabulary))
-    made.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()])
-    assert count(tiny, made, text, bos_token="<s>") == lost
+    bpe = Tokenizer(models.BPE(vocabulary, [], byte_fallback="<0x00>" in vocabulary))
+    bpe.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()])
+    assert count(tiny, bpe, text, bos_token="<s>") == lost
 
 
 def test_bytes_that_a_tokenizer_drops_count(tiny: Tiny) -> None:
-    """é is two bytes; a vocabulary without the first drops it, and a whole one drops nothing."""
+    """Dropped bytes are counted: é is two bytes, and a vocabulary without the first drops it; a full vocabulary drops
+    none."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     for left_out, lost in (("Ã", 1), ("", 0)):
         names = [letter for letter in alphabet if letter != left_out]
-        made = Tokenizer(models.BPE({letter: number for number, letter in enumerate(names)}, []))
-        made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        assert count(tiny, made, "Zorbs bake é.") == lost
+        bpe = Tokenizer(models.BPE({letter: number for number, letter in enumerate(names)}, []))
+        bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        assert count(tiny, bpe, "Zorbs bake é.") == lost
 
 
 def test_dropped_letters_of_both_texts_of_a_pair_count(tiny: Tiny) -> None:
-    """Two letters of the context and three of the sentence after it."""
+    """The count covers both texts of a pair: two letters of the context and three of the next sentence."""
     from tokenizers import Tokenizer, models
     from transformers import PreTrainedTokenizerFast
 
-    made = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE(LETTERS, [])))
-    known = Reader(replace(load(str(tiny("llama"))), tokenizer=made))
-    tokens = known.framed([("zaz", "zezz")])["zaz", "zezz"]
-    assert known.unknowns(tokens, tokens.of(1)) == 5
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE(LETTERS, [])))
+    reader = Reader(replace(load(str(tiny("llama"))), tokenizer=tokenizer))
+    tokens = reader.framed([("zaz", "zezz")])["zaz", "zezz"]
+    assert reader.unknowns(tokens, tokens.of(1)) == 5
 
 
 @pytest.mark.parametrize("name", ["gpt2", "roberta", "bloom", "qwen2"])
 def test_tokenizers_of_bytes_know_every_letter(tiny: Tiny, name: str) -> None:
-    """They are not asked a second time, letter by letter."""
-    known = Reader(load(str(tiny(name))))
+    """Byte-level tokenizers know every letter and are not checked letter by letter."""
+    reader = Reader(load(str(tiny(name))))
     text = "The zorbs said: naïve 雪 \u200b\u00ad."
-    assert known.unknowns(known.bare([text])[text]) == 0
-    assert known._dropped is None
+    assert reader.unknowns(reader.bare([text])[text]) == 0
+    assert reader._dropped is None

@@ -1,4 +1,4 @@
-"""Combinations of choices, and how far each of them moves a number."""
+"""Tests combinations of choices and the effect of each choice on a number."""
 
 from itertools import product
 from typing import Any
@@ -19,81 +19,84 @@ PLAIN = np.array([10 + A[of["a"]] + B[of["b"]] for of in GRID])
 
 
 def of(here: Any, options: list[dict[str, str]], drawn: Any = None) -> dict[str, Any]:
-    """The effects, by default without any error."""
+    """Returns the effects, by default without any error."""
     rows = np.tile(here, (50, 1)) if drawn is None else drawn
     return effects(np.asarray(here, dtype=float), rows, options, 30, 1e12)
 
 
 def test_without_interactions_the_choices_share_the_variation() -> None:
-    """A moves 4 of a 2 × 3 grid, B 3: sums of squares 24 and 28/3, so 72 % and 28 %; what never differs is left out."""
-    found = of(PLAIN, GRID)
-    assert {*found} == {"a", "b"}
-    assert [found[o].moves.value for o in "ab"] == pytest.approx([4, 3])
-    assert [found[o].share.value for o in "ab"] == pytest.approx([72, 28])
-    assert found["b"].values == ("p", "q", "r")
-    assert (found["a"].moves.low, found["a"].moves.high) == pytest.approx((4, 4), abs=1e-3)
+    """In a 2 × 3 grid, A moves 4 and B moves 3: sums of squares 24 and 28/3, so 72 % and 28 %. A choice with one value
+    is left out."""
+    by_option = of(PLAIN, GRID)
+    assert {*by_option} == {"a", "b"}
+    assert [by_option[o].moves.value for o in "ab"] == pytest.approx([4, 3])
+    assert [by_option[o].share.value for o in "ab"] == pytest.approx([72, 28])
+    assert by_option["b"].values == ("p", "q", "r")
+    assert (by_option["a"].moves.low, by_option["a"].moves.high) == pytest.approx((4, 4), abs=1e-3)
 
 
 def test_a_choice_that_changes_nothing_has_no_share() -> None:
-    """A alone moves the number; where nothing moves at all, every share is 0."""
-    found = of([10 + A[each["a"]] for each in GRID], GRID)
-    assert (found["a"].share.value, found["b"].share.value, found["b"].moves.value) == pytest.approx((100, 0, 0))
+    """If only A moves the number, A has the whole share; if nothing moves, every share is 0."""
+    moved = of([10 + A[each["a"]] for each in GRID], GRID)
+    assert (moved["a"].share.value, moved["b"].share.value, moved["b"].moves.value) == pytest.approx((100, 0, 0))
     assert [effect.share.value for effect in of(np.full(6, 7.0), GRID).values()] == [0, 0]
 
 
 def test_the_share_of_a_choice_that_may_move_nothing_may_be_0() -> None:
-    """One sample of noise alone: shares far above 0, whose lower limits are 0."""
+    """For one sample of noise, shares far above 0 have lower limits of 0."""
     rng = np.random.default_rng(2)
     rows = 50 + rng.normal(scale=6, size=(40, 6))
     drawn = np.stack([rows[rng.integers(40, size=40)].mean(axis=0) for _ in range(200)])
-    found = of(rows.mean(axis=0), GRID, drawn).values()
-    assert max(effect.share.value for effect in found) > 20
-    assert [(effect.moves.low, effect.share.low) for effect in found] == [(0, 0), (0, 0)]
+    measured = of(rows.mean(axis=0), GRID, drawn).values()
+    assert max(effect.share.value for effect in measured) > 20
+    assert [(effect.moves.low, effect.share.low) for effect in measured] == [(0, 0), (0, 0)]
 
 
 def test_choices_that_come_together_are_not_told_apart() -> None:
-    """Every x goes with p: neither has an effect of its own; a third, which is crossed with both, has."""
+    """If every x goes with p, neither choice has an effect of its own; a third choice, crossed with both, has one."""
     together = [{"a": a, "b": {"x": "p", "y": "q"}[a], "c": c} for a, c in product("xy", "mn")]
-    found = of([1, 2, 5, 6], together)
-    assert (found["a"], found["b"]) == (None, None)
-    assert found["c"].moves.value == pytest.approx(1)
+    by_option = of([1, 2, 5, 6], together)
+    assert (by_option["a"], by_option["b"]) == (None, None)
+    assert by_option["c"].moves.value == pytest.approx(1)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_shares_of_an_unbalanced_design_are_those_of_statsmodels(seed: int) -> None:
-    """Type II sums of squares of random numbers over some cells of a 2 × 3 × 2 grid."""
+    """Shares equal statsmodels' type II sums of squares for random numbers in some cells of a 2 × 3 × 2 grid."""
     import pandas as pd
 
     rng = np.random.default_rng(seed)
     grid = [dict(zip("abc", each, strict=True)) for each in product("xy", "pqr", "mn")]
     some = [grid[n] for n in rng.permutation(12)[:9]]
-    here = rng.normal(size=9)
-    table = anova_lm(ols("y ~ C(a) + C(b) + C(c)", pd.DataFrame(some).assign(y=here)).fit(), typ=2)["sum_sq"]
-    total = ((here - here.mean()) ** 2).sum()
-    found = of(here, some)
+    outcomes = rng.normal(size=9)
+    table = anova_lm(ols("y ~ C(a) + C(b) + C(c)", pd.DataFrame(some).assign(y=outcomes)).fit(), typ=2)["sum_sq"]
+    total = ((outcomes - outcomes.mean()) ** 2).sum()
+    by_option = of(outcomes, some)
     for option in "abc":
-        assert found[option].share.value == pytest.approx(100 * table[f"C({option})"] / total)
+        assert by_option[option].share.value == pytest.approx(100 * table[f"C({option})"] / total)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moves", [0.0, 4.0])
 def test_the_interval_of_an_effect_holds_the_true_one(moves: float) -> None:
-    """Of 300 samples of 40 clusters, A moving 0 or 4: 93 % or more of the intervals hold that, and its share."""
+    """In 300 samples of 40 clusters, with A moving 0 or 4, 93 % or more of the intervals contain the effect and its
+    share."""
     rng, held, shares, share = np.random.default_rng(5), 0, 0, 100 * 24 / (24 + 28 / 3) * bool(moves)
     truth = np.array([50 + (moves if each["a"] == "y" else 0) + B[each["b"]] for each in GRID])
     for _ in range(300):
         rows = truth + rng.normal(scale=10, size=(40, 1)) + rng.normal(scale=6, size=(40, 6))
         drawn = np.stack([rows[rng.integers(40, size=40)].mean(axis=0) for _ in range(400)])
-        found = effects(rows.mean(axis=0), drawn, GRID, 40, 4000)["a"]
-        assert found is not None
-        held += found.moves.low <= moves <= found.moves.high
-        shares += found.share.low <= share <= found.share.high
+        effect = effects(rows.mean(axis=0), drawn, GRID, 40, 4000)["a"]
+        assert effect is not None
+        held += effect.moves.low <= moves <= effect.moves.high
+        shares += effect.share.low <= share <= effect.share.high
     assert held >= 0.93 * 300
     assert shares >= 0.93 * 300
 
 
 def test_all_combinations_of_values_with_the_own_ones_first() -> None:
-    """An option alone stands for all its values; numbers and values of its own are named; the base keeps its name."""
+    """An option without a value stands for all its values. Numbers and non-default values are named; the base keeps its
+    name."""
     names = [p.name for p in combinations("catsofa", ["length", "first_token=skip"], "stereoset")]
     assert names == ["catsofa", "catsofa,first_token=skip", "catsofa,length=sum", "catsofa,length=sum,first_token=skip"]
     rounded = combinations("crows-pairs", ["rounding=none,1"], "crows_pairs")
@@ -102,8 +105,8 @@ def test_all_combinations_of_values_with_the_own_ones_first() -> None:
 
 
 def test_a_claim_counts_protocols_and_those_whose_whole_interval_agrees() -> None:
-    """Values 40, 52 and 60 with intervals of ± 5: two above 50, one of them wholly; one below, wholly."""
-    values = {name: Interval(at, at - 5, at + 5) for name, at in zip("abc", (40, 52, 60), strict=True)}
+    """Values 40, 52 and 60 with intervals of ± 5: two are above 50, one of them entirely; one is below, entirely."""
+    values = {name: Interval(value, value - 5, value + 5) for name, value in zip("abc", (40, 52, 60), strict=True)}
     drawn = np.array([[40, 52, 60], [40, 48, 60]] * 20, dtype=float)
     claim = Claim.read(" ss> 50", ["lms", "ss"])
     above, below = (_support(side, claim.at, values, drawn, 20) for side in "><")
@@ -112,9 +115,9 @@ def test_a_claim_counts_protocols_and_those_whose_whole_interval_agrees() -> Non
 
 
 def test_a_value_that_rounding_alone_sets_apart_supports_no_claim() -> None:
-    """3 of 4 is 0.7499999999999999 as a preference: neither above nor below 0.75."""
+    """3 of 4 is 0.7499999999999999 as a preference, which is neither above nor below 0.75."""
     exact = float(SHARE(np.array([3.0, 1, 0, 20, 20, 20, 20, 20])))
     assert exact != 0.75
     drawn = np.full((10, 1), exact)
-    found = [_support(side, 0.75, {"a": Interval(exact, exact, exact)}, drawn, 20) for side in "><"]
-    assert [(of.holds, of.shown, of.share.high) for of in found] == [(0, 0, 0)] * 2
+    supports = [_support(side, 0.75, {"a": Interval(exact, exact, exact)}, drawn, 20) for side in "><"]
+    assert [(support.holds, support.shown, support.share.high) for support in supports] == [(0, 0, 0)] * 2

@@ -1,4 +1,4 @@
-"""The range over ways of asking: simulated chat models whose preferences and position effects are known."""
+"""Tests the range over ways of asking with simulated chat models whose preferences and position effects are known."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ SIDES = ("stereotype", "anti-stereotype")
 
 
 def way(preference: float, position: float, traits: Sequence[float], rng: np.random.Generator, name: str) -> Cell:
-    """A way of asking: each reply is decided by its place, or by the trait of its item."""
+    """Returns a way of asking in which each reply depends on the position or on the trait of the item."""
     items, replies = {}, []
     for number, trait in enumerate(traits):
         items[str(number)] = Item(id=str(number), texts={side: (f"{side} {number}",) for side in SIDES})
@@ -42,13 +42,14 @@ def way(preference: float, position: float, traits: Sequence[float], rng: np.ran
 def test_the_interval_of_a_range_holds_the_true_range(
     count: int, preferences: Sequence[float], positions: Sequence[float]
 ) -> None:
-    """In 92 % of 200 simulated models or more, also where position leaves few choices."""
+    """The interval covers the true range in at least 92 % of 200 simulated models, also if position leaves few
+    choices."""
     rng, held = np.random.default_rng(3), {"preference": 0, "position": 0}
     for _ in range(200):
         traits = rng.random(count)
         pairs = zip(preferences, positions, strict=True)
         cells = {str(n): way(p, b, traits.tolist(), rng, str(n)) for n, (p, b) in enumerate(pairs)}
-        found = dependence(cells, resamples=200, seed=1).spreads
+        spreads = dependence(cells, resamples=200, seed=1).spreads
         for name, truth in (("preference", np.ptp(preferences)), ("position", np.ptp(positions))):
-            held[name] += found[name].range.low - 1e-9 <= truth <= found[name].range.high + 1e-9
+            held[name] += spreads[name].range.low - 1e-9 <= truth <= spreads[name].range.high + 1e-9
     assert min(held.values()) >= 184

@@ -1,4 +1,4 @@
-"""Ways of asking for choices, by name and in all combinations."""
+"""Tests ways of asking for choices, by name and in all combinations."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,18 +14,18 @@ FIRST = Way(templates=("likelihood",))
 
 
 def test_a_name_is_what_differs_from_the_default_way() -> None:
-    """Options in one order, whatever the order in which they were written."""
-    found = ways(["choice", "choice,labels=numbers,templates=plain"], (), "")
-    assert [*found] == ["choice", "choice,templates=plain,labels=numbers"]
-    assert found["choice"] == FIRST
-    assert found["choice,templates=plain,labels=numbers"] == Way(templates=("plain",), labels="numbers")
+    """A name lists the differences from the default way, with options in one order whatever the order of the input."""
+    by_name = ways(["choice", "choice,labels=numbers,templates=plain"], (), "")
+    assert [*by_name] == ["choice", "choice,templates=plain,labels=numbers"]
+    assert by_name["choice"] == FIRST
+    assert by_name["choice,templates=plain,labels=numbers"] == Way(templates=("plain",), labels="numbers")
     assert [is_choice(name) for name in ("choice", "choice,neutral=true", "choices", "catsofa")] == [True, True, 0, 0]
 
 
 def test_all_combinations_of_two_options() -> None:
-    """An option alone stands for all its values; the first combination is the protocol's own."""
-    found = ways(["choice"], ["labels", "temperature=1"], "")
-    assert [*found] == [
+    """An option without a value stands for all its values; the first combination is the protocol's own."""
+    by_name = ways(["choice"], ["labels", "temperature=1"], "")
+    assert [*by_name] == [
         "choice", "choice,temperature=1.0", "choice,labels=numbers", "choice,labels=numbers,temperature=1.0",
         "choice,labels=sentence", "choice,labels=sentence,temperature=1.0",
     ]  # fmt: skip
@@ -43,7 +43,7 @@ def test_all_combinations_of_two_options() -> None:
     ],
 )
 def test_the_replies_of_a_run_name_its_way(way: Way) -> None:
-    """A report calls a run as the multiverse called its cell."""
+    """The way derived from a run's replies has the name that the multiverse gives to the cell."""
     fields = {"order": ("stereotype", "anti-stereotype"), "reply": "A", "labels": way.labels, "neutral": way.neutral}
     replies = [
         Reply(item="p", template=template, sample=sample, **fields)  # type: ignore[arg-type]
@@ -52,9 +52,9 @@ def test_the_replies_of_a_run_name_its_way(way: Way) -> None:
     ]
     asking = way.asking()
     budgets = ("temperature", "sampled", "answer_tokens", "reasoning_tokens")
-    found = way_of(replies, {name: getattr(asking, name) for name in budgets})
-    assert name_of(found, "") == name_of(way, "")
-    assert found == replace(way, samples=1 if asking.sampled and way.samples is None else way.samples)
+    parsed = way_of(replies, {name: getattr(asking, name) for name in budgets})
+    assert name_of(parsed, "") == name_of(way, "")
+    assert parsed == replace(way, samples=1 if asking.sampled and way.samples is None else way.samples)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,6 @@ def test_the_replies_of_a_run_name_its_way(way: Way) -> None:
     ],
 )
 def test_a_wrong_way_is_a_sentence(protocols: Sequence[str], vary: Sequence[str], why: str) -> None:
-    """What was found, what was expected."""
+    """A wrong way is refused with an error that states what was found or expected."""
     with pytest.raises(ValueError, match=why):
         ways(protocols, vary, "")

@@ -46,7 +46,8 @@ CATS = [
 
 
 def test_the_longer_sentence_is_cut() -> None:
-    """[CLS] five tokens [SEP] two tokens [SEP] into 8: the first loses its last two, the special tokens stay."""
+    """[CLS] five tokens [SEP] two tokens [SEP] is cut to 8: the first sentence loses its last two tokens, and the
+    special tokens stay."""
     segments = [None, 0, 0, 0, 0, 0, None, 1, 1, None]
     assert _kept(segments, 8) == [0, 1, 2, 3, 6, 7, 8, 9]
     assert _kept(segments, 10) == list(range(10))
@@ -54,7 +55,8 @@ def test_the_longer_sentence_is_cut() -> None:
 
 
 def test_a_causal_model_reads_both_sentences_as_one_text(tiny: Tiny) -> None:
-    """The start token, the first sentence, a space, the second; a cut takes from the longer one."""
+    """A causal model reads the start token, the first sentence, a space and the second sentence. A cut shortens the
+    longer sentence."""
     model = models.load(str(tiny("gpt2")), device="cpu")
     whole = PairReader(model, 96).rows([("The baker sang.", "The roses were happy.")])[0]
     assert whole is not None
@@ -67,7 +69,7 @@ def test_a_causal_model_reads_both_sentences_as_one_text(tiny: Tiny) -> None:
 
 
 def test_a_pair_without_tokens_has_no_row(tiny: Tiny) -> None:
-    """A sentence of blanks is nothing to read."""
+    """A pair with a blank sentence has no row."""
     reader = PairReader(models.load(str(tiny("bert")), device="cpu"), 96)
     assert [row is None for row in reader.rows([("A florin sang.", " "), ("A florin sang.", "It rained.")])] == [
         True,
@@ -76,7 +78,8 @@ def test_a_pair_without_tokens_has_no_row(tiny: Tiny) -> None:
 
 
 def test_tiny_berts_own_head_scores_as_the_original_code(shared: Path) -> None:
-    """StereoSet's released code on tiny-bert: the next-sentence probabilities of its dev candidates to 1e-5."""
+    """On tiny-bert, the next-sentence probabilities of the dev candidates equal those of StereoSet's released code to
+    1e-5."""
     predictions = shared / "oracles" / "stereoset_dev_tinybert_released_code_predictions.json"
     expected = {row["id"]: row["score"] for row in json.loads(predictions.read_text())["intersentence"]}
     model = models.load(str(shared / "models" / "tiny-bert"), device="cpu")
@@ -92,22 +95,23 @@ def test_tiny_berts_own_head_scores_as_the_original_code(shared: Path) -> None:
 
 
 def test_known_pairs_show_which_way_round_a_head_answers(shared: Path) -> None:
-    """tiny-bert's class 0 means `follows`: with class 1 unrelated sentences stand above meaningful ones.
+    """Known pairs detect a head with swapped classes.
 
-    The pairs are contexts of StereoSet's dev set with a meaningful and with an unrelated sentence.
+    For tiny-bert, class 0 means `follows`; with class 1, unrelated sentences score above meaningful ones. The pairs are
+    contexts of StereoSet's dev set with a meaningful and with an unrelated sentence.
     """
     cats = [c for c in formats.read(shared / "data" / "stereoset" / "dev.json") if c.kind == "intersentence"][::20]
-    known = [
+    labelled = [
         (cat.context, cat[label].text, label != "unrelated") for cat in cats for label in ("stereotype", "unrelated")
     ]
     model = models.load(str(shared / "models" / "tiny-bert"), device="cpu")
     network = next_network.new(model, "own", 0)
     turned = next_network.Network(model, network.head, "own", 1, network.backend)
-    asked = [(first, second) for first, second, _ in known]
-    right, wrong = (NextSentence(n, PairReader(model, 128)).log_probabilities(asked) for n in (network, turned))
-    direction.refuse_if_wrong(right, known, "tiny-bert")
+    pairs = [(first, second) for first, second, _ in labelled]
+    right, wrong = (NextSentence(n, PairReader(model, 128)).log_probabilities(pairs) for n in (network, turned))
+    direction.refuse_if_wrong(right, labelled, "tiny-bert")
     with pytest.raises(ValueError, match=r"wrong way round.*next_label"):
-        direction.refuse_if_wrong(wrong, known, "tiny-bert")
+        direction.refuse_if_wrong(wrong, labelled, "tiny-bert")
     check_own_head(model)
     with pytest.raises(ValueError, match=r"wrong way round.*next_label"):
         check_own_head(replace(model, next_label=1))
@@ -116,15 +120,15 @@ def test_known_pairs_show_which_way_round_a_head_answers(shared: Path) -> None:
 def test_a_model_whose_config_names_the_wrong_class_is_refused(
     learner: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before a CAT is scored by a model's own head, the head is asked pairs whose answer is known."""
+    """A model's own head is tested on pairs with a known answer before it scores a CAT."""
     pairs = write_pairs(tmp_path / "p.jsonl", 1600, 200)
     trained_head(learner("bert"), pairs, tmp_path / "out", epochs=4)
-    # the head knows no other sentences than those of its training
+    # The head knows only the sentences of its training.
     stories = [(b.format(who), e.format(who)) for b in BEGINNINGS for e in ENDINGS for who in PEOPLE]
     monkeypatch.setattr(next_sentences, "STORIES", stories)
     body = tmp_path / "out" / "body"
     assert {
-        found.score is None for found in score_records(Backend(models.load(str(body), device="cpu")), CATS, DEFAULT)
+        each.score is None for each in score_records(Backend(models.load(str(body), device="cpu")), CATS, DEFAULT)
     } == {False}
     config = json.loads((body / "config.json").read_text())
     (body / "config.json").write_text(json.dumps(config | {"next_label": 1}))
@@ -135,14 +139,14 @@ def test_a_model_whose_config_names_the_wrong_class_is_refused(
 def test_a_trained_head_scores_the_sentences_after_a_context(
     learner: Callable[[str], Path], pairs: Path, tmp_path: Path
 ) -> None:
-    """`nsp` of evaluate: the head's log-probabilities, whatever the protocol would do, and a signature that says so."""
+    """`nsp` of evaluate uses the head's log-probabilities for any protocol, and the signature names the head."""
     head = trained_head(learner("llama"), pairs, tmp_path / "head", epochs=8, learning_rate=3e-3)
-    found = evaluate(
+    report = evaluate(
         str(learner("llama")), CATS, nsp=tmp_path / "head", out=tmp_path / "run", device="cpu", resamples=9
     )
-    kept = {score.item: score.score for score in read_scores(tmp_path / "run")}
-    assert kept == pytest.approx({score.item: score.score for score in head.score_cats(CATS)}, abs=1e-4)
-    assert " with head@" in found.signature.model
+    stored = {score.item: score.score for score in read_scores(tmp_path / "run")}
+    assert stored == pytest.approx({score.item: score.score for score in head.score_cats(CATS)}, abs=1e-4)
+    assert " with head@" in report.signature.model
     with pytest.raises(ValueError, match=r"nsp: .* → none"):
         evaluate(str(learner("llama")), CATS, out=tmp_path / "run", device="cpu", resamples=9)
     with pytest.raises(ValueError, match=r"head.*llama.*bert.*another model"):
@@ -150,13 +154,15 @@ def test_a_trained_head_scores_the_sentences_after_a_context(
 
 
 def test_accuracy_is_the_share_of_right_answers() -> None:
-    """P 0.9 and 0.2 of following pairs, 0.2 of another are right, wrong, right; undecided and unreadable are half."""
+    """P 0.9 and 0.2 for following pairs and 0.2 for another are right, wrong, right. Undecided and unreadable pairs
+    count half."""
     scores = np.log([0.9, 0.2, 0.2, 0.5, np.nan])
     assert direction.accuracy(scores, [True, True, False, False, True]) == pytest.approx(3 / 5)
 
 
 def test_separation_is_the_share_of_right_orders() -> None:
-    """Following 3 and 1, others 2, 1 and unreadable: of four orders 3 > 2, 3 > 1 and half of 1 = 1 are right."""
+    """Separation is the share of right orders. For 3 and 1 that follow against 2, 1 and unreadable, 3 > 2, 3 > 1 and
+    half of 1 = 1 of four orders are right."""
     assert direction.separation([3, 1, 2, 1, np.nan], [True, True, False, False, False]) == 2.5 / 4
 
 
@@ -164,23 +170,23 @@ def test_separation_is_the_share_of_right_orders() -> None:
     ("separated", "expected"), [(0.68, "right"), (0.67, "chance"), (0.33, "chance"), (0.32, "inverted")]
 )
 def test_three_standard_errors_decide(separated: float, expected: str) -> None:
-    """Fifty and fifty have an error of sqrt(101 / 30,000) = 0.058: 0.326 to 0.674 is chance."""
+    """For fifty and fifty pairs the standard error is sqrt(101 / 30,000) = 0.058, so 0.326 to 0.674 is chance."""
     assert direction.verdict(separated, 50, 50) == expected
 
 
 def test_the_known_stories_are_fifty_different_ones() -> None:
-    """No sentence is in two of them, so that each second follows one first alone."""
+    """No sentence occurs in two stories, so that each second sentence follows only its own first one."""
     assert len({sentence for story in STORIES for sentence in story}) == 100
 
 
 @pytest.mark.parametrize(("right", "chance"), [(36, 0.0013), (37, 0.00047), (50, 2.0**-50), (0, 1)])
 def test_guessing_is_seldom_right_so_often(right: int, chance: float) -> None:
-    """Of fifty tosses 37 or more are heads in 0.047 % of cases, 36 or more in 0.13 %."""
+    """Of fifty coin tosses, 37 or more are heads in 0.047 % of cases, and 36 or more in 0.13 %."""
     assert direction.binomial(right, 50) == pytest.approx(chance, rel=0.05)
 
 
 def test_shuffled_stories_say_how_often_chance_is_as_good() -> None:
-    """Three stories that are all told apart: one of six orders is as good as theirs, and all are as good or worse."""
+    """Three stories are all told apart: one of six orders is as good as the true one, and all are as good or worse."""
     right, above, below = direction.shuffled(np.eye(3))
     assert (right, below) == (6, 1)
     assert above == pytest.approx(1 / 6, abs=0.02)
@@ -188,7 +194,8 @@ def test_shuffled_stories_say_how_often_chance_is_as_good() -> None:
 
 
 def test_random_heads_pass_as_seldom_as_the_test_says() -> None:
-    """Of 60 heads that know nothing, at most 3 pass at 1.1 %: noise, with a taste for some firsts and seconds."""
+    """Of 60 untrained heads, with noise and a bias for some sentences, at most 3 pass the test, which has a level of
+    1.1 %."""
     rng = np.random.default_rng(3)
     stories = [(str(k), str(50 + k)) for k in range(50)]
     passed = 0
@@ -207,13 +214,13 @@ def test_random_heads_pass_as_seldom_as_the_test_says() -> None:
 
 
 def test_a_random_next_sentence_head_is_refused(tiny: Tiny) -> None:
-    """BertForPreTraining as it is initialised: one sentence with how many comparisons are right; without CATs after a
-    context nothing is asked, and a protocol without a head scores them."""
+    """A randomly initialised BertForPreTraining head is refused with the number of right comparisons. Without CATs
+    after a context the head is not tested, and a protocol without a head scores the CATs."""
     import torch
 
     model = models.load(str(tiny("bert-with-a-random-head")), device="cpu")
     head, refused = model.module.cls.seq_relationship.weight, 0
-    for seed in range(4):  # the words of the tokenizer differ between processes, and one head of a hundred passes
+    for seed in range(4):  # the tokenizer differs between processes, and one random head in a hundred passes
         torch.nn.init.normal_(head.data, std=0.2, generator=torch.Generator().manual_seed(seed))
         with suppress(ValueError):
             score_records(Backend(model), CATS, DEFAULT)
@@ -229,7 +236,7 @@ def test_a_random_next_sentence_head_is_refused(tiny: Tiny) -> None:
 
 
 def test_a_head_whose_label_was_turned_is_refused(learner: Callable[[str], Path], tmp_path: Path) -> None:
-    """The known pairs are asked before anything is scored."""
+    """A head with a swapped label is refused when it is loaded."""
     pairs = write_pairs(tmp_path / "p.jsonl", 1600, 200)
     trained_head(learner("llama"), pairs, tmp_path / "out", epochs=2, learning_rate=3e-3)
     note = tmp_path / "out" / "next_sentence.json"
@@ -239,7 +246,7 @@ def test_a_head_whose_label_was_turned_is_refused(learner: Callable[[str], Path]
 
 
 def test_a_saved_head_that_guesses_scores_nothing(learner: Callable[[str], Path], pairs: Path, tmp_path: Path) -> None:
-    """Trained for one epoch at no speed, it is loaded and can be checked, and refuses to score CATs."""
+    """A head trained with almost no learning rate can be loaded and checked, but refuses to score CATs."""
     trained_head(learner("llama"), pairs, tmp_path / "out", epochs=1, learning_rate=1e-9)
     head = next_sentence.load(tmp_path / "out", device="cpu")
     with pytest.raises(ValueError, match=r"\d+ %.*\d+ held-out.*3 standard errors"):
@@ -256,7 +263,7 @@ def test_a_saved_head_that_guesses_scores_nothing(learner: Callable[[str], Path]
     ],
 )
 def test_a_folder_that_is_no_head_is_refused(tmp_path: Path, content: str | None, says: str) -> None:
-    """One sentence with what stands there and what should."""
+    """The error says what the folder contains and what is expected."""
     if content is not None:
         (tmp_path / "next_sentence.json").write_text(content)
     with pytest.raises(BadInput, match=says):
@@ -264,7 +271,7 @@ def test_a_folder_that_is_no_head_is_refused(tmp_path: Path, content: str | None
 
 
 def test_an_unfinished_training_is_no_head(tmp_path: Path) -> None:
-    """It says to run the training again."""
+    """The error for an unfinished training asks to run the training again."""
     (tmp_path / "training").mkdir()
     with pytest.raises(BadInput, match=r"training.*not ended"):
         next_sentence.load(tmp_path)
@@ -277,12 +284,12 @@ def test_an_unfinished_training_is_no_head(tmp_path: Path) -> None:
     [("bart", None, "is an encoder-decoder"), ("roberta", "own", "has no trained weights for that")],
 )
 def test_a_model_without_such_a_head_is_refused(tiny: Tiny, name: str, head: Any, says: str) -> None:
-    """An encoder-decoder reads no two sentences at once, and RoBERTa has no head of its own."""
+    """An encoder-decoder cannot read two sentences at once, and RoBERTa has no head of its own."""
     with pytest.raises(ValueError, match=says):
         next_network.new(models.load(str(tiny(name)), device="cpu"), head, 0)
 
 
 def test_an_unknown_head_is_named(tiny: Tiny) -> None:
-    """With the heads there are."""
+    """The error for an unknown head lists the known heads."""
     with pytest.raises(ValueError, match=r"'round'.*own, linear, mlp"):
-        next_network.new(models.load(str(tiny("gpt2")), device="cpu"), "round", 0)  # type: ignore[arg-type] # the mistake is the point
+        next_network.new(models.load(str(tiny("gpt2")), device="cpu"), "round", 0)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Trainings that were stopped, are done, or are another one's: the same weights in the end, or a refusal."""
+"""Tests stopped, finished and foreign trainings: the same weights in the end, or a refusal."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ Tiny = Callable[[str], Path]
 
 
 def _weights(folder: Path) -> dict[str, str]:
-    """The hash of every file of weights."""
+    """Returns the hash of every weight file."""
     files = [*folder.glob("body/*.safetensors"), *folder.glob("*.safetensors")]
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
@@ -37,9 +37,9 @@ def _weights(folder: Path) -> dict[str, str]:
 def test_a_training_that_was_stopped_comes_to_the_same_weights(
     learner: Callable[..., Path], pairs: Path, tmp_path: Path, head: str
 ) -> None:
-    """Stopped twice between saved states, with dropout: every weight is the same to the last bit."""
+    """A training stopped twice between saved states, with dropout, has the same weights to the last bit."""
     model = learner("bert", 0.1)
-    recipe = Recipe(batch=40, learning_rate=1e-3, epochs=2, head=head)  # type: ignore[arg-type] # the parameters are the literals
+    recipe = Recipe(batch=40, learning_rate=1e-3, epochs=2, head=head)  # type: ignore[arg-type]
     undisturbed = train(models.load(str(model), device="cpu"), SentencePairs(pairs), tmp_path / "a", recipe)
     for steps in (5, 9):
         training = Training(models.load(str(model), device="cpu"), SentencePairs(pairs), tmp_path / "b", recipe, 3)
@@ -55,7 +55,7 @@ def test_a_training_that_was_stopped_comes_to_the_same_weights(
 def test_a_finished_head_is_loaded_and_not_trained_again(
     learner: Callable[[str], Path], pairs: Path, tmp_path: Path
 ) -> None:
-    """The same command a second time takes no step."""
+    """Running the same command again takes no training step."""
     before = trained_head(learner("bert"), pairs, tmp_path / "out", epochs=1)
     stamp = (tmp_path / "out" / "next_sentence.json").stat().st_mtime_ns
     again = trained_head(learner("bert"), pairs, tmp_path / "out", epochs=1)
@@ -69,7 +69,7 @@ def test_a_finished_head_is_loaded_and_not_trained_again(
 def test_another_recipe_is_not_mixed_into_a_training(
     learner: Callable[[str], Path], pairs: Path, tmp_path: Path, done: bool
 ) -> None:
-    """A changed learning rate is refused with the difference, in a finished folder and in one half done."""
+    """A changed learning rate is refused with the difference, in a finished and in an unfinished folder."""
     if done:
         trained_head(learner("bert"), pairs, tmp_path / "out", epochs=1)
     else:
@@ -83,7 +83,7 @@ def test_another_recipe_is_not_mixed_into_a_training(
 
 
 def test_two_processes_do_not_train_in_one_folder(learner: Callable[[str], Path], pairs: Path, tmp_path: Path) -> None:
-    """The second is told so, and the first is not disturbed."""
+    """The second process is refused, and the first continues."""
     recipe = Recipe(batch=40, learning_rate=1e-3, epochs=1)
     first, second = (
         Training(models.load(str(learner("bert")), device="cpu"), SentencePairs(pairs), tmp_path / "out", recipe)
@@ -99,7 +99,7 @@ def test_two_processes_do_not_train_in_one_folder(learner: Callable[[str], Path]
 def test_a_state_cut_short_is_not_taken_for_a_whole_one(
     learner: Callable[[str], Path], pairs: Path, tmp_path: Path
 ) -> None:
-    """A folder that a kill left half written is swept away; a damaged one is refused by name."""
+    """A partly written folder, left by a kill, is deleted; a damaged state is refused by name."""
     recipe = Recipe(batch=40, learning_rate=1e-3, epochs=1)
 
     def training() -> Training:
@@ -124,7 +124,7 @@ def test_a_state_cut_short_is_not_taken_for_a_whole_one(
 
 
 def _answer_by(monkeypatch: pytest.MonkeyPatch, forward: Callable[[Any, list[Any]], Any]) -> None:
-    """Have networks answer a batch by `forward`, which is given how they answer and the rows."""
+    """Makes networks answer a batch with `forward`, which gets the original function and the rows."""
     own = Network.logits
     monkeypatch.setattr(Network, "logits", lambda self, rows: forward(partial(own, self), rows))
 
@@ -132,7 +132,7 @@ def _answer_by(monkeypatch: pytest.MonkeyPatch, forward: Callable[[Any, list[Any
 def test_too_little_memory_for_a_batch_names_the_parts_that_may_fit(
     learner: Callable[[str], Path], pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A device with room for ten pairs refuses forty at once, and takes them in four parts."""
+    """A device with room for ten pairs refuses forty at once with advice, and accepts them in four parts."""
     import torch
 
     def small(own: Any, rows: list[Any]) -> Any:
@@ -155,7 +155,8 @@ def test_too_little_memory_for_a_batch_names_the_parts_that_may_fit(
 def test_a_loss_that_is_no_number_stops_a_training(
     learner: Callable[[str], Path], pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was saved before it stays, and the sentence names what can be changed."""
+    """A loss that is not a number stops the training. Saved states are kept, and the error names the settings to
+    change."""
     model = models.load(str(learner("llama")), device="cpu")
     training = Training(model, SentencePairs(pairs), tmp_path / "out", Recipe(batch=40, epochs=1), 3)
     steps = training.steps()
@@ -182,7 +183,7 @@ def _run(folder: Path, model: Path, pairs: Path, out: str) -> "subprocess.Popen[
 def test_killed_at_any_instant_it_ends_as_if_undisturbed(
     learner: Callable[..., Path], pairs: Path, tmp_path: Path
 ) -> None:
-    """SIGKILL at random instants of the real command, then once to the end: the same bytes."""
+    """After SIGKILL at random moments of the real command, and one complete run, the weights have the same bytes."""
     model = learner("bert", 0.1)
     assert _run(tmp_path, model, pairs, "undisturbed").wait(300) == 0
     rng = random.Random(5)

@@ -1,4 +1,4 @@
-"""Files of texts with a class: what is read from each format, and what is refused with its line."""
+"""Tests files of texts with a class: the data read from each format, and the rows refused with their line."""
 
 import csv
 import json
@@ -13,7 +13,7 @@ from catsofa.scoring.sentiment import texts
 
 
 def _write(path: Path, rows: list[tuple[str, str]]) -> Path:
-    """Rows in the format that the ending names."""
+    """Writes rows in the format of the file name's suffix."""
     if path.suffix == ".parquet":
         import pyarrow as pa
         from pyarrow import parquet
@@ -30,24 +30,25 @@ def _write(path: Path, rows: list[tuple[str, str]]) -> Path:
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_every_format_gives_the_same_texts(tmp_path: Path, ending: str) -> None:
-    """200 rows: the same hash from every format, and about a tenth of them held out."""
+    """200 rows have the same hash in every format, and about a tenth of them is held out."""
     rows = planted_rows(200)
-    read = texts.read(_write(tmp_path / f"t{ending}", rows))
-    assert read.digest() == texts.read(_write(tmp_path / "other.jsonl", rows)).digest()
-    assert list(zip(read.texts, [read.classes[label] for label in read.labels], strict=True)) == rows
-    assert read.classes == ("negative", "positive")
-    assert 8 <= read.held_out.sum() <= 35
+    dataset = texts.read(_write(tmp_path / f"t{ending}", rows))
+    assert dataset.digest() == texts.read(_write(tmp_path / "other.jsonl", rows)).digest()
+    assert list(zip(dataset.texts, [dataset.classes[label] for label in dataset.labels], strict=True)) == rows
+    assert dataset.classes == ("negative", "positive")
+    assert 8 <= dataset.held_out.sum() <= 35
 
 
 def test_copies_of_a_text_are_on_one_side(tmp_path: Path) -> None:
-    """Each text twice: a held-out text is no training text."""
-    read = texts.read(_write(tmp_path / "t.csv", planted_rows(200) * 2))
-    sides = [{read.texts[at] for at in read.indices(held_out=side)} for side in (False, True)]
+    """If each text occurs twice, a held-out text is never a training text."""
+    dataset = texts.read(_write(tmp_path / "t.csv", planted_rows(200) * 2))
+    sides = [{dataset.texts[index] for index in dataset.indices(held_out=side)} for side in (False, True)]
     assert not sides[0] & sides[1]
 
 
 def test_a_folder_as_the_hub_has_it(tmp_path: Path) -> None:
-    """IMDB's layout: numbers named in the file, a test set, and texts without a class that nobody reads."""
+    """IMDB's layout on the hub is read: class names in the file's metadata, a test set, and an unlabelled set that is
+    ignored."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -57,14 +58,14 @@ def test_a_folder_as_the_hub_has_it(tmp_path: Path) -> None:
         table = pa.table({"text": [f"{name} {n}" for n in range(len(labels))], "label": labels})
         table = table.replace_schema_metadata({"huggingface": json.dumps(about)})
         parquet.write_table(table, tmp_path / "plain_text" / f"{name}-00000-of-00001.parquet")
-    read = texts.read(tmp_path)
-    assert read.classes == ("neg", "pos")
-    assert list(read.labels) == [0, 1, 1, 1, 0]
-    assert np.array_equal(read.held_out, [False, False, False, True, True])
+    dataset = texts.read(tmp_path)
+    assert dataset.classes == ("neg", "pos")
+    assert list(dataset.labels) == [0, 1, 1, 1, 0]
+    assert np.array_equal(dataset.held_out, [False, False, False, True, True])
 
 
 def test_a_number_without_a_name_is_no_sentiment(tmp_path: Path) -> None:
-    """0 and 1 become LABEL_0 and LABEL_1, for which `--negative` must be given later."""
+    """0 and 1 become LABEL_0 and LABEL_1, for which the user must give `--negative` later."""
     rows = [(text, str(int(label == "positive"))) for text, label in planted_rows(100)]
     assert texts.read(_write(tmp_path / "t.csv", rows)).classes == ("LABEL_0", "LABEL_1")
 
@@ -80,31 +81,32 @@ def test_a_number_without_a_name_is_no_sentiment(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
 def test_an_odd_row_is_refused_with_its_line(tmp_path: Path, ending: str, row: tuple[str, str], found: str) -> None:
-    """The third row: line 4 below a header, 3 without one."""
+    """The third row is refused with its line: 4 below a header, 3 without one."""
     path = _write(tmp_path / f"t{ending}", [*planted_rows(2), row, *planted_rows(2)])
     with pytest.raises(BadInput, match=rf"t\{ending}:{4 if ending == '.csv' else 3}: .*{found}"):
         texts.read(path)
 
 
 def test_a_json_label_that_is_neither_text_nor_number_is_refused(tmp_path: Path) -> None:
-    """`true` would be read as 1."""
+    """`true` is refused, because it would be read as 1."""
     (tmp_path / "t.jsonl").write_text('{"text": "It rained.", "label": true}\n')
     with pytest.raises(BadInput, match=r"t\.jsonl:1: .*label True"):
         texts.read(tmp_path / "t.jsonl")
 
 
 def test_files_without_the_columns_are_refused(tmp_path: Path) -> None:
-    """Other columns, no table at all, a folder without a test set, and a set with one class."""
+    """Files are refused for other columns, for not being a table, for a missing test set, or for a set with one
+    class."""
     (tmp_path / "t.csv").write_text("sentence,label\nIt rained.,neg\n")
     (tmp_path / "t.parquet").write_text("no Parquet")
     (tmp_path / "folder").mkdir()
     _write(tmp_path / "folder" / "train.csv", planted_rows(20))
     _write(tmp_path / "one.csv", [(text, "positive") for text, _ in planted_rows(100)])
-    for name, found in (
+    for name, message in (
         ("t.csv", r"columns"),
         ("t.parquet", r"no Parquet file of such columns"),
         ("folder", r"found no file test…; expected a folder with files train… and test…"),
         ("one.csv", r"found the classes positive to train on and positive held out; expected the same two or more"),
     ):
-        with pytest.raises(BadInput, match=found):
+        with pytest.raises(BadInput, match=message):
             texts.read(tmp_path / name)

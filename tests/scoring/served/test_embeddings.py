@@ -1,4 +1,4 @@
-"""Association tests on the vectors of a server."""
+"""Tests association tests on the vectors of a server."""
 
 import json
 from collections.abc import Callable
@@ -23,13 +23,14 @@ TEXTS_OF_TEST = [text for words in (TEST.x, TEST.y, TEST.a, TEST.b) for text in 
 
 
 def numbers(report: Any) -> list[Any]:
-    """What a report says of its test."""
+    """Returns the numbers of a report's test."""
     (row,) = report.to_dict()["results"]
     return [row["effect_size"], row["p_value"], *row["associations"]["x"]]
 
 
 def test_a_served_model_has_the_effects_of_its_vectors_here(tiny: Tiny) -> None:
-    """The mean of a model's last states, over HTTP and in this process: the same numbers, and the server is named."""
+    """The mean of a model's last states gives the same numbers over HTTP and in this process, and the signature names
+    the server."""
     with server(tiny("gpt2"), faults=("500", "429", "cut", "reset"), share=0.5) as (endpoint, _):
         far = evaluate("gpt2", [TEST], executor=Served(endpoint), resamples=20)
     near = evaluate(str(tiny("gpt2")), [TEST], protocol=MEAN, resamples=20, device="cpu")
@@ -38,7 +39,8 @@ def test_a_served_model_has_the_effects_of_its_vectors_here(tiny: Tiny) -> None:
 
 
 def test_a_stopped_run_asks_for_no_text_again_and_holds_no_secret(tiny: Tiny, tmp_path: Path) -> None:
-    """The second batch fails: the first is kept, and only the second is asked when the command runs again."""
+    """If the second batch fails, the first is stored, and a rerun requests only the second. The store does not contain
+    the key."""
     many = [f"{text} {n}" for n in range(TEXTS) for text in TEXTS_OF_TEST][: TEXTS + 5]
     with server(tiny("gpt2"), lasting={many[TEXTS]: "400"}) as (endpoint, behind):
         vectors = ServedVectors("gpt2", endpoint)
@@ -46,18 +48,18 @@ def test_a_stopped_run_asks_for_no_text_again_and_holds_no_secret(tiny: Tiny, tm
         with pytest.raises(ValueError, match=r"no vectors.*5 texts"):
             vectors(many)
         behind.behaviour.lasting.clear()
-        asked = len(behind.asked)
+        count = len(behind.asked)
         rows = vectors(many)
-        assert [body["input"] for body in behind.asked[asked:]] == [many[TEXTS:]]
+        assert [body["input"] for body in behind.asked[count:]] == [many[TEXTS:]]
         assert len(rows) == len(many)
-        asked = len(behind.asked)
+        count = len(behind.asked)
         assert (vectors(many) == rows).all()
-        assert len(behind.asked) == asked
+        assert len(behind.asked) == count
     assert KEY not in (tmp_path / "replies.jsonl").read_text()
 
 
 def test_a_run_keeps_its_replies_and_is_finished_without_the_server(tiny: Tiny, tmp_path: Path) -> None:
-    """The replies lie in the run's folder; a second call asks nothing and says the same."""
+    """Replies are stored in the run's folder; a second call sends no request and gives the same numbers."""
     with server(tiny("gpt2")) as (endpoint, behind):
         first, second = (
             evaluate("gpt2", [TEST], executor=Served(endpoint), out=tmp_path / "run", resamples=20) for _ in range(2)
@@ -86,21 +88,23 @@ def test_a_run_keeps_its_replies_and_is_finished_without_the_server(tiny: Tiny, 
     ],
 )
 def test_json_without_a_vector_for_each_text_is_a_fault(body: Any) -> None:
-    """Missing, infinite, of other lengths, of no or one number, twice the same index."""
+    """A reply is refused if a vector is missing, infinite, of another length or too short, or if an index occurs
+    twice."""
     with pytest.raises(ValueError, match="vector"):
         packed(json.loads(json.dumps(body)))
 
 
 @pytest.mark.parametrize(("option", "value"), [("pooling", "mean"), ("layer", 1), ("special_tokens", False)])
 def test_what_a_server_does_not_let_one_choose_is_refused(option: str, value: Any) -> None:
-    """It pools in its own way."""
+    """Options that the server decides itself, such as pooling, are refused."""
     protocol = named("catsofa").changed(**{option: value})
     with pytest.raises(ValueError, match=option):
         evaluate("m", [TEST], protocol=protocol, executor=Served(Endpoint(base_url="http://127.0.0.1:9/v1")))
 
 
 def test_a_server_without_such_an_endpoint_is_one_sentence(tiny: Tiny) -> None:
-    """A 404 and a refused connection: the text of the server or its absence, and no key."""
+    """A 404 or a refused connection gives one error, with the server's text or the lack of a server, and without the
+    key."""
     far = Endpoint(base_url="http://127.0.0.1:9/v1", attempts=2, backoff=0.01)
     with pytest.raises(ServerRefuses, match="no server"):
         evaluate("m", [TEST], executor=Served(far))

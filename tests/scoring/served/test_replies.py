@@ -1,4 +1,4 @@
-"""What a server replies: read, kept and never asked for twice; or missing, wrong, cut short, another server's."""
+"""Tests server replies: read, stored and not requested twice, or refused if they are faulty or foreign."""
 
 import json
 import shutil
@@ -40,13 +40,14 @@ def _grid(count: int) -> list[Probe]:
 
 
 def test_passing_faults_are_tried_again(tiny: Tiny, tmp_path: Path) -> None:
-    """429 with Retry-After, 500, a connection reset mid-body and JSON cut in two: every probe is scored in the end."""
+    """Transient faults are retried until every probe is scored: 429 with Retry-After, 500, a connection reset within
+    the body, and JSON cut in two."""
     probes = _grid(60)
     expected = directly(tiny("llama"), probes)
     with server(tiny("llama"), faults=("429", "500", "reset", "cut"), share=0.3) as (endpoint, behind):
-        found = score(served.connect("llama", endpoint), probes, protocols.named("catsofa"))
+        scores = score(served.connect("llama", endpoint), probes, protocols.named("catsofa"))
     assert len(behind.met) > 10
-    assert [s.score for s in found] == pytest.approx([expected[s.item, s.task].score for s in found], abs=1e-4)
+    assert [s.score for s in scores] == pytest.approx([expected[s.item, s.task].score for s in scores], abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -58,17 +59,17 @@ def test_passing_faults_are_tried_again(tiny: Tiny, tmp_path: Path) -> None:
     ],
 )
 def test_one_text_without_an_answer_is_unscored_with_the_reason(tiny: Tiny, fault: str, reason: str) -> None:
-    """Missing or impossible log-probabilities, or an error that stays, leave that one score out."""
+    """If log-probabilities are missing or impossible, or an error persists, only that text is unscored."""
     lasting = {CATS[0].candidates[1].text: fault}
     with server(tiny("llama"), lasting=lasting) as (endpoint, _):
-        found = score(served.connect("llama", endpoint), CATS[:1], protocols.named("catsofa"))
-    assert [s.score is None for s in found] == [False, True, False]
-    assert found[1].reason.startswith(reason)
-    assert KEY not in found[1].reason
+        scores = score(served.connect("llama", endpoint), CATS[:1], protocols.named("catsofa"))
+    assert [s.score is None for s in scores] == [False, True, False]
+    assert scores[1].reason.startswith(reason)
+    assert KEY not in scores[1].reason
 
 
 def test_nothing_is_asked_for_twice(tiny: Tiny, tmp_path: Path) -> None:
-    """Each text once over all records; a second run asks for none of them, and one stopped half way for the rest."""
+    """Each text is requested once over all records. A second run requests none, and a partial run only the rest."""
     probes = _grid(30)
     formats.convert(written(probes, tmp_path / "probes.jsonl"), tmp_path / "probes.csv", target_format="sofa")
     with server(tiny("llama")) as (endpoint, behind):
@@ -89,7 +90,7 @@ def test_nothing_is_asked_for_twice(tiny: Tiny, tmp_path: Path) -> None:
 
 
 def test_a_text_that_had_no_reply_is_asked_for_by_the_next_run(tiny: Tiny, tmp_path: Path) -> None:
-    """A failure is no result: the run goes on with what is missing, and then has the whole."""
+    """A failed request is not stored as a result: the next run requests the missing text and completes the scores."""
     data = written(_grid(30), tmp_path / "probes.jsonl")
     with server(tiny("llama"), lasting={_grid(30)[4].text: "500"}) as (endpoint, behind):
         short = evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "run").to_dict()
@@ -102,7 +103,7 @@ def test_a_text_that_had_no_reply_is_asked_for_by_the_next_run(tiny: Tiny, tmp_p
 
 
 def test_a_reply_cut_short_by_a_kill_is_asked_for_again(tiny: Tiny, tmp_path: Path) -> None:
-    """Half a line at the end of the journal is no reply; the whole ones before it are."""
+    """A partial line at the end of the journal is requested again; the complete lines before it are not."""
     journal = tmp_path / "replies.jsonl"
     with server(tiny("llama")) as (endpoint, behind):
         with ReplyStore(journal) as replies:
@@ -111,15 +112,15 @@ def test_a_reply_cut_short_by_a_kill_is_asked_for_again(tiny: Tiny, tmp_path: Pa
         behind.answered.clear()
         with ReplyStore(journal) as replies:
             second = score(served.connect("llama", endpoint, replies=replies), PROBES, protocols.named("catsofa"))
-        asked = sum(
+        questions = sum(
             count for text, count in behind.answered.items() if text not in (PLAIN, SCRAMBLED, CONTEXT, f" {AFTER}")
         )
     assert first == second
-    assert asked == 1
+    assert questions == 1
 
 
 def test_replies_that_were_changed_or_are_of_another_server_are_refused(tiny: Tiny, tmp_path: Path) -> None:
-    """A number changed in the store, and the store of a server at another address: the file and its line are named."""
+    """A changed number in the store, or the store of another server, is refused with the file and its line."""
     data = written(_grid(4), tmp_path / "probes.jsonl")
     for name in ("one", "two"):
         with server(tiny("llama")) as (endpoint, _):
@@ -136,19 +137,20 @@ def test_replies_that_were_changed_or_are_of_another_server_are_refused(tiny: Ti
 
 
 def test_a_server_out_of_order_is_left_alone(tiny: Tiny) -> None:
-    """Ten texts in a row without a reply end the run in one sentence, not thousands of requests."""
+    """After ten texts in a row without a reply, the run ends with one error instead of sending thousands of
+    requests."""
     probes = _grid(90)
     lasting = {p.text: "503" for p in probes} | {p.identity: "503" for p in probes}
     with server(tiny("llama"), lasting=lasting) as (endpoint, behind):
         model = served.connect("llama", endpoint)
-        asked = len(behind.asked)
+        sent = len(behind.asked)
         with pytest.raises(ServerRefuses, match=r"10 requests.*no reply"):
             score(model, probes, protocols.named("catsofa"))
-    assert len(behind.asked) - asked < 20 * endpoint.attempts
+    assert len(behind.asked) - sent < 20 * endpoint.attempts
 
 
 def test_the_key_is_in_no_file(tiny: Tiny, tmp_path: Path) -> None:
-    """It was sent, and it stands nowhere: not in replies, scores, manifest or report, though the server repeats it."""
+    """The key is sent but is not in the replies, scores, manifest or report, although the server repeats it."""
     data = written(_grid(30), tmp_path / "probes.jsonl")
     with server(tiny("llama"), faults=("429", "500"), share=0.3) as (endpoint, behind):
         report = evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "run")
@@ -159,7 +161,7 @@ def test_the_key_is_in_no_file(tiny: Tiny, tmp_path: Path) -> None:
 
 
 def test_a_run_of_another_server_is_not_mixed_in(tiny: Tiny, tmp_path: Path) -> None:
-    """The address and the way of asking are part of what the numbers are numbers of."""
+    """A run of a server at another address is refused, because the address and the way of asking identify a result."""
     data = written(PROBES, tmp_path / "probes.jsonl")
     with server(tiny("llama")) as (endpoint, _):
         evaluate("llama", data, executor=Served(endpoint), out=tmp_path / "run")
@@ -181,7 +183,7 @@ def test_a_run_of_another_server_is_not_mixed_in(tiny: Tiny, tmp_path: Path) -> 
     ],
 )
 def test_a_reply_is_text_until_proved_otherwise(reply: dict[str, Any], says: str) -> None:
-    """What is no list of tokens with a log-probability each is refused with the reason."""
+    """A reply without a log-probability for each token is refused with the reason."""
     with pytest.raises(Unreadable, match=says):
         read(reply, "echo")
 
@@ -198,12 +200,12 @@ def test_a_reply_is_text_until_proved_otherwise(reply: dict[str, Any], says: str
     ],
 )
 def test_tokens_are_compared_with_the_text(tokens: tuple[str, ...], text: str, spelled: bool) -> None:
-    """Tokenizers write spaces and bytes in their own ways; other letters are another text."""
+    """Tokenizers write spaces and bytes in different ways, which still match the text; other letters do not match."""
     assert Reading(tokens, (-1.0,) * len(tokens)).spells(text) == spelled
 
 
 def test_what_the_server_wrote_is_not_the_prompt() -> None:
-    """The tokens after the prompt are counted by `usage` and left out."""
+    """The tokens that the server generated after the prompt are counted by `usage` and dropped."""
     reply = {
         "choices": [{"logprobs": {"tokens": ["<s>", "A", " b", "x"], "token_logprobs": [None, -1, -2, -3]}}],
         "usage": {"completion_tokens": 1},
@@ -212,7 +214,7 @@ def test_what_the_server_wrote_is_not_the_prompt() -> None:
 
 
 def test_replies_are_by_everything_that_was_asked(tmp_path: Path) -> None:
-    """Another model or another field is another question."""
+    """Requests that differ in the model or in any field have different keys."""
     bodies = [{"model": m, "prompt": "a", "max_tokens": n} for m, n in (("m", 0), ("m", 1), ("n", 0))]
     assert len({Request("completions", body).key for body in bodies}) == 3
     with ReplyStore(tmp_path / "r.jsonl") as replies:

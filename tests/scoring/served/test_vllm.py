@@ -1,4 +1,4 @@
-"""vLLM cannot run here: a stand-in has its call shape (LLM, SamplingParams, outputs), and a real model the numbers."""
+"""Tests the vLLM engine with a stand-in of the same call shape and the numbers of a real model."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -19,10 +19,13 @@ Tiny = Callable[[str], Path]
 
 
 class LLM:
-    """vLLM's class by its call shape, with the numbers of transformers."""
+    """A stand-in for vLLM's class, which cannot run here: its call shape (LLM, SamplingParams, outputs).
+
+    The numbers come from transformers.
+    """
 
     forgetful = False
-    """Whether a call's later prompts are answered with something of its earlier ones."""
+    """True if the answers to a call's later prompts depend on its earlier ones."""
 
     def __init__(self, model: str, **options: Any) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -33,18 +36,18 @@ class LLM:
         self.model, self.tokenizer = AutoModelForCausalLM.from_pretrained(model), AutoTokenizer.from_pretrained(model)
 
     def get_tokenizer(self) -> Any:
-        """The model's tokenizer."""
+        """Returns the model's tokenizer."""
         return self.tokenizer
 
     def generate(self, prompts: list[str], params: Any, use_tqdm: bool = True) -> list[Any]:
-        """A RequestOutput for each prompt."""
+        """Returns a RequestOutput for each prompt."""
         assert (params.max_tokens, params.prompt_logprobs) == (1, 0)
-        found = [self._output(prompt) for prompt in prompts]
-        for output in found[1:] if self.forgetful else ():
+        outputs = [self._output(prompt) for prompt in prompts]
+        for output in outputs[1:] if self.forgetful else ():
             for entry in output.prompt_logprobs[1:]:
                 for one in entry.values():
                     one.logprob -= 1.0
-        return found
+        return outputs
 
     def _output(self, prompt: str) -> Any:
         import torch
@@ -53,9 +56,9 @@ class LLM:
         with torch.inference_mode():
             logs = self.model(torch.tensor([ids])).logits[0].log_softmax(-1)
         entries: list[Any] = [None]
-        for at, token in enumerate(ids[1:]):
-            top = int(logs[at].argmax())
-            entries.append({t: self._entry(t, float(logs[at, t])) for t in (top, token)})
+        for position, token in enumerate(ids[1:]):
+            top = int(logs[position].argmax())
+            entries.append({t: self._entry(t, float(logs[position, t])) for t in (top, token)})
         return SimpleNamespace(prompt=prompt, prompt_token_ids=ids, prompt_logprobs=entries, outputs=[])
 
     def _entry(self, token: int, value: float) -> Any:
@@ -64,12 +67,12 @@ class LLM:
 
 @pytest.fixture
 def vllm(monkeypatch: pytest.MonkeyPatch) -> type[LLM]:
-    """The stand-in, in vLLM's place."""
-    module, made = ModuleType("vllm"), type("LLM", (LLM,), {})
+    """Installs the stand-in in place of vLLM and returns its class."""
+    module, stub = ModuleType("vllm"), type("LLM", (LLM,), {})
     module.__version__ = "0.0"  # type: ignore[attr-defined]
-    module.LLM, module.SamplingParams = made, lambda **given: SimpleNamespace(**given)  # type: ignore[attr-defined]
+    module.LLM, module.SamplingParams = stub, lambda **kwargs: SimpleNamespace(**kwargs)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "vllm", module)
-    return made
+    return stub
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2"])
@@ -77,25 +80,26 @@ def vllm(monkeypatch: pytest.MonkeyPatch) -> type[LLM]:
 def test_vllm_gives_the_scores_of_our_own_engine(
     records: Sequence[Any], name: str, tiny: Tiny, vllm: type[LLM], tmp_path: Path
 ) -> None:
-    """The same model by both ways: every score to 1e-4, under the same ids, whoever puts the start token there."""
+    """Both engines give the same scores to 1e-4 under the same ids, whichever side adds the start token."""
     evaluate(str(tiny(name)), records, out=tmp_path / "ours", resamples=10)
-    found = evaluate(str(tiny(name)), records, executor=VLLM(), out=tmp_path / "theirs", resamples=10)
+    report = evaluate(str(tiny(name)), records, executor=VLLM(), out=tmp_path / "theirs", resamples=10)
     ours, theirs = read_scores(tmp_path / "ours"), read_scores(tmp_path / "theirs")
     assert [(s.item, s.task, s.tokens) for s in ours] == [(s.item, s.task, s.tokens) for s in theirs]
     assert [s.score for s in theirs] == pytest.approx([s.score for s in ours], abs=1e-4)
-    assert "in vllm 0.0" in str(found.signature)
-    assert str(tiny(name).parent) not in str(found.signature), "no place on a machine"
+    assert "in vllm 0.0" in str(report.signature)
+    assert str(tiny(name).parent) not in str(report.signature), "no place on a machine"
 
 
 def test_answers_that_depend_on_the_other_questions_are_refused(tiny: Tiny, vllm: type[LLM]) -> None:
-    """As with a cache of prefixes that gives back what an earlier request left in it."""
+    """Answers that depend on other questions are refused, as from a prefix cache that returns the state of an earlier
+    request."""
     vllm.forgetful = True
     with pytest.raises(ValueError, match=r"other questions.*1\.00 nats"):
         vllm_offline.load(str(tiny("llama")))
 
 
 def test_without_vllm_a_sentence_says_what_to_do(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is nobody's dependency."""
+    """Without vLLM, which is not a dependency, the error gives the install command and the alternative engine."""
     monkeypatch.setitem(sys.modules, "vllm", None)
     with pytest.raises(extras.MissingExtra, match=r"pip install vllm.*--engine local"):
         vllm_offline.load(str(tiny("llama")))

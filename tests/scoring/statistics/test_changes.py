@@ -13,12 +13,12 @@ SHARE = Measure(name="share", pieces=ratio(0, 1), least=0, most=100)
 
 
 def shares(values: list[float]) -> Array:
-    """Terms with these shares."""
+    """Returns terms with these shares."""
     return np.stack([np.array(values), np.ones(len(values))], axis=1)
 
 
 def test_eight_terms_are_counted_out() -> None:
-    """Eight terms rise: of 256 sets only the empty one has no rise, p = 2/256; the limits are typical values.
+    """Eight terms rise: of 256 sets only the empty one has no rise, so p = 2/256; the limits are typical values.
 
     Terms rise by 1 to 8 points. 2.5 % of 256 is 6.4: with the empty set, six sets or fewer lie beyond a limit. The
     smallest means are 1, 1.5, 2, 2, 2 ({2}, {1, 3}, {1, 2, 3}) and 7/3 ({1, 2, 4}), the lower limit.
@@ -30,46 +30,46 @@ def test_eight_terms_are_counted_out() -> None:
 
 
 def test_few_terms_that_all_rise_alike_are_counted_out() -> None:
-    """Three terms that all rise by 0.1 have no spread: two of eight exchanges change as much, p = 2/8."""
+    """Three terms that all rise by 0.1 have no spread: two of eight exchanges change as much, so p = 2/8."""
     change = paired_changes(shares([0.4, 0.5, 0.6]), shares([0.5, 0.6, 0.7]), {"share": SHARE})["share"]
     assert change.p == 0.25
     assert math.isnan(change.by.low)
 
 
 def test_a_change_that_cancels_has_p_one() -> None:
-    """Half of the terms rise, half fall by as much."""
+    """If half of the terms rise and half fall by as much, p is 1."""
     one, other = shares([0.4, 0.6] * 5), shares([0.6, 0.4] * 5)
     assert paired_changes(one, other, {"share": SHARE})["share"].p == 1
 
 
 def test_many_clusters_are_sampled_and_p_is_never_zero() -> None:
-    """20 terms that all rise: 99 sampled sets give 2/100, all 10,000 give 2/10,001."""
+    """For 20 terms that all rise, 99 sampled sets give 2/100, and 10,000 sets give 2/10,001."""
     one, other = shares([0.4] * 20), shares([0.6, 0.7] * 10)
     assert paired_changes(one, other, {"share": SHARE}, resamples=99)["share"].p == 0.02
     assert paired_changes(one, other, {"share": SHARE})["share"].p == 2 / 10_001
 
 
 def test_few_clusters_have_students_interval() -> None:
-    """Changes of 0, 10 and 20: 10 ± 4.3027 · 10/√3 = 10 ± 24.84, and t = 1.732 has p = 0.2254."""
+    """Changes of 0, 10 and 20 have the interval 10 ± 4.3027 · 10/√3 = 10 ± 24.84, and t = 1.732 has p = 0.2254."""
     change = paired_changes(shares([0.4, 0.4, 0.4]), shares([0.4, 0.5, 0.6]), {"share": SHARE}, resamples=200_000)
     assert (change["share"].by.low, change["share"].by.high) == pytest.approx((10 - 24.84, 10 + 24.84), abs=0.5)
     assert change["share"].p == pytest.approx(0.2254, abs=0.005)
 
 
 def test_limits_stay_within_what_a_change_can_be() -> None:
-    """A change of percentages is never below −100."""
+    """The limit of a change of percentages is never below −100."""
     changed = paired_changes(shares([0.8, 0.9, 1]), shares([0.1, 0.5, 0]), {"share": SHARE})["share"]
     assert changed.by.low == -100
 
 
 def test_pairs_must_match_row_by_row() -> None:
-    """Another number of clusters is no pairing."""
+    """Different numbers of clusters are refused."""
     with pytest.raises(ValueError, match="row by row"):
         paired_changes(np.ones((3, 2)), np.ones((2, 2)), {"share": SHARE})
 
 
 def test_a_model_against_itself_does_not_change() -> None:
-    """The change is 0 with p = 1 and has no spread."""
+    """A model against itself has a change of 0 with p = 1 and no limits."""
     columns = np.random.default_rng(0).random((20, 4))
     change = paired_changes(columns, columns, MEASURES)["icat"]
     assert (change.by.value, change.p) == (0, 1)
@@ -77,7 +77,7 @@ def test_a_model_against_itself_does_not_change() -> None:
 
 
 def test_an_unscored_measure_has_no_p() -> None:
-    """Where nothing was compared there is nothing to test."""
+    """Without comparisons, neither the change nor p is defined."""
     nothing = np.zeros((9, 4))
     change = paired_changes(nothing, nothing, {"ss": SS})["ss"]
     assert math.isnan(change.p)
@@ -85,17 +85,18 @@ def test_an_unscored_measure_has_no_p() -> None:
 
 
 def test_the_change_of_icat_is_that_of_its_values() -> None:
-    """From lms 99.75, ss 60 (icat 79.8) to lms 99.75, ss 45 (icat 89.775): +9.975, within its limits."""
+    """From lms 99.75, ss 60 (icat 79.8) to lms 99.75, ss 45 (icat 89.775), icat changes by +9.975, within its
+    limits."""
     before = np.array([[1, 1, 0.5, 1], [1, 1, 0.7, 1], [0.99, 1, 0.6, 1], [1, 1, 0.6, 1]])
     after = np.array([[1, 1, 0.45, 1], [1, 1, 0.4, 1], [0.99, 1, 0.5, 1], [1, 1, 0.45, 1]])
-    by = paired_changes(before, after, {"icat": ICAT})["icat"].by
-    assert by.value == pytest.approx(float(ICAT(after.sum(axis=0)) - ICAT(before.sum(axis=0))))
-    assert by.value == pytest.approx(9.975)
-    assert by.value in by
+    change = paired_changes(before, after, {"icat": ICAT})["icat"].by
+    assert change.value == pytest.approx(float(ICAT(after.sum(axis=0)) - ICAT(before.sum(axis=0))))
+    assert change.value == pytest.approx(9.975)
+    assert change.value in change
 
 
 def test_a_set_as_large_as_stereosets_takes_less_than_a_second() -> None:
-    """10,000 draws of 79 terms, for three measures."""
+    """10,000 draws of 79 terms for three measures take less than a second."""
     rng = np.random.default_rng(0)
     one, other = (rng.random((79, 4)) * [1, 0, 1, 0] + [0, 1, 0, 1] for _ in range(2))
     start = time.perf_counter()
@@ -104,27 +105,28 @@ def test_a_set_as_large_as_stereosets_takes_less_than_a_second() -> None:
 
 
 def test_p_and_the_interval_of_a_row_never_disagree() -> None:
-    """p <= 0.05 exactly where the 95 % interval leaves 0 out: 3 to 79 terms, at the kink and beside it."""
+    """p <= 0.05 exactly if the 95 % interval excludes 0, for 3 to 79 terms, at icat's kink and beside it."""
     leaves, measures = 0, 0
     for count, ss in ((3, 0.5), (5, 0.56), (10, 0.5), (10, 0.56), (30, 0.53), (79, 0.515)):
-        found = simulated_changes(Terms(count), Model(0.5), Model(ss), sets=25, resamples=500, seed=count)
-        for change in (one[name] for one in found for name in one):
+        simulated = simulated_changes(Terms(count), Model(0.5), Model(ss), sets=25, resamples=500, seed=count)
+        for change in (one[name] for one in simulated for name in one):
             assert (change.p <= 0.05) == (0 not in change.by)
             leaves, measures = leaves + (change.p <= 0.05), measures + 1
     assert 0.02 < leaves / measures < 0.3
 
 
 def shared_terms(lms: Array | float, ss: Array) -> Array:
-    """Terms with these shares of lms and ss."""
+    """Returns terms with these shares of lms and ss."""
     ones = np.ones(len(ss))
     return np.stack([ones * lms, ones, ss, ones], axis=1)
 
 
 def test_a_result_that_crossed_the_kink_by_chance_is_no_evidence() -> None:
-    """ss 63 before and 51 after, each term 30 points up or down in both: equal icat at 57 and 45 is not refuted.
+    """With ss 63 before and 51 after, each term 30 points up or down in both, equal icat is not refuted.
 
-    The sides may be those of ss 57 and 45 +- 7.5, whose distances from 50 sum to 14 with a standard error of 15:
-    z = 0.93, p = 0.35. That ss falls by 12 in every term says nothing of it (a test of the observed sides: p < 0.001).
+    The sides may be those of ss 57 and 45 ± 7.5. Their distances from 50 sum to 14 with a standard error of 15:
+    z = 0.93, p = 0.35. The fall of ss by 12 in every term is no evidence for icat (a test of the observed sides gives
+    p < 0.001).
     """
     shifts = 0.3 * np.array([1, -1] * 8)
     sides = shared_terms(0.9, 0.63 + shifts), shared_terms(0.9, 0.51 + shifts)
@@ -135,9 +137,9 @@ def test_a_result_that_crossed_the_kink_by_chance_is_no_evidence() -> None:
 
 
 def test_the_test_of_icat_keeps_its_size_at_equal_icat_on_either_side_of_50() -> None:
-    """ss 53 against 47, 79 terms: p <= 0.05 in 2 to 8.5 % of 300 sets (exchange of the models gave 15 %)."""
-    found = simulated_changes(Terms(79), Model(0.53), Model(0.47), sets=300, resamples=300, seed=1)
-    assert 2 <= 100 * float(np.mean([change["icat"].p <= 0.05 for change in found])) <= 8.5
+    """For ss 53 against 47 and 79 terms, p <= 0.05 in 2 to 8.5 % of 300 sets (exchange of the models gave 15 %)."""
+    simulated = simulated_changes(Terms(79), Model(0.53), Model(0.47), sets=300, resamples=300, seed=1)
+    assert 2 <= 100 * float(np.mean([change["icat"].p <= 0.05 for change in simulated])) <= 8.5
 
 
 EQUAL = [
@@ -151,26 +153,28 @@ EQUAL = [
     (Terms(30, (5, 40), 0.02), Model(0.97, 0.95), Model(0.97, 0.95)),
     (Terms(10), Model(0.6), Model(0.6)),
 ]
-"""Pairs of models with truly equal icat."""
+"""Pairs of models with equal true icat."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("terms", "before", "after"), EQUAL)
 def test_p_has_the_size_it_says(terms: Terms, before: Model, after: Model) -> None:
-    """1,500 simulated sets, or 4,000 of ten terms: p <= 0.05 in 3 to 6.5 % where icat is equal, for lms and ss too."""
+    """In 1,500 simulated sets (4,000 for ten terms), p <= 0.05 in 3 to 6.5 % if icat is equal. The same holds for lms
+    and ss."""
     sets = 4000 if terms.count == 10 else 1500
-    found = simulated_changes(terms, before, after, sets=sets, resamples=1024, seed=3)
+    simulated = simulated_changes(terms, before, after, sets=sets, resamples=1024, seed=3)
     for name in MEASURES if before == after else ("lms", "icat"):
-        size = 100 * float(np.mean([change[name].p <= 0.05 for change in found]))
+        size = 100 * float(np.mean([change[name].p <= 0.05 for change in simulated]))
         assert 3 <= size <= 6.5, name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", [Terms(10, (5, 30)), Terms(30, (5, 40)), Terms(79)])
 def test_two_models_at_the_peak_rarely_have_a_small_p(terms: Terms) -> None:
-    """ss exactly 50 in both: a test that holds beside the peak cannot reach 5 % here; it has 0.7 to 4 %."""
-    found = simulated_changes(terms, Model(0.5), Model(0.5), sets=1000, resamples=600, seed=4)
-    assert 0.7 <= 100 * float(np.mean([change["icat"].p <= 0.05 for change in found])) <= 4
+    """With ss exactly 50 in both models, p <= 0.05 in 0.7 to 4 % of sets. A test that is valid beside the peak cannot
+    reach 5 % here."""
+    simulated = simulated_changes(terms, Model(0.5), Model(0.5), sets=1000, resamples=600, seed=4)
+    assert 0.7 <= 100 * float(np.mean([change["icat"].p <= 0.05 for change in simulated])) <= 4
 
 
 MOVES = [
@@ -192,10 +196,11 @@ MOVES = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("terms", "before", "after"), MOVES)
 def test_paired_intervals_hold_the_change(terms: Terms, before: Model, after: Model) -> None:
-    """1,000 simulated sets: 93 to 98 % of the intervals of each change hold it (error 0.7); below 8 terms to 99 %."""
-    found = simulated_changes(terms, before, after, sets=1000, resamples=600, seed=5)
+    """In 1,000 simulated sets, 93 to 98 % of the intervals of each change cover it (error 0.7); up to 99 % with fewer
+    than 8 terms."""
+    simulated = simulated_changes(terms, before, after, sets=1000, resamples=600, seed=5)
     for name, start in before.truth().items():
-        held = 100 * float(np.mean([after.truth()[name] - start in change[name].by for change in found]))
+        held = 100 * float(np.mean([after.truth()[name] - start in change[name].by for change in simulated]))
         assert 93 <= held <= (99 if terms.count < 8 else 98), name
 
 
@@ -212,7 +217,7 @@ SHARED = [
     (79, 0.53, 0.47, 0.1, 0.5),
     (79, 0.53, 0.47, 0.1, 0.95),
 ]
-"""Terms, ss before and after (truly equal icat), spread of the terms, and how their shifts correlate."""
+"""Terms, ss before and after (equal true icat), spread of the terms, and correlation of their shifts."""
 
 
 @pytest.mark.slow
@@ -220,7 +225,8 @@ SHARED = [
 def test_p_of_icat_has_its_size_where_models_share_term_effects(
     count: int, before: float, after: float, spread: float, correlation: float
 ) -> None:
-    """Equal icat, the same terms high in both: p <= 0.05 in 3 to 7 % of 2,000 sets (error 0.5; before 6 to 16 %)."""
+    """With equal icat and the same terms high in both models, p <= 0.05 in 3 to 7 % of 2,000 sets. The error is 0.5; an
+    earlier version had 6 to 16 %."""
     rng, small = np.random.default_rng(7), 0
     for number in range(2000):
         items, own = rng.integers(8, 40, count), rng.normal(0, spread, (2, count))

@@ -7,22 +7,23 @@ from catsofa.scoring.statistics.holm import holm
 
 
 def test_holm() -> None:
-    """0.01, 0.04, 0.03 and 0.005 of four: 0.005·4, 0.01·3, 0.03·2, and 0.04·1 raised to the 0.06 before it."""
+    """Of 0.01, 0.04, 0.03 and 0.005, the adjusted values are 0.005·4, 0.01·3, 0.03·2, and 0.04·1 raised to the
+    preceding 0.06."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
 def test_holm_stops_at_one_and_passes_over_what_is_no_test() -> None:
-    """NaN is not counted in the family; 0.6 of two is 1."""
-    found = holm([0.6, math.nan, 0.02])
-    assert found[0] == pytest.approx(0.6)
-    assert math.isnan(found[1])
-    assert found[2] == pytest.approx(0.04)
+    """NaN is not counted in the family; adjusted values are at most 1."""
+    adjusted = holm([0.6, math.nan, 0.02])
+    assert adjusted[0] == pytest.approx(0.6)
+    assert math.isnan(adjusted[1])
+    assert adjusted[2] == pytest.approx(0.04)
     assert holm([0.9, 0.8]) == [1, 1]
     assert holm([]) == []
 
 
 def test_holm_agrees_with_statsmodels() -> None:
-    """An implementation that is not ours, on 20 random families."""
+    """Holm's p equals that of statsmodels on 20 random families."""
     from statsmodels.stats.multitest import multipletests
 
     rng = np.random.default_rng(0)

@@ -8,13 +8,13 @@ from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
 
 
 def drawn(rng: np.random.Generator, stereotypes: int, identities: int, spread: float) -> np.ndarray:
-    """Variances of normal numbers whose true variances are log-normal, with mean 1."""
+    """Returns variances of normal numbers whose true variances are log-normal with mean 1."""
     true = np.exp(spread * rng.standard_normal(stereotypes) - spread**2 / 2)
     return np.asarray(true * rng.chisquare(identities - 1, stereotypes) / (identities - 1))
 
 
 def percent_held(stereotypes: int, identities: int, spread: float, sets: int, categories: int = 1) -> float:
-    """Percent of simulated scores whose interval contains 1; a withheld interval misses nothing."""
+    """Returns the percentage of simulated scores whose interval contains 1; an undefined interval counts as a hit."""
     rng, held = np.random.default_rng(3), 0
     for _ in range(sets):
         parts = [
@@ -27,61 +27,65 @@ def percent_held(stereotypes: int, identities: int, spread: float, sets: int, ca
 
 
 def test_equal_variances_of_many_identities_have_students_interval_of_the_logarithm() -> None:
-    """1, 1.1 and 1.2: mean 1.1, error 0.1/√3, log limits ± 4.3027 · 0.0577/1.1 = 0.2258."""
-    found = interval([mean_of(np.array([1, 1.1, 1.2]), np.full(3, 40))])
-    assert (found.low, found.high) == pytest.approx((1.1 * math.exp(-0.22584), 1.1 * math.exp(0.22584)), rel=1e-4)
+    """For 1, 1.1 and 1.2 the mean is 1.1, the error 0.1/√3, and the log limits are ± 4.3027 · 0.0577/1.1 = 0.2258."""
+    score = interval([mean_of(np.array([1, 1.1, 1.2]), np.full(3, 40))])
+    assert (score.low, score.high) == pytest.approx((1.1 * math.exp(-0.22584), 1.1 * math.exp(0.22584)), rel=1e-4)
 
 
 def test_unequal_variances_count_as_a_lognormal_population() -> None:
-    """Logarithms ±0.5, four each: variance 2/7 · (1 + 3/7) less trigamma(500); error as of a log-normal with that."""
+    """Logarithms ±0.5, four each, have the variance 2/7 · (1 + 3/7) less trigamma(500); the error is that of a
+    log-normal population with this variance."""
     variances = np.exp(np.repeat([-0.5, 0.5], 4))
-    found = interval([mean_of(variances, np.full(8, 1001))])
+    score = interval([mean_of(variances, np.full(8, 1001))])
     unequal = math.expm1(2 / 7 * (1 + 3 / 7) - 0.002002) * (1 + 2 / 1000)
     reach = stats.t.ppf(0.975, 7) * math.sqrt(unequal / 8)
-    assert math.cosh(0.5) == pytest.approx(found.value)
-    assert found.high / found.value == pytest.approx(math.exp(reach), rel=1e-4)
+    assert math.cosh(0.5) == pytest.approx(score.value)
+    assert score.high / score.value == pytest.approx(math.exp(reach), rel=1e-4)
 
 
 def test_an_interval_of_more_than_a_hundred_times_is_withheld() -> None:
-    """Logarithms 0 to 9: ten such variances say nothing of the mean of all."""
+    """For logarithms from 0 to 9 no interval is given, because it would span a factor of more than a hundred."""
     assert math.isnan(interval([mean_of(np.exp(np.arange(10.0)), np.full(10, 1001))]).low)
 
 
 def test_several_categories_have_satterthwaites_degrees_of_freedom_and_limits_joined_by_mover() -> None:
-    """Two means of 2 over 5 and 9 variances with errors of 0.2: 10.67 degrees of freedom, limits 2·exp(±0.1·t) each."""
-    found = interval([Mean(2, 5, 0.2 * math.sqrt(5)), Mean(2, 9, 0.2 * math.sqrt(9))])
+    """Two means of 2 over 5 and 9 variances with errors of 0.2 have 10.67 degrees of freedom and limits 2·exp(±0.1·t)
+    each."""
+    score = interval([Mean(2, 5, 0.2 * math.sqrt(5)), Mean(2, 9, 0.2 * math.sqrt(9))])
     free = (2 * 0.04) ** 2 / (0.04**2 / 4 + 0.04**2 / 8)
     reach = stats.t.ppf(0.975, free) * 0.1
     assert free == pytest.approx(10.667, abs=1e-3)
     nearer, further = 2 - 2 * math.exp(-reach), 2 * math.exp(reach) - 2
-    assert (found.low, found.high) == pytest.approx((2 - nearer * math.sqrt(2) / 2, 2 + further * math.sqrt(2) / 2))
+    assert (score.low, score.high) == pytest.approx((2 - nearer * math.sqrt(2) / 2, 2 + further * math.sqrt(2) / 2))
 
 
 def test_a_category_that_is_spread_more_than_the_others_keeps_its_own_spread() -> None:
-    """Logarithms ±1.5 in one category and ±0.1 in five: the spread of all is not that of the one."""
+    """With logarithms ±1.5 in one category and ±0.1 in five, the wide category keeps its own spread."""
     even, uneven = (mean_of(np.exp(np.repeat([-size, size], 10)), np.full(20, 1001)) for size in (0.1, 1.5))
-    found = interval([*[even] * 5, uneven])
+    score = interval([*[even] * 5, uneven])
     alone = interval([uneven])
-    assert found.high - found.value == pytest.approx((alone.high - alone.value) / 6, rel=0.05)
+    assert score.high - score.value == pytest.approx((alone.high - alone.value) / 6, rel=0.05)
 
 
 def test_one_variance_has_no_limits_and_none_has_no_value() -> None:
-    """A single stereotype, equal ones, none: a value, and NaN for what is not known."""
+    """A single stereotype, or equal ones, have a value and NaN limits; without a stereotype the value is NaN too."""
     for variances in ([2.0], [2.0, 2.0], [2.0, math.nan]):
-        found = interval([mean_of(np.array(variances), np.full(len(variances), 5))])
-        assert (found.value, math.isnan(found.low)) == (2, True)
+        score = interval([mean_of(np.array(variances), np.full(len(variances), 5))])
+        assert (score.value, math.isnan(score.low)) == (2, True)
     assert math.isnan(interval([mean_of(np.array([math.nan]), np.array([0]))]).value)
 
 
 def test_a_variance_of_zero_leaves_the_observed_spread() -> None:
-    """Identities that all score alike on one stereotype have no logarithm of a variance."""
-    found = interval([mean_of(np.array([0.0, 1.0, 2.0]), np.full(3, 5))])
-    assert found.high == pytest.approx(math.exp(stats.t.ppf(0.975, 2) / math.sqrt(3)))
+    """A variance of zero, from identities with equal scores on one stereotype, has no logarithm; the observed spread is
+    used."""
+    score = interval([mean_of(np.array([0.0, 1.0, 2.0]), np.full(3, 5))])
+    assert score.high == pytest.approx(math.exp(stats.t.ppf(0.975, 2) / math.sqrt(3)))
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.6])
 def test_intervals_hold_the_truth_however_unequal_the_variances_are(spread: float) -> None:
-    """Ten stereotypes, 12 identities, 1,500 sets: 93 to 97 % (percentiles of resamples: 68 % at a log sd of 1.6)."""
+    """With ten stereotypes and 12 identities, 93 to 97 % of 1,500 intervals cover the truth (percentiles of resamples:
+    68 % at a log sd of 1.6)."""
     assert 93 <= percent_held(10, 12, spread, 1500) <= 97
 
 
@@ -95,14 +99,14 @@ WORLDS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("stereotypes", "identities", "spread"), WORLDS)
 def test_intervals_hold_the_truth_as_often_as_they_say(stereotypes: int, identities: int, spread: float) -> None:
-    """5,000 simulated scores: 93 to 97 % within the simulation's own error of 0.3."""
+    """Of 5,000 simulated intervals, 93 to 97 % cover the truth, within the simulation's error of 0.3."""
     assert 92.5 <= percent_held(stereotypes, identities, spread, 5000) <= 97.3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("stereotypes", "spread"), [(5, 0.0), (5, 0.8), (10, 1.1), (30, 0.5)])
 def test_intervals_over_categories_hold_the_truth(stereotypes: int, spread: float) -> None:
-    """Four categories, 4,000 simulated scores: 93 to 98 %."""
+    """With four categories, 93 to 98 % of 4,000 simulated intervals cover the truth."""
     assert 92.5 <= percent_held(stereotypes, 12, spread, 4000, categories=4) <= 98
 
 
@@ -120,7 +124,7 @@ UNEVEN = [
 def test_intervals_over_categories_of_unequal_spread_hold_the_truth(
     counts: list[int], spreads: tuple[float, ...]
 ) -> None:
-    """2,000 simulated scores: 93 to 98 % (76 to 86 % where all categories share one spread)."""
+    """Of 2,000 simulated intervals, 93 to 98 % cover the truth (76 to 86 % if all categories share one spread)."""
     rng, held = np.random.default_rng(11), 0
     for _ in range(2000):
         drawn_parts = zip(counts, spreads, strict=True)
@@ -132,6 +136,7 @@ def test_intervals_over_categories_of_unequal_spread_hold_the_truth(
 @pytest.mark.slow
 @pytest.mark.parametrize(("stereotypes", "identities"), [(3, 4), (5, 4), (10, 4), (100, 12)])
 def test_where_intervals_are_off_a_little(stereotypes: int, identities: int) -> None:
-    """Four identities and a log sd of 1.1: 90 % or more; a hundred stereotypes with 1.6: up to 99 %."""
+    """With four identities and a log sd of 1.1, 90 % or more cover the truth; with a hundred stereotypes and 1.6, up to
+    99 %."""
     spread = 1.6 if stereotypes == 100 else 1.1
     assert 90 <= percent_held(stereotypes, identities, spread, 4000) <= 99

@@ -1,4 +1,4 @@
-"""Rank correlations over models: published ones, and what so few models can say."""
+"""Tests rank correlations over models: published values, and the limits of few models."""
 
 import csv
 from math import isnan, nan
@@ -18,8 +18,8 @@ RANKS = {
 
 
 def ranked(name: str) -> dict[str, float]:
-    """Ten models by their ranks."""
-    return {f"model {at}": float(rank) for at, rank in enumerate(RANKS[name])}
+    """Returns ten models with their ranks."""
+    return {f"model {number}": float(rank) for number, rank in enumerate(RANKS[name])}
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,12 @@ def ranked(name: str) -> dict[str, float]:
     [("stereoset", "crows", 0.911), ("sofa", "stereoset", -0.022), ("sofa", "crows", -0.022)],
 )
 def test_benchmarks_agree_as_sofa_says(one: str, other: str, printed: float) -> None:
-    """SoFa, Table 1: StereoSet and CrowS-Pairs rank ten models alike, SoFa ranks them otherwise."""
-    found = kendall(ranked(one), ranked(other))
-    assert found.value.value == pytest.approx(printed, abs=0.0005)
-    assert found.value.low < printed < found.value.high
-    assert (found.p < 0.001) == (printed > 0.9)
-    assert found.models == 10
+    """SoFa, Table 1: StereoSet and CrowS-Pairs rank ten models similarly; SoFa ranks them differently."""
+    correlation = kendall(ranked(one), ranked(other))
+    assert correlation.value.value == pytest.approx(printed, abs=0.0005)
+    assert correlation.value.low < printed < correlation.value.high
+    assert (correlation.p < 0.001) == (printed > 0.9)
+    assert correlation.models == 10
 
 
 def test_lms_and_ss_rise_together_as_stereoset_says() -> None:
@@ -46,19 +46,19 @@ def test_lms_and_ss_rise_together_as_stereoset_says() -> None:
 
 
 def test_few_models_or_one_order_have_no_limits() -> None:
-    """Two models have no correlation; an order that is wholly the same has no limits; the unscored are left out."""
+    """Two models have no correlation, and identical orders have no limits; unscored models are ignored."""
     three = {"a": 1.0, "b": 2.0, "c": 3.0}
     assert isnan(spearman(three, {"a": 1.0, "b": 2.0, "c": nan}).value.value)
-    for of in (spearman, kendall):
-        found = of(three, three)
-        assert found.value.value == pytest.approx(1)
-        assert isnan(found.value.low)
-        assert found.models == 3
+    for measure in (spearman, kendall):
+        correlation = measure(three, three)
+        assert correlation.value.value == pytest.approx(1)
+        assert isnan(correlation.value.low)
+        assert correlation.models == 3
 
 
 def test_the_p_of_few_models_counts_every_order() -> None:
-    """Of the 120 orders of five models two have a rho of 1 or -1: p = 2/120; of three models 2/6."""
-    five = {name: float(at) for at, name in enumerate("abcde")}
+    """Of the 120 orders of five models two have a rho of 1 or -1, so p = 2/120; of three models 2/6."""
+    five = {name: float(rank) for rank, name in enumerate("abcde")}
     assert spearman(five, five).p == pytest.approx(2 / 120)
     assert spearman(five, {name: -value for name, value in five.items()}).p == pytest.approx(2 / 120)
     three = {name: five[name] for name in "abc"}

@@ -1,4 +1,4 @@
-"""Vectors that the user computed, as a file that stands for a model."""
+"""Tests vectors computed by the user, in a file that is used in place of a model."""
 
 import io
 import json
@@ -28,17 +28,17 @@ VECTORS = np.array([[1, 0, 2], [0, 1, 4], [9, 9, 9]], dtype=np.float32)
 
 
 def npz(path: Path, texts: list[str], vectors: Any) -> None:
-    """Two arrays."""
+    """Writes two arrays."""
     np.savez(path, texts=np.array(texts), vectors=vectors)
 
 
 def columns(path: Path, texts: list[str], vectors: Any) -> None:
-    """Two columns of Parquet."""
+    """Writes two columns of Parquet."""
     parquet.write_table(pa.table({"text": texts, "vector": [list(map(float, row)) for row in vectors]}), path)
 
 
 def groups(path: Path, texts: list[str], vectors: Any) -> None:
-    """A group for each set, with a data set for each text."""
+    """Writes a group for each set, with a dataset for each text."""
     with h5py.File(path, "w") as file:
         for n, (text, vector) in enumerate(zip(texts, vectors, strict=True)):
             file.require_group(f"targ{n % 2 + 1}")[text] = vector
@@ -54,7 +54,7 @@ WRITERS: dict[str, Callable[[Path, list[str], Any], None]] = {
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_each_text_has_its_vector_and_no_other_has_one(tmp_path: Path, name: str) -> None:
-    """By the exact text, also with a slash or a letter beyond ASCII; what is not there is NaN."""
+    """Vectors are found by the exact text, also with a slash or a non-ASCII letter; a missing text gives NaN."""
     WRITERS[name](tmp_path / name, TEXTS, VECTORS)
     encoder = encoders.load(str(tmp_path / name))
     rows = encoder.encode([TEXTS[1], "the zorb sang.", TEXTS[2], TEXTS[0]])
@@ -66,7 +66,7 @@ def test_each_text_has_its_vector_and_no_other_has_one(tmp_path: Path, name: str
 @pytest.mark.parametrize("encoding", ["cls", "mean"])
 @pytest.mark.parametrize("name", ["v.npz", "v.h5"])
 def test_the_released_code_gives_the_same_effects(shared: Path, tmp_path: Path, name: str, encoding: str) -> None:
-    """Vectors of a small BERT that the original code wrote: its effect sizes and exact p of six tests."""
+    """On vectors of a small BERT written by the original code, six tests have its effect sizes and exact p."""
     oracles = shared / "oracles"
     texts = json.loads((oracles / "seat_tinybert_texts.json").read_text())
     WRITERS[name](tmp_path / name, texts, np.load(oracles / f"seat_tinybert_{encoding}.npz")["enc"])
@@ -76,15 +76,16 @@ def test_the_released_code_gives_the_same_effects(shared: Path, tmp_path: Path, 
         if row["encoding"] == encoding
     }
     tests = [test for test in formats.read_as(shared / "data" / "seat", AssociationTest) if test.id in expected]
-    found = seat.results(tests, encoders.load(str(tmp_path / name)), resamples=0, exact_limit=100_000)["results"]
-    assert {row["test"] for row in found} == set(expected)
-    for row in found:
+    rows = seat.results(tests, encoders.load(str(tmp_path / name)), resamples=0, exact_limit=100_000)["results"]
+    assert {row["test"] for row in rows} == set(expected)
+    for row in rows:
         assert row["effect_size"] == pytest.approx(expected[row["test"]]["effect_size"], abs=1e-5)
         assert not row["exact"] or row["p_value"] == expected[row["test"]]["p_value"]
 
 
 def test_a_text_without_a_vector_leaves_its_test_unscored_with_the_reason(tmp_path: Path) -> None:
-    """One target of X is missing: no effect size, and the text is named; the digest is that of the file."""
+    """If one target of X is missing, the test has no effect size and the reason names the text. The digest is that of
+    the file."""
     texts = [text for words in (TEST.x, TEST.y, TEST.a, TEST.b) for text in words.items]
     rng = np.random.default_rng(0)
     npz(tmp_path / "whole.npz", texts, rng.normal(size=(len(texts), 4)))
@@ -100,7 +101,8 @@ def test_a_text_without_a_vector_leaves_its_test_unscored_with_the_reason(tmp_pa
 
 @pytest.mark.parametrize("form", [None, "--json", "--quiet"])
 def test_score_exits_with_1_where_no_test_has_a_number(tmp_path: Path, form: str | None) -> None:
-    """A file with vectors of some texts alone: the table says why, and a script hears of it; the whole file exits 0."""
+    """With vectors for some texts only, the table gives the reason and the exit code is 1; the complete file exits with
+    0."""
     formats.named("seat").write([TEST], tmp_path / "tests")
     texts = [text for words in (TEST.x, TEST.y, TEST.a, TEST.b) for text in words.items]
     vectors = np.random.default_rng(0).normal(size=(len(texts), 4))
@@ -112,7 +114,8 @@ def test_score_exits_with_1_where_no_test_has_a_number(tmp_path: Path, form: str
 
 
 def test_vectors_that_float32_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
-    """Numbers of 1e-42 have three digits left, those of 1e-50 none; a zero vector, and one small number, stay."""
+    """Vectors around 1e-42, which keep three digits in float32, and around 1e-50, which keep none, are refused. A zero
+    vector and a single small number are accepted."""
     for scale in (1e-42, 1e-50):
         npz(tmp_path / "v.npz", TEXTS, VECTORS.astype(np.float64) * scale)
         with pytest.raises(BadInput, match="multiply all vectors"):
@@ -204,7 +207,8 @@ def _not_utf8(path: Path) -> None:
     ],
 )
 def test_a_file_that_does_not_say_one_vector_a_text_is_refused(tmp_path: Path, write: Callable[[Path], None]) -> None:
-    """Twice, infinite, pickled, no columns, no real numbers, damaged, no such format: an error with the file."""
+    """A file with duplicate texts, infinite or non-real numbers, pickles, missing columns, damage or another format is
+    refused by name."""
     write(tmp_path / "v.npz")
     for path in tmp_path.iterdir():
         with pytest.raises(BadInput, match=path.name):
@@ -212,7 +216,7 @@ def test_a_file_that_does_not_say_one_vector_a_text_is_refused(tmp_path: Path, w
 
 
 def test_such_a_file_gives_no_probabilities(tmp_path: Path) -> None:
-    """CATs need a model."""
+    """A file of vectors is refused for pairs, because they need a model."""
     npz(tmp_path / "v.npz", TEXTS, VECTORS)
     with pytest.raises(ValueError, match="file of vectors"):
         evaluate(str(tmp_path / "v.npz"), PAIRS)

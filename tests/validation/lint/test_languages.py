@@ -146,3 +146,10 @@ def test_a_place_is_no_group_in_spanish() -> None:
     place, people = (a_cat_in("es", f"Dicen que {t} es BLANK.", t, "a", "b", "c") for t in ("España", "el español"))
     assert messages("L10", place) == ["the target 'España' of 1 CAT is a place, not a group of people"]
     assert not found("L10", people)
+
+
+def test_a_place_is_found_in_the_item_of_its_language() -> None:
+    """A finding names a CAT whose target is a place in the language of this CAT."""
+    english = a_cat_in("en", "They say that España is BLANK.", "España", "a", "b", "c")
+    spanish = a_cat_in("es", "Dicen que España es BLANK.", "España", "a", "b", "c")
+    assert [finding.item for finding in found("L10", english, spanish)] == [spanish.id]

@@ -1,4 +1,4 @@
-"""`catsofa.compare`, `robustness` and `choose` are the commands: the same numbers."""
+"""Tests that `catsofa.compare`, `robustness` and `choose` give the same numbers as the commands."""
 
 import json
 import shutil
@@ -25,21 +25,21 @@ CHAT = (
 
 
 def printed(*arguments: object) -> Any:
-    """What a command prints with --json."""
+    """Returns the JSON that a command prints."""
     done = CliRunner().invoke(app, [*map(str, arguments), "--json"])
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
 
 def same(found: Any, shown: Any) -> bool:
-    """Whether a result is what a command printed, unknown numbers as null."""
+    """Returns True if a result equals the output of a command, with unknown numbers as null."""
     from catsofa.data.files.json_files import finite
 
     return bool(json.loads(json.dumps(finite(found.to_dict()))) == shown)
 
 
 def test_compare_is_the_command(tiny: Tiny, files: Path) -> None:
-    """Two runs of score on CATs."""
+    """`compare` equals its command on two runs of `score` on CATs."""
     runs = [files / name for name in ("gpt2", "llama")]
     for folder in runs:
         evaluate(tiny(folder.name), files / "cats.jsonl", out=folder, resamples=20)
@@ -47,28 +47,28 @@ def test_compare_is_the_command(tiny: Tiny, files: Path) -> None:
 
 
 def test_runs_of_choose_are_compared_on_the_data_that_they_name(tmp_path: Path) -> None:
-    """With and without `on`."""
+    """Runs of `choose` are compared alike with and without `on`."""
     (tmp_path / "b").mkdir()
     one = run(tmp_path / "a", pairs(8), lambda item, order: "stereotype")
     other = run(tmp_path / "b" / "c", pairs(8), lambda item, order: ("stereotype", "anti-stereotype")[item.id < "p4"])
-    found = catsofa.compare([one, other])
-    assert found.to_dict() == catsofa.compare([one, other], tmp_path / "data.jsonl").to_dict()
-    assert same(found, printed("compare", one, other))
+    comparison = catsofa.compare([one, other])
+    assert comparison.to_dict() == catsofa.compare([one, other], tmp_path / "data.jsonl").to_dict()
+    assert same(comparison, printed("compare", one, other))
 
 
 def test_robustness_is_the_command(tiny: Tiny, files: Path) -> None:
-    """A run on CATs, and one on the same CATs in other words."""
+    """`robustness` equals its command on a run on CATs and a run on the same CATs in other words."""
     reworded = [replace(cat, id=cat.id, context=cat.context.replace("The ", "That ")) for cat in cats()]
     jsonl.write(reworded, files / "reworded.jsonl")
     for name in ("cats", "reworded"):
         evaluate(tiny("gpt2"), files / f"{name}.jsonl", out=files / "runs" / name, resamples=20)
     runs = [files / "runs" / name for name in ("cats", "reworded")]
-    found = catsofa.robustness(runs[:1], runs[1:])
-    assert same(found, printed("robustness", "--original", runs[0], "--paraphrase", runs[1]))
+    comparison = catsofa.robustness(runs[:1], runs[1:])
+    assert same(comparison, printed("robustness", "--original", runs[0], "--paraphrase", runs[1]))
 
 
 def test_choose_is_the_command_and_takes_a_network_in_memory(tiny: Tiny, tmp_path: Path) -> None:
-    """A tiny chat model by its folder, as `(model, tokenizer)`, and on the command line."""
+    """A tiny chat model gives the same choices by its folder, as `(model, tokenizer)` and on the command line."""
     import transformers
 
     folder = tmp_path / "chatty"

@@ -24,14 +24,14 @@ Tiny = Callable[[str], Path]
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bloom", "gemma2", "mamba", "bert", "roberta", "bart", "xlnet"])
 def test_every_kind_of_model_is_measured_on_every_kind_of_data(tiny: Tiny, name: str) -> None:
-    """CATs, pairs and probes: numbers with intervals, and nothing unscored without a reason."""
+    """CATs, pairs and probes have full coverage, and every unscored item has a reason."""
     model = load(str(tiny(name)))
-    found = evaluate(model, cats(), resamples=100).to_dict()
-    assert found["results"]["intrasentence"]["overall"]["coverage"] == 1
+    result = evaluate(model, cats(), resamples=100).to_dict()
+    assert result["results"]["intrasentence"]["overall"]["coverage"] == 1
     if name == "roberta":
-        assert "next-sentence head" in next(iter(found["unscored"]))
+        assert "next-sentence head" in next(iter(result["unscored"]))
     else:
-        assert found["results"]["intersentence"]["overall"]["coverage"] == 1
+        assert result["results"]["intersentence"]["overall"]["coverage"] == 1
     assert evaluate(model, PAIRS, resamples=100).to_dict()["results"]["overall"]["coverage"] == 1
     probes = evaluate(model, PROBES, resamples=100).to_dict()["results"]
     assert probes["score"] > 0
@@ -39,15 +39,15 @@ def test_every_kind_of_model_is_measured_on_every_kind_of_data(tiny: Tiny, name:
 
 
 def test_an_encoder_is_measured_on_association_tests(tiny: Tiny) -> None:
-    """A row for each test, and the encoder's options in the signature."""
-    found = evaluate(str(tiny("bert-encoder")), [TEST], protocol="sent-bias").to_dict()
-    assert [row["test"] for row in found["results"]] == ["invented"]
-    assert found["results"][0]["exact"]
-    assert "pooling=cls" in found["signature"]["model"]
+    """The result has a row for each test, and the signature has the encoder's options."""
+    result = evaluate(str(tiny("bert-encoder")), [TEST], protocol="sent-bias").to_dict()
+    assert [row["test"] for row in result["results"]] == ["invented"]
+    assert result["results"][0]["exact"]
+    assert "pooling=cls" in result["signature"]["model"]
 
 
 def test_a_limit_stands_in_the_signature(tiny: Tiny, files: Path) -> None:
-    """Numbers of the first two CATs must not pass for numbers of all."""
+    """The signature names the limit, so that the first two CATs do not pass for all."""
     some = evaluate(str(tiny("gpt2")), files / "cats.jsonl", limit=2, resamples=0)
     every = evaluate(str(tiny("gpt2")), files / "cats.jsonl", resamples=0)
     assert " | subset:first 2@" in str(some.signature)
@@ -55,23 +55,23 @@ def test_a_limit_stands_in_the_signature(tiny: Tiny, files: Path) -> None:
 
 
 def test_a_signature_names_no_folder_of_a_machine(tiny: Tiny) -> None:
-    """The same model in another place is the same model: a folder's own name and the hash of its weights say which."""
-    for name, on in (("gpt2", PAIRS), ("bert-encoder", [TEST])):
+    """A signature names a model by its folder's own name and the hash of its weights, not by its path."""
+    for name, records in (("gpt2", PAIRS), ("bert-encoder", [TEST])):
         folder = tiny(name)
-        found = evaluate(str(folder), on, resamples=0, protocol="sent-bias" if on == [TEST] else "catsofa")
-        assert folder.name in str(found.signature)
-        assert str(folder.parent) not in str(found.signature)
+        result = evaluate(str(folder), records, resamples=0, protocol="sent-bias" if records == [TEST] else "catsofa")
+        assert folder.name in str(result.signature)
+        assert str(folder.parent) not in str(result.signature)
 
 
 def test_several_models_and_sets_have_a_folder_each(tiny: Tiny, files: Path) -> None:
-    """`out/model/data`; two of one name are refused before anything is loaded."""
+    """Runs are written to `out/model/data`; two of the same name are refused before any model is loaded."""
     models = [str(tiny("gpt2")), str(tiny("bert"))]
     sets = [str(files / "cats.jsonl"), str(files / "pairs.jsonl"), str(files / "tests")]
     work = planned(models, sets, files / "runs")
     assert len(work) == 6
-    here = Local()
+    executor = Local()
     for model, data, folder in work:
-        evaluate(model, data, executor=here, out=folder, resamples=10)
+        evaluate(model, data, executor=executor, out=folder, resamples=10)
     assert {path.parent.relative_to(files / "runs").as_posix() for path in files.glob("runs/*/*/manifest.json")} == {
         f"{model}/{name}" for model in ("gpt2", "bert") for name in ("cats", "pairs", "tests")
     }
@@ -81,7 +81,7 @@ def test_several_models_and_sets_have_a_folder_each(tiny: Tiny, files: Path) -> 
 
 
 def test_a_pseudo_perplexity_is_not_taken_for_a_perplexity(tiny: Tiny) -> None:
-    """SoFa of a masked model and of a causal one have signatures that differ, so that no column holds both."""
+    """SoFa signatures of a masked and a causal model differ, so that no column mixes both."""
     causal, masked, gap = (evaluate(str(tiny(name)), PROBES, resamples=10) for name in ("gpt2", "bert", "bart"))
     assert causal.signature.way == ""
     assert differences(causal.signature, masked.signature) == ["way: none and pseudo-perplexity"]
@@ -91,13 +91,13 @@ def test_a_pseudo_perplexity_is_not_taken_for_a_perplexity(tiny: Tiny) -> None:
 def test_a_test_without_vectors_is_unscored_and_not_an_error(
     files: Path, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """Word vectors that know no target: a row that says so, a reason, and null in JSON."""
+    """Word vectors without any target give an unscored row with a reason, and null in JSON."""
     (files / "vectors.txt").write_text("zorb 1 0.5\nkind 0.2 1\n", encoding="utf-8")
-    asked = ("score", files / "vectors.txt", "--on", files / "tests")
-    printed, said = catsofa(*asked)
+    command = ("score", files / "vectors.txt", "--on", files / "tests")
+    printed, messages = catsofa(*command)
     assert "unscored" in printed
-    assert "texts have no vector of their own" in said
-    row = json.loads(catsofa(*asked, "--json")[0])["results"][0]
+    assert "texts have no vector of their own" in messages
+    row = json.loads(catsofa(*command, "--json")[0])["results"][0]
     assert (row["effect_size"], row["p_value"], row["holm"]) == (None, None, None)
     assert row["coverage"] < 1
 
@@ -105,36 +105,38 @@ def test_a_test_without_vectors_is_unscored_and_not_an_error(
 def test_the_ends_of_probes_are_shown_on_request(
     tiny: Tiny, files: Path, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """The identities most often lowest and highest, and the stereotypes with the lowest and the highest DDS."""
+    """`--terms` prints the identities most often lowest and highest, and the stereotypes with lowest and
+    highest DDS.
+    """
     printed = catsofa("score", tiny("gpt2"), "--on", files / "probes.jsonl", "--terms")[0]
     for end in ("identities most often lowest", "identities most often highest", "stereotypes with lowest DDS"):
         assert f"invented, {end}: " in printed
 
 
 def test_models_are_compared_on_probes_too(tiny: Tiny, files: Path, catsofa: Callable[..., tuple[str, str]]) -> None:
-    """The ends that two models have in common, and tau of their orders; a model agrees with itself wholly."""
+    """The comparison has the ends that two models share, and tau of their orders; the same model twice is refused."""
     for name, folder in (("gpt2", "one"), ("llama", "two"), ("gpt2", "one again")):
         evaluate(str(tiny(name)), files / "probes.jsonl", out=files / folder, resamples=10)
-    found = json.loads(catsofa("compare", files / "one", files / "two", "--json")[0])
-    assert [row["category"] for row in found["agreement"]] == ["invented"]
-    assert -1 <= found["agreement"][0]["kendall"]["identities"]["value"] <= 1
-    assert found["agreement"][0]["overlap"]["identities most often lowest"]["top"] == 1, "half of three at most"
-    assert found["signature"]["protocol"] == "catsofa"
+    comparison = json.loads(catsofa("compare", files / "one", files / "two", "--json")[0])
+    assert [row["category"] for row in comparison["agreement"]] == ["invented"]
+    assert -1 <= comparison["agreement"][0]["kendall"]["identities"]["value"] <= 1
+    assert comparison["agreement"][0]["overlap"]["identities most often lowest"]["top"] == 1, "half of three at most"
+    assert comparison["signature"]["protocol"] == "catsofa"
     assert "order of stereotypes: Kendall's tau" in catsofa("compare", files / "one", files / "two")[0]
     assert f"{files / 'one'} and {files / 'one again'}" in catsofa("compare", files / "one", files / "one again")[1]
 
 
 def test_a_slip_in_the_last_name_costs_no_work_on_the_first(tiny: Tiny, files: Path) -> None:
-    """All models and sets are looked for before one is loaded."""
-    given = [str(tiny("gpt2")), str(files / "nothing")]
+    """All models and data sets are looked up before any is loaded."""
+    models = [str(tiny("gpt2")), str(files / "nothing")]
     with pytest.raises(ValueError, match=r"no folder.*nothing.*hub id"):
-        planned(given, [str(files / "cats.jsonl")])
+        planned(models, [str(files / "cats.jsonl")])
     with pytest.raises(BadInput, match="no such file"):
-        planned(given[:1], [str(files / "cats.jsonl"), str(files / "missing.json")])
+        planned(models[:1], [str(files / "cats.jsonl"), str(files / "missing.json")])
 
 
 def test_records_of_two_kinds_or_of_none_we_score_are_refused(tiny: Tiny, files: Path) -> None:
-    """The sentence says what was found."""
+    """The error names the kinds of records found."""
     model = load(str(tiny("gpt2")))
     with pytest.raises(ValueError, match="cats and pairs"):
         evaluate(model, [*cats(), *PAIRS])
@@ -144,7 +146,7 @@ def test_records_of_two_kinds_or_of_none_we_score_are_refused(tiny: Tiny, files:
 
 
 def test_the_command_scores_keeps_and_exports(tiny: Tiny, files: Path) -> None:
-    """As a person types it, from another folder; the exported file is what `--predictions` takes."""
+    """The command runs in another folder; `--predictions` accepts the exported file."""
     done = run_catsofa("score", str(tiny("gpt2")), "--on", "cats.json", "--out", "run", "--json", cwd=files)
     assert done.returncode == 0, done.stderr
     measured = json.loads(done.stdout)["results"]
@@ -154,8 +156,8 @@ def test_the_command_scores_keeps_and_exports(tiny: Tiny, files: Path) -> None:
     counted = json.loads(again.stdout.replace('"unknown": null', '"unknown": 0'))  # files do not count unknown tokens
     assert counted["results"] == measured
     every = {entry["id"]: entry["score"] for task in json.loads(exported.stdout).values() for entry in task}
-    kept = {score.item: np.exp(score.score or np.nan) for score in read_scores(files / "run")}
-    assert every == pytest.approx(kept)
+    stored = {score.item: np.exp(score.score or np.nan) for score in read_scores(files / "run")}
+    assert every == pytest.approx(stored)
 
 
 @pytest.mark.parametrize(
@@ -183,20 +185,20 @@ def test_a_mistake_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Exit code 2, one line on stderr, nothing on stdout."""
-    given = [str(tiny("gpt2")) if word == "MODEL" else word for word in arguments]
-    monkeypatch.setattr(sys, "argv", ["catsofa", *given])
+    """A user error gives exit code 2, one line on stderr and nothing on stdout."""
+    words = [str(tiny("gpt2")) if word == "MODEL" else word for word in arguments]
+    monkeypatch.setattr(sys, "argv", ["catsofa", *words])
     monkeypatch.chdir(files)
     for run in ("above/a", "above/b"):
         Path(run).mkdir(parents=True, exist_ok=True)
         Path(run, "manifest.json").touch()
     capsys.readouterr()
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         main()
-    printed, said = capsys.readouterr()
-    assert left.value.code == 2
-    assert says in said
-    assert len(said.strip().splitlines()) == 1
+    printed, errors = capsys.readouterr()
+    assert exit_info.value.code == 2
+    assert says in errors
+    assert len(errors.strip().splitlines()) == 1
     assert printed == ""
 
 
@@ -210,5 +212,5 @@ def test_the_protocols_say_what_they_do() -> None:
 
 
 def test_a_choice_is_shown_as_it_is() -> None:
-    """0.975 is no 0.97."""
+    """0.975 is not shown as 0.97."""
     assert " 0.975 " in run_catsofa("protocols", "show", "catsofa,log_base=0.975").stdout

@@ -1,4 +1,4 @@
-"""How far the network lies below the command: a reader follows `catsofa score` to the forward pass."""
+"""Tests the depth of the call stack between `catsofa score` and the forward pass, so that readers can follow it."""
 
 import sys
 from collections.abc import Callable
@@ -17,42 +17,42 @@ MOST = 12
 
 
 def frames() -> list[str]:
-    """The functions of the project that have not returned, from the outermost to the caller's caller."""
-    found: list[str] = []
+    """Returns the project's functions on the call stack, from the outermost to the caller's caller."""
+    calls: list[str] = []
     frame: FrameType | None = sys._getframe(2)
     while frame:
         file = frame.f_code.co_filename
         if not file.startswith("<") and Path(file).resolve().is_relative_to(ROOT):
-            found.append(f"{Path(file).resolve().relative_to(ROOT)}:{frame.f_code.co_name}")
+            calls.append(f"{Path(file).resolve().relative_to(ROOT)}:{frame.f_code.co_name}")
         frame = frame.f_back
-    return [call for call in found[::-1] if not call.startswith(("tests/", ".venv/"))]
+    return [call for call in calls[::-1] if not call.startswith(("tests/", ".venv/"))]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_the_forward_is_few_functions_below_the_command(
     name: str, tiny: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At most 12 functions of the project are under way when a causal or a masked model forwards a batch."""
+    """At most 12 functions of the project are on the stack when a causal or a masked model forwards a batch."""
     from transformers import BertModel, GPT2Model
 
-    folder, seen = tiny(name), list[list[str]]()
+    folder, recorded = tiny(name), list[list[str]]()
     network: Any = {"gpt2": GPT2Model, "bert": BertModel}[name]
     forward = network.forward
 
-    def watched(*given: Any, **more: Any) -> Any:
-        seen.append(frames())
-        return forward(*given, **more)
+    def watched(*arguments: Any, **more: Any) -> Any:
+        recorded.append(frames())
+        return forward(*arguments, **more)
 
     monkeypatch.setattr(network, "forward", watched)
     jsonl.write(PAIRS, tmp_path / "pairs.jsonl")
     score = ["score", str(folder), "--on", str(tmp_path / "pairs.jsonl"), "--quiet"]
     monkeypatch.setattr(sys, "argv", ["catsofa", *score])
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exit_info:
         main()
-    assert left.value.code == 0
-    # a model is also forwarded to look at its head and its masks, and once more below a self-check
+    assert exit_info.value.code == 0
+    # forward passes that inspect the head and the masks, and those of a self-check, are ignored
     asides = ("self_check.py", "causal.py:possible", "output_head.py:__init__")
-    stacks = [stack for stack in seen if not any(aside in call for call in stack for aside in asides)]
+    stacks = [stack for stack in recorded if not any(aside in call for call in stack for aside in asides)]
     assert stacks
     for stack in stacks:
         assert stack[0] == "catsofa/__main__.py:main"

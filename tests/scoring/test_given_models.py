@@ -1,4 +1,4 @@
-"""Models in memory: networks with their tokenizers, pipelines, functions of texts and paths."""
+"""Tests models in memory: networks with their tokenizers, pipelines, functions of texts and paths."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ NETWORKS = {"gpt2": "CausalLM", "llama": "CausalLM", "bert": "MaskedLM", "bart":
 
 
 def in_memory(folder: Path, head: str) -> tuple[Any, Any]:
-    """The network of a folder and its tokenizer, as a user loads them."""
+    """Returns the network of a folder and its tokenizer, as a user loads them."""
     import transformers
 
     loader = getattr(transformers, f"AutoModelFor{head}" if head else "AutoModel")
@@ -23,30 +23,30 @@ def in_memory(folder: Path, head: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_network_in_memory_is_the_model_of_its_folder(tiny: Tiny, name: str) -> None:
-    """The same numbers and the same signature: one model has one hash."""
+    """A network in memory and its folder give the same numbers and the same signature."""
     pair = in_memory(tiny(name), NETWORKS[name])
     data = [cat for cat in cats() if cat.kind == "intrasentence"]
     assert evaluate(pair, data, resamples=10).to_dict() == evaluate(tiny(name), data, resamples=10).to_dict()
 
 
 def test_an_encoder_in_memory_is_that_of_its_folder(tiny: Tiny) -> None:
-    """Its associations and its signature."""
-    found, named = (
-        evaluate(of, [TEST]).to_dict() for of in (in_memory(tiny("bert-encoder"), ""), tiny("bert-encoder"))
+    """An encoder in memory and its folder give the same associations and the same signature."""
+    loaded, named = (
+        evaluate(model, [TEST]).to_dict() for model in (in_memory(tiny("bert-encoder"), ""), tiny("bert-encoder"))
     )
-    assert found["results"] == named["results"]
-    assert found["signature"]["model"].split()[0] == named["signature"]["model"].split()[0]
+    assert loaded["results"] == named["results"]
+    assert loaded["signature"]["model"].split()[0] == named["signature"]["model"].split()[0]
 
 
 def test_a_pipeline_is_its_model(tiny: Tiny) -> None:
-    """Causal pipelines of transformers."""
+    """A causal pipeline of transformers gives the same report as its model."""
     transformers = pytest.importorskip("transformers")
     pipeline = transformers.pipeline("text-generation", model=str(tiny("gpt2")))
     assert evaluate(pipeline, PAIRS).to_dict() == evaluate(tiny("gpt2"), PAIRS).to_dict()
 
 
 def test_changed_weights_or_tokenizers_have_another_hash(tiny: Tiny, tmp_path: Path) -> None:
-    """A step of training, a tokenizer of another model: marked, and equal to the folder that it is saved in."""
+    """A model after a training step is marked as changed, and scores the same as the folder where it is saved."""
     import torch
 
     network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
@@ -63,30 +63,30 @@ def test_changed_weights_or_tokenizers_have_another_hash(tiny: Tiny, tmp_path: P
 
 
 def one_layer(network: Any) -> None:
-    """Without the second layer."""
+    """Removes the second layer."""
     network.transformer.h = network.transformer.h[:1]
 
 
 def one_layer_twice(network: Any) -> None:
-    """The first layer in the place of the second."""
+    """Replaces the second layer by the first."""
     network.transformer.h[1] = network.transformer.h[0]
 
 
 def no_activation(network: Any) -> None:
-    """Another function between two products."""
+    """Replaces the activation function between two products."""
     import torch
 
     network.transformer.h[0].mlp.act = torch.nn.Identity()
 
 
 def other_norm(network: Any) -> None:
-    """A number that no weight holds."""
+    """Changes a number that is not stored in a weight."""
     network.transformer.ln_f.eps = 1.0
 
 
 @pytest.mark.parametrize("change", [one_layer, one_layer_twice, no_activation, other_norm])
 def test_a_network_of_other_parts_than_its_folder_has_another_hash(tiny: Tiny, change: Callable[[Any], None]) -> None:
-    """Every weight that is left equals that of the file; the scores do not, and the hash says so."""
+    """Every remaining weight equals that of the file, but the scores differ, and so does the hash."""
     network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
     whole = evaluate((network, tokenizer), PAIRS, resamples=10)
     change(network)
@@ -97,9 +97,9 @@ def test_a_network_of_other_parts_than_its_folder_has_another_hash(tiny: Tiny, c
 
 
 def test_a_network_whose_code_was_changed_is_refused(tiny: Tiny) -> None:
-    """A hook that steers, and a forward in the place of that of the class: nobody can hash what they do."""
+    """A forward hook and a replaced forward are refused, because their effect cannot be hashed."""
     network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
-    hook = network.transformer.h[0].register_forward_hook(lambda part, given, found: None)
+    hook = network.transformer.h[0].register_forward_hook(lambda part, inputs, outputs: None)
     with pytest.raises(ValueError, match=r"forward hooks.*transformer\.h\.0"):
         evaluate((network, tokenizer), PAIRS)
     hook.remove()
@@ -109,9 +109,10 @@ def test_a_network_whose_code_was_changed_is_refused(tiny: Tiny) -> None:
 
 
 def test_a_network_that_accelerate_trains_in_half_precision_is_scored_in_its_own(tiny: Tiny) -> None:
-    """Accelerate wraps the forward of a network in bfloat16; the numbers are those of the weights in memory."""
+    """Accelerate wraps a network's forward in bfloat16; the numbers are those of the weights in memory."""
     accelerate = pytest.importorskip("accelerate")
-    accelerate.state.AcceleratorState._reset_state(reset_partial_state=True)  # one for a process, which others may have
+    # the state is shared by the process, and other tests may have set it
+    accelerate.state.AcceleratorState._reset_state(reset_partial_state=True)
     network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
     whole = evaluate((network, tokenizer), PAIRS, resamples=10)
     prepared = accelerate.Accelerator(mixed_precision="bf16", cpu=True).prepare(network)
@@ -122,7 +123,7 @@ def test_a_network_that_accelerate_trains_in_half_precision_is_scored_in_its_own
 
 
 def test_a_network_is_given_back_as_it_was(tiny: Tiny) -> None:
-    """In training mode, with gradients, without hooks or packed products; training goes on."""
+    """Evaluation keeps training mode and gradients, and leaves no hooks or packed products; training can continue."""
     network, tokenizer = in_memory(tiny("gpt2"), "CausalLM")
     network.train()
     network.transformer.wte.weight.requires_grad_(False)
@@ -137,26 +138,26 @@ def test_a_network_is_given_back_as_it_was(tiny: Tiny) -> None:
 
 
 def letters(text: str) -> float:
-    """Two to the power of minus the number of letters."""
+    """Returns log 2 times minus the number of letters."""
     return -0.6931471805599453 * len(text.replace(" ", ""))
 
 
 def test_a_function_gives_the_log_probability_of_a_text() -> None:
-    """Pairs, probes and CATs of both tasks; after a context, what a text adds to it."""
-    found = evaluate(letters, PAIRS, resamples=10)
+    """A function scores pairs, probes and CATs of both tasks; after a context, it scores what a text adds."""
+    result = evaluate(letters, PAIRS, resamples=10)
     longer = [len(pair.more.replace(" ", "")) - len(pair.less.replace(" ", "")) for pair in PAIRS]
-    rows = found.items()
+    rows = result.items()
     assert list(rows["outcome"]) == [
         "tie" if not more else "anti-stereotype" if more > 0 else "stereotype" for more in longer
     ]
-    assert found.signature.model == "letters@unhashed"
-    assert any("no digest" in warning for warning in found.warnings)
+    assert result.signature.model == "letters@unhashed"
+    assert any("no digest" in warning for warning in result.warnings)
     assert set(evaluate(letters, cats(), resamples=0).items()["reason"]) == {""}
     assert evaluate(letters, PROBES, resamples=0).items()["variance"].notna().all()
 
 
 def test_a_function_needs_a_digest_for_a_folder(tmp_path: Path) -> None:
-    """A run that goes on must not mix the scores of two functions."""
+    """A function without a digest is refused, because a resumed run must not mix two functions."""
     with pytest.raises(ValueError, match="without a digest"):
         evaluate(letters, PAIRS, out=tmp_path / "run")
 
@@ -179,12 +180,12 @@ def test_a_function_needs_a_digest_for_a_folder(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_model_is_refused(tiny: Tiny, model: Callable[[Path], Any], said: str) -> None:
-    """With what was found and what is expected."""
+    """The error says what was found and what is expected."""
     with pytest.raises(ValueError, match=said):
         evaluate(model(tiny("gpt2")), PAIRS)
 
 
 def test_a_model_in_memory_is_not_loaded_otherwise(tiny: Tiny) -> None:
-    """A dtype or a device would change nothing."""
+    """A dtype for a model in memory is refused, because it would have no effect."""
     with pytest.raises(ValueError, match=r"loaded already.*dtype"):
         evaluate(in_memory(tiny("gpt2"), "CausalLM"), PAIRS, dtype="bfloat16")

@@ -1,4 +1,4 @@
-"""One model has one hash and one data set has one hash, whichever command names them."""
+"""Tests that one model has one hash and one data set has one hash in every command."""
 
 import json
 import re
@@ -28,21 +28,23 @@ HASH = r"@([0-9a-f]{12})\b"
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """CATs, and the same with other words, in files."""
-    given = cats()
-    formats.named("jsonl").write(given, tmp_path / "cats.jsonl")
-    formats.named("stereoset").write(given, tmp_path / "cats.json")
-    turned = [replace(cat, context=cat.context.replace("The ", "Every ")) for cat in given]
+    """Writes CATs, and the same CATs in other words, to files and returns their folder."""
+    records = cats()
+    formats.named("jsonl").write(records, tmp_path / "cats.jsonl")
+    formats.named("stereoset").write(records, tmp_path / "cats.json")
+    turned = [replace(cat, context=cat.context.replace("The ", "Every ")) for cat in records]
     formats.named("jsonl").write(turned, tmp_path / "paraphrased.jsonl")
     return tmp_path
 
 
 def test_a_file_its_conversion_and_a_list_of_its_records_are_the_same_data(files: Path) -> None:
-    """The hash is of the records: another format, another order and a list have the same one."""
-    given = cats()
-    digests = {open_data(on).digest for on in (files / "cats.jsonl", files / "cats.json", given, given[::-1])}
+    """The hash covers the records: another format, another order and a list have the same hash."""
+    records = cats()
+    digests = {
+        open_data(source).digest for source in (files / "cats.jsonl", files / "cats.json", records, records[::-1])
+    }
     assert len(digests) == 1
-    assert digests == {f"records:{content_of(given).digest}"}
+    assert digests == {f"records:{content_of(records).digest}"}
     assert read_named(files / "cats.json")[0] == open_data(files / "cats.json").name
 
 
@@ -59,12 +61,12 @@ def test_a_file_its_conversion_and_a_list_of_its_records_are_the_same_data(files
     ],
 )
 def test_every_field_that_a_score_or_a_measure_depends_on_changes_the_hash(change: dict[str, Any]) -> None:
-    """An id, a domain, a text, a language, a fill and a label."""
+    """An id, a target, a domain, a text, a language, a filler and a label change the hash."""
     assert content_of([replace(a_cat(), **change)]) != content_of([a_cat()])
 
 
 def test_votes_and_provenance_do_not_change_the_hash_and_a_repeat_does() -> None:
-    """Nobody's score depends on who voted; an item that is there twice counts twice."""
+    """Votes and sources do not enter the hash, because scores do not depend on them; a repeated item counts twice."""
     voted = a_cat(votes={"stereotype": said("one", "stereotype")}, source={"file": "f"}, extra={"note": 1})
     assert content_of([voted]) == content_of([a_cat()])
     assert content_of([voted, voted]) != content_of([a_cat()])
@@ -80,18 +82,18 @@ READ_BY_TOKENIZERS = (
     "vocab.txt", "merges.txt", "dict.txt", "bpe.codes", "source.spm", "target.spm", "prophetnet.tokenizer",
     "qwen.tiktoken", "spiece.model", "vocab.json", "emoji.json", "chat_template.jinja", "tokenization_zorb.py",
 )  # fmt: skip
-"""Names by which tokenizers of transformers find their files, and templates and code."""
+"""Names of files that tokenizers of transformers load, and of templates and code."""
 NOT_READ = (
     "LICENSE", "LICENSE.txt", "requirements.txt", "README.md", ".gitattributes", "logo.PNG", "optimizer.pt",
     "optimizer.bin", "optimizer.safetensors", "scheduler.pt", "rng_state.pth", "events.out.tfevents.1", "tf_model.h5",
     "flax_model.msgpack", "model.onnx", "model.gguf", "pytorch_model.bin", "pytorch_model-00001-of-00002.bin",
     "pytorch_model.bin.index.json", "model.safetensors.sha256", "config.json~",
 )  # fmt: skip
-"""Notes, states of a training, and weights of other formats than the safetensors beside them."""
+"""Notes, training states, and weights in other formats than the safetensors beside them."""
 
 
 def test_every_file_that_decides_a_score_enters_the_hash_of_a_model(tiny: Tiny, tmp_path: Path) -> None:
-    """A byte more in any file of a tokenizer gives another hash; notes and weights that are not loaded do not."""
+    """Any change in a tokenizer file changes the hash; notes and weights that are not loaded do not."""
     model = shutil.copytree(tiny("gpt2"), tmp_path / "model")
     before = digest_of(model)
     for name in NOT_READ:
@@ -106,7 +108,7 @@ def test_every_file_that_decides_a_score_enters_the_hash_of_a_model(tiny: Tiny, 
 
 @pytest.mark.parametrize("name", ["w/one.safetensors", "1_Pooling/config.json", "zorb/deep/modeling.py"])
 def test_a_file_below_a_folder_of_the_model_enters_its_hash(tmp_path: Path, name: str) -> None:
-    """A shard, a later module and a sub-package of code, also through the links of a hub snapshot; copies do not."""
+    """Shards, modules and packages of code enter the hash, also through hub links; copies do not."""
     model, blob = tmp_path / "model", tmp_path / "blob"
     file = model / name
     file.parent.mkdir(parents=True)
@@ -125,7 +127,7 @@ def test_a_file_below_a_folder_of_the_model_enters_its_hash(tmp_path: Path, name
 
 
 def test_weights_enter_the_hash_in_the_format_that_is_loaded(tmp_path: Path) -> None:
-    """Without safetensors, pickled weights are the model."""
+    """Without safetensors, pickled weights enter the hash."""
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "pytorch_model.bin").write_bytes(b"zorb")
     before = digest_of(tmp_path)
@@ -135,7 +137,7 @@ def test_weights_enter_the_hash_in_the_format_that_is_loaded(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("beside", ["model.fp16.safetensors", "model_old.safetensors", "zorb/model.safetensors"])
 def test_pickled_weights_count_beside_safetensors_that_are_not_loaded(tmp_path: Path, beside: str) -> None:
-    """transformers looks for `model.safetensors` and its index alone."""
+    """transformers loads only `model.safetensors` and its index."""
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "zorb").mkdir()
     (tmp_path / beside).write_bytes(b"other")
@@ -164,7 +166,7 @@ def test_every_file_of_weights_that_a_model_names_enters_its_hash(tmp_path: Path
 
 
 def test_every_file_beside_code_that_is_run_enters_the_hash(tmp_path: Path) -> None:
-    """Code of the model may read a table of any name; without its code the table is a note."""
+    """Code of the model may load a table of any name; without the code the table does not enter the hash."""
     (tmp_path / "config.json").write_text(json.dumps({"auto_map": {"AutoModel": "modeling_zorb.Zorb"}}))
     (tmp_path / "modeling_zorb.py").write_text("")
     digests = []
@@ -176,11 +178,11 @@ def test_every_file_beside_code_that_is_run_enters_the_hash(tmp_path: Path) -> N
 
 
 def test_code_of_another_repository_is_named_by_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Code is read from one repository, at the commit that the identity of the model names."""
-    asked = []
+    """Code comes from one repository, at the commit that the identity of the model names."""
+    requests = []
 
     def on_hub(name: str) -> files_of_models.Source:
-        asked.append(name)
+        requests.append(name)
         return files_of_models.Source(name, name, "c0ffee")
 
     monkeypatch.setattr(files_of_models, "find", on_hub)
@@ -189,7 +191,7 @@ def test_code_of_another_repository_is_named_by_its_commit(tmp_path: Path, monke
     (tmp_path / "config.json").write_text(json.dumps({"auto_map": classes}))
     code = source.code()
     assert code is not None
-    assert (asked, code.revision) == (["zorbs/code"], "c0ffee")
+    assert (requests, code.revision) == (["zorbs/code"], "c0ffee")
     tokenizer = {"auto_map": {"AutoTokenizer": ["tokenization.Zorb", None]}}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(tokenizer))
     with pytest.raises(ValueError, match="model and zorbs/code"):
@@ -199,7 +201,7 @@ def test_code_of_another_repository_is_named_by_its_commit(tmp_path: Path, monke
 
 
 def test_the_hash_of_an_ordinary_model_is_that_of_earlier_versions(tmp_path: Path) -> None:
-    """By hand: SHA-256 of a line for each file, its name and its SHA-256, in the order of the names."""
+    """The hash is the SHA-256 of one line per file (its name and its SHA-256), in the order of the names."""
     contents = {"config.json": "{}", "merges.txt": "z o", "model.safetensors": "w", "tokenizer.json": "{}"}
     lines = (f"{name} {sha256(text.encode()).hexdigest()}\n" for name, text in contents.items())
     for name, text in {**contents, "README.md": "notes", "training.log": "x"}.items():
@@ -208,29 +210,29 @@ def test_the_hash_of_an_ordinary_model_is_that_of_earlier_versions(tmp_path: Pat
 
 
 def test_a_file_is_hashed_again_only_after_it_changed(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second call reads nothing; a changed file is read."""
+    """The second call does not read the file; a changed file is read again."""
     first = content_at(files / "cats.jsonl")
-    read = sources.read
+    original = sources.read
     monkeypatch.setattr(sources, "read", lambda on: pytest.fail("read again"))
     assert content_at(files / "cats.jsonl") == first
-    monkeypatch.setattr(sources, "read", read)
+    monkeypatch.setattr(sources, "read", original)
     formats.named("jsonl").write(cats()[1:], files / "cats.jsonl")
     assert content_at(files / "cats.jsonl").records == first.records - 1
 
 
 def test_the_released_set_is_the_same_data_in_every_format(shared: Path, tmp_path: Path) -> None:
-    """StereoSet's dev set, its conversion to JSONL, that back again, and the list of its records."""
+    """StereoSet's dev set, its JSONL conversion, the conversion back and the list of records have the same hash."""
     released = shared / "data" / "stereoset" / "dev.json"
     formats.convert(released, tmp_path / "dev.jsonl")
     formats.convert(tmp_path / "dev.jsonl", tmp_path / "again.json", target_format="stereoset")
-    found = {content_at(on) for on in (released, tmp_path / "dev.jsonl", tmp_path / "again.json")}
-    assert found == {content_of(list(sources.read(released)))}
+    contents = {content_at(path) for path in (released, tmp_path / "dev.jsonl", tmp_path / "again.json")}
+    assert contents == {content_of(list(sources.read(released)))}
 
 
 def test_numbers_on_the_same_records_are_comparable_whatever_their_file_is_called(tiny: Tiny, files: Path) -> None:
-    """The names differ, the hashes do not; a limit names the records that it takes."""
+    """The names differ, the hashes do not; a limit identifies the records that it selects."""
     model = str(tiny("gpt2"))
-    one, other = (evaluate(model, on, resamples=0).signature for on in (files / "cats.jsonl", files / "cats.json"))
+    one, other = (evaluate(model, path, resamples=0).signature for path in (files / "cats.jsonl", files / "cats.json"))
     assert one.data != other.data
     assert differences(one, other) == []
     same = evaluate(model, cats(), resamples=0).signature
@@ -240,10 +242,10 @@ def test_numbers_on_the_same_records_are_comparable_whatever_their_file_is_calle
 
 
 def test_a_model_has_one_hash_in_every_command(tiny: Tiny, files: Path, catsofa: Command) -> None:
-    """score, its run measured again, compare, robustness, report and SEAT name the model alike."""
+    """`score`, its rescored run, `compare`, `robustness`, `report` and SEAT give the model the same name."""
     model, other = tiny("gpt2"), tiny("llama")
-    for name, on in (("original", "cats.jsonl"), ("reworded", "paraphrased.jsonl")):
-        catsofa("score", model, "--on", files / on, "--out", files / name, "--quiet")
+    for name, file in (("original", "cats.jsonl"), ("reworded", "paraphrased.jsonl")):
+        catsofa("score", model, "--on", files / file, "--out", files / name, "--quiet")
     catsofa("score", other, "--on", files / "cats.json", "--out", files / "other", "--quiet")
     signature = json.loads((files / "original" / "report.json").read_text())["signature"]
     label = signature["model"]
@@ -268,36 +270,36 @@ def test_a_model_has_one_hash_in_every_command(tiny: Tiny, files: Path, catsofa:
 
 
 def test_robustness_names_one_model_and_two_data_sets(tiny: Tiny, files: Path, catsofa: Command) -> None:
-    """Its heading holds one model; runs of two models are refused."""
-    for name, model, on in (
+    """The heading names one model and two data sets; runs of two models are refused."""
+    for name, model, file in (
         ("a", "gpt2", "cats.jsonl"),
         ("b", "gpt2", "paraphrased.jsonl"),
         ("c", "llama", "paraphrased.jsonl"),
     ):
-        catsofa("score", tiny(model), "--on", files / on, "--out", files / name, "--quiet")
-    said = catsofa("robustness", "--original", files / "a", "--paraphrase", files / "b")[0]
-    heading = said.splitlines()[0]
+        catsofa("score", tiny(model), "--on", files / file, "--out", files / name, "--quiet")
+    output = catsofa("robustness", "--original", files / "a", "--paraphrase", files / "b")[0]
+    heading = output.splitlines()[0]
     assert re.fullmatch(rf"gpt2{HASH}: cats\.jsonl{HASH} → paraphrased\.jsonl{HASH}", heading), heading
     assert "were not scored alike" in catsofa("robustness", "--original", files / "a", "--paraphrase", files / "c")[1]
 
 
 def test_a_file_of_scores_is_named_as_what_it_is(tiny: Tiny, files: Path, catsofa: Command) -> None:
-    """Its bytes name no model."""
+    """A file of scores is named as predictions, because its bytes do not identify a model."""
     catsofa("score", tiny("gpt2"), "--on", files / "cats.jsonl", "--out", files / "run", "--quiet")
     catsofa("export", files / "run", "--out", files / "scores.json")
-    found = json.loads(
+    result = json.loads(
         catsofa("score", "--predictions", files / "scores.json", "--on", files / "cats.json", "--json")[0]
     )
-    assert found["signature"]["model"] == f"predictions:{name_of(files / 'scores.json')}"
+    assert result["signature"]["model"] == f"predictions:{name_of(files / 'scores.json')}"
 
 
 def test_two_runs_of_one_model_are_told_apart_by_their_options(tiny: Tiny, files: Path, catsofa: Command) -> None:
-    """float32 against bfloat16: one hash, and the option that differs."""
+    """Runs in float32 and bfloat16 have one hash, and their names show the option that differs."""
     for dtype in ("float32", "bfloat16"):
         catsofa(
             "score", tiny("gpt2"), "--on", files / "cats.jsonl", "--out", files / dtype, "--dtype", dtype, "--quiet"
         )
-    found = json.loads(catsofa("compare", files / "float32", files / "bfloat16", "--json")[0])
-    models = [found["first"], *found["disagreement"]]
+    comparison = json.loads(catsofa("compare", files / "float32", files / "bfloat16", "--json")[0])
+    models = [comparison["first"], *comparison["disagreement"]]
     assert [model.partition(" ")[2] for model in models] == ["dtype=float32", "dtype=bfloat16"]
     assert len({model.partition(" ")[0] for model in models}) == 1

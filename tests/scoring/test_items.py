@@ -1,4 +1,4 @@
-"""`items`: a row for each item of a run of any kind, from which its numbers follow."""
+"""Tests `items`: one row per item of any run, from which its numbers follow."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ Tiny = Callable[[str], Path]
 
 
 def by_hand(rows: Any) -> tuple[float, float]:
-    """ss and lms of rows of CATs by the mean over target terms."""
+    """Returns ss and lms of rows of CATs by the mean over target terms."""
     terms = rows.groupby("term")[["ss_won", "ss_of", "lms_won", "lms_of"]].sum()
     ss, lms = (terms[f"{name}_won"] / terms[f"{name}_of"] for name in ("ss", "lms"))
     return 100 * float(ss.mean()), 100 * float(lms.mean())
@@ -26,29 +26,29 @@ def by_hand(rows: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("protocol", ["catsofa", "catsofa,ties=half", "stereoset-code"])
 def test_lms_and_ss_follow_from_the_rows_of_cats(tiny: Tiny, protocol: str) -> None:
-    """The mean over terms of comparisons won by comparisons made, by every protocol."""
-    found = evaluate(str(tiny("gpt2")), cats(), protocol=protocol, resamples=0)
-    rows = found.items()
+    """Under every protocol, lms and ss are means over terms of comparisons won divided by comparisons made."""
+    result = evaluate(str(tiny("gpt2")), cats(), protocol=protocol, resamples=0)
+    rows = result.items()
     assert list(rows["id"]) == [cat.id for cat in cats()]
-    results = found.to_dict()["results"]
+    results = result.to_dict()["results"]
     for task, part in rows.groupby("task"):
-        of = results[task]["overall"]
-        assert by_hand(part) == pytest.approx((of["ss"], of["lms"]), nan_ok=True)
+        overall = results[task]["overall"]
+        assert by_hand(part) == pytest.approx((overall["ss"], overall["lms"]), nan_ok=True)
     assert set(rows["outcome"]) <= {"stereotype", "anti-stereotype", "tie"}
     assert ((rows["score_stereotype"] > rows["score_anti-stereotype"]) == (rows["outcome"] == "stereotype")).all()
 
 
 def test_a_tie_is_an_outcome_whatever_the_protocol_makes_of_it() -> None:
-    """Equal scores: a tie, which the default leaves out and StereoSet's code counts as lost."""
+    """Equal scores are a tie, which the default leaves out and `ties=against` counts as lost."""
     cat = cats()[0]
     scores = [Score(item=one.id, task=cat.kind, score=-1.0) for one in cat.candidates]
-    for protocol, made in (("catsofa", 0), ("catsofa,ties=against", 1)):
+    for protocol, counted in (("catsofa", 0), ("catsofa,ties=against", 1)):
         [row] = report([cat], scores, named(protocol), data="d", model="m", resamples=0).items().to_dict("records")
-        assert (row["outcome"], row["ss_won"], row["ss_of"]) == ("tie", 0, made)
+        assert (row["outcome"], row["ss_won"], row["ss_of"]) == ("tie", 0, counted)
 
 
 def test_an_unscored_item_says_why(tiny: Tiny) -> None:
-    """RoBERTa has no next-sentence head: the CATs after a context are unscored, with that reason."""
+    """RoBERTa has no next-sentence head: intersentence CATs are unscored, with that reason."""
     rows = evaluate(str(tiny("roberta")), cats(), resamples=0).items()
     after = rows[rows["task"] == "intersentence"]
     assert set(after["outcome"]) == {"unscored"}
@@ -57,40 +57,40 @@ def test_an_unscored_item_says_why(tiny: Tiny) -> None:
 
 
 def test_the_score_of_pairs_is_the_mean_of_their_rows(tiny: Tiny) -> None:
-    """100 · mean of `won` over the pairs that count."""
-    found = evaluate(str(tiny("gpt2")), PAIRS, resamples=0)
-    rows = found.items()
-    assert 100 * rows["won"].mean() == pytest.approx(found.to_dict()["results"]["overall"]["score"])
+    """The score is 100 · mean of `won` over the pairs that count."""
+    result = evaluate(str(tiny("gpt2")), PAIRS, resamples=0)
+    rows = result.items()
+    assert 100 * rows["won"].mean() == pytest.approx(result.to_dict()["results"]["overall"]["score"])
     assert list(rows["score_more"] > rows["score_less"]) == list(rows["outcome"] == "stereotype")
 
 
 def test_the_sofa_score_is_the_mean_of_the_rows_of_probes(tiny: Tiny) -> None:
-    """A row for each stereotype of a category: the mean over categories of their mean variance."""
-    found = evaluate(str(tiny("gpt2")), PROBES, resamples=0)
-    rows = found.items()
-    assert rows.groupby("domain")["variance"].mean().mean() == pytest.approx(found.to_dict()["results"]["score"])
+    """Each stereotype of a category has a row: the score is the mean over categories of their mean variance."""
+    result = evaluate(str(tiny("gpt2")), PROBES, resamples=0)
+    rows = result.items()
+    assert rows.groupby("domain")["variance"].mean().mean() == pytest.approx(result.to_dict()["results"]["score"])
     assert (rows["lowest"] != rows["highest"]).all()
 
 
 def test_the_statistic_of_an_association_test_is_the_difference_of_its_rows(tiny: Tiny) -> None:
-    """The associations of X less those of Y."""
-    found = evaluate(str(tiny("bert-encoder")), [TEST], resamples=0)
-    rows = found.items()
+    """The statistic is the sum of the associations of X minus that of Y."""
+    result = evaluate(str(tiny("bert-encoder")), [TEST], resamples=0)
+    rows = result.items()
     sums = rows.groupby("set")["association"].sum()
-    assert sums[TEST.x.name] - sums[TEST.y.name] == pytest.approx(found.to_dict()["results"][0]["statistic"])
+    assert sums[TEST.x.name] - sums[TEST.y.name] == pytest.approx(result.to_dict()["results"][0]["statistic"])
     assert list(rows["term"]) == [*TEST.x.items, *TEST.y.items]
 
 
 def test_the_accuracy_of_questions_is_the_mean_of_their_rows(tiny: Tiny) -> None:
-    """Of ambiguous and of disambiguated contexts."""
-    found = evaluate(str(tiny("gpt2")), questions(), resamples=0)
-    right = found.items().groupby("condition")["correct"].mean()
-    overall = found.to_dict()["results"]["overall"]
+    """The accuracy of each condition, ambiguous and disambiguated, is the mean of `correct`."""
+    result = evaluate(str(tiny("gpt2")), questions(), resamples=0)
+    right = result.items().groupby("condition")["correct"].mean()
+    overall = result.to_dict()["results"]["overall"]
     assert [right["ambig"], right["disambig"]] == pytest.approx([overall["acc_amb"], overall["acc_dis"]])
 
 
 def test_an_item_of_choices_has_the_side_that_both_orders_name(tmp_path: Path) -> None:
-    """A model that names the stereotype of even items, and of others the opposite, or the first option."""
+    """A model picks the stereotype for even items, and for odd items the opposite or the first option."""
 
     def said(item: Any, order: Any) -> str:
         number = int(item.id[1:])
@@ -109,16 +109,16 @@ def test_an_item_of_choices_has_the_side_that_both_orders_name(tmp_path: Path) -
 
 @pytest.mark.parametrize(("model", "data"), [("gpt2", "cats.jsonl"), ("gpt2", "pairs.jsonl"), ("bert", "tests")])
 def test_a_finished_run_has_the_rows_of_its_report(tiny: Tiny, files: Path, model: str, data: str) -> None:
-    """From the folder, and from the report of a run in a folder: the same rows as in memory."""
+    """The run folder and the report of a run in a folder have the same rows as a run in memory."""
     alone = evaluate(str(tiny(model)), files / data, resamples=0).items()
-    kept = evaluate(str(tiny(model)), files / data, resamples=0, out=files / "run").items()
-    read = catsofa.items(files / "run").drop(columns=["model", "data", "measure"])
-    assert alone.equals(kept)
-    assert alone.equals(read)
+    stored = evaluate(str(tiny(model)), files / data, resamples=0, out=files / "run").items()
+    loaded = catsofa.items(files / "run").drop(columns=["model", "data", "measure"])
+    assert alone.equals(stored)
+    assert alone.equals(loaded)
 
 
 def test_a_report_of_numbers_alone_has_no_items(tiny: Tiny) -> None:
-    """Refused, with what has items."""
-    found = evaluate(str(tiny("gpt2")), PAIRS, resamples=0)
+    """A report without scores refuses `items`, and says what has items."""
+    result = evaluate(str(tiny("gpt2")), PAIRS, resamples=0)
     with pytest.raises(ValueError, match="without scores"):
-        Report(protocol="p", results=found.results, signature=found.signature).items()
+        Report(protocol="p", results=result.results, signature=result.signature).items()

@@ -7,7 +7,7 @@ from catsofa.scoring.protocols import DEFAULT, PRESETS, named
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_difference_from_the_default_says_why(name: str) -> None:
-    """A preset gives a reason for each option it changes, and for no other."""
+    """A preset gives a reason for each option that it changes, and for no other."""
     protocol = named(name)
     assert protocol.name == name
     assert set(protocol.why) == set(protocol.differences())
@@ -45,31 +45,31 @@ def test_the_default_differs_from_itself_in_nothing() -> None:
     ],
 )
 def test_digests_of_protocols_are_those_of_stored_signatures(name: str, digest: str) -> None:
-    """Runs and reports of earlier versions name these hashes: the same choices must keep them."""
+    """Runs and reports of earlier versions contain these hashes: the same options must keep them."""
     assert named(name).digest == digest
 
 
 def test_an_option_that_changes_by_name_lies_with_its_measure() -> None:
-    """`changed` takes the flat names of a signature, and leaves every other choice alone."""
-    found = DEFAULT.changed(name="mine", pieces="sum", crows="all", ddof=0, layer=-2, ties="half")
-    assert (found.stereoset.pieces, found.crows_pairs.crows, found.sofa.ddof, found.seat.layer) == ("sum", "all", 0, -2)
-    assert set(found.differences()) == {"pieces", "crows", "ddof", "layer", "ties"}
+    """`changed` takes the flat names of a signature, and keeps every other option."""
+    mine = DEFAULT.changed(name="mine", pieces="sum", crows="all", ddof=0, layer=-2, ties="half")
+    assert (mine.stereoset.pieces, mine.crows_pairs.crows, mine.sofa.ddof, mine.seat.layer) == ("sum", "all", 0, -2)
+    assert set(mine.differences()) == {"pieces", "crows", "ddof", "layer", "ties"}
     with pytest.raises(ValueError, match=r"'piece'.*masked, pieces"):
         DEFAULT.changed(piece="sum")
 
 
 def test_an_unknown_protocol_is_named_with_the_known_ones() -> None:
-    """A wrong name is an error that lists the right ones."""
+    """A wrong name is an error that lists the known names."""
     with pytest.raises(ValueError, match=r"'stereoset'.*catsofa, stereoset-v1"):
         named("stereoset")
 
 
 def test_choices_of_ones_own_may_follow_a_name() -> None:
-    """They change the options they name and no other, stay in the name, and so in every signature."""
-    found = named("sent-bias,pooling=mean,layer=-2,unit_length=true,rounding=3,log_base=2.5", seed=5)
-    assert found.name == "sent-bias,pooling=mean,layer=-2,unit_length=true,rounding=3,log_base=2.5"
-    assert (found.seat.pooling, found.seat.layer, found.seat.unit_length) == ("mean", -2, True)
-    assert (found.crows_pairs.rounding, found.sofa.log_base, found.seed, found.seat.counted) == (3, 2.5, 5, 100_000)
+    """Options after a name change only themselves, and stay in the name and in every signature."""
+    mine = named("sent-bias,pooling=mean,layer=-2,unit_length=true,rounding=3,log_base=2.5", seed=5)
+    assert mine.name == "sent-bias,pooling=mean,layer=-2,unit_length=true,rounding=3,log_base=2.5"
+    assert (mine.seat.pooling, mine.seat.layer, mine.seat.unit_length) == ("mean", -2, True)
+    assert (mine.crows_pairs.rounding, mine.sofa.log_base, mine.seed, mine.seat.counted) == (3, 2.5, 5, 100_000)
     assert named("sent-bias-bert,pooling=none").seat.pooling is None
     assert named("catsofa,masks=all").digest != DEFAULT.digest
     assert named("catsofa,masks=one").digest == DEFAULT.digest, "what is asked for is the default"
@@ -97,6 +97,6 @@ def test_choices_of_ones_own_may_follow_a_name() -> None:
     ],
 )
 def test_a_choice_that_is_none_is_named_with_what_can_be_chosen(name: str, says: str) -> None:
-    """A slip in an option or a value is never passed over."""
+    """An unknown option or an invalid value is always an error."""
     with pytest.raises(ValueError, match=re.escape(says)):
         named(name)

@@ -25,23 +25,24 @@ GIVEN = scores({c.id: (3, 2, 1) if c.id[-1] in "012" else (2, 3, 1) for c in CAT
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    """A StereoSet file and predictions of it."""
-    on, predictions = tmp_path / "set.json", tmp_path / "predictions.json"
-    formats.named("stereoset").write(iter(CATS), on)
+    """Writes a StereoSet file and predictions for it, and returns both paths."""
+    data, predictions = tmp_path / "set.json", tmp_path / "predictions.json"
+    formats.named("stereoset").write(iter(CATS), data)
     formats.named("predictions").write(
-        (Score(item=c.id, task=of.kind, score=GIVEN[c.id]) for of in CATS for c in of.candidates), predictions
+        (Score(item=c.id, task=record.kind, score=GIVEN[c.id]) for record in CATS for c in record.candidates),
+        predictions,
     )
-    return on, predictions
+    return data, predictions
 
 
 def test_the_json_of_a_report() -> None:
-    """Exactly the keys that scripts of others rely on, each measure with the limits of its interval beside it."""
-    found = report(
+    """The JSON has exactly the keys that other scripts use, and each measure has the limits of its interval."""
+    result = report(
         CATS, [Score(item=item, score=score) for item, score in GIVEN.items()], named("catsofa"), data="d", model="m"
     ).to_dict()
-    assert list(found) == ["protocol", "results", "unscored", "unknown_ids", "warnings", "signature"]
-    assert list(found["results"]) == ["intrasentence", "overall"]
-    gender = found["results"]["intrasentence"]["pastime"]
+    assert list(result) == ["protocol", "results", "unscored", "unknown_ids", "warnings", "signature"]
+    assert list(result["results"]) == ["intrasentence", "overall"]
+    gender = result["results"]["intrasentence"]["pastime"]
     assert {key: gender[key] for key in ("lms", "ss", "icat", "items", "terms", "coverage")} == {
         "lms": 100,
         "ss": 75,
@@ -52,61 +53,61 @@ def test_the_json_of_a_report() -> None:
     }
     assert list(gender["intervals"]) == ["lms", "ss", "icat"]
     assert all(list(limits) == ["low", "high"] for limits in gender["intervals"].values())
-    assert found["signature"]["protocol"] == "catsofa"
+    assert result["signature"]["protocol"] == "catsofa"
 
 
 def test_where_nothing_is_scored_the_report_has_reasons_and_no_numbers() -> None:
-    """A model without a way to score a task: undefined, coverage 0 %, and why."""
-    given = [Score(item=item, score=None, reason="no head") for item in GIVEN]
-    found = report(CATS, given, named("catsofa"), data="d", model="m")
-    assert found.unscored == {"no head": len(GIVEN)}
-    assert found.to_dict()["results"]["overall"]["coverage"] == 0
+    """If a model cannot score a task, the coverage is 0 % and the reasons are counted."""
+    unscored = [Score(item=item, score=None, reason="no head") for item in GIVEN]
+    result = report(CATS, unscored, named("catsofa"), data="d", model="m")
+    assert result.unscored == {"no head": len(GIVEN)}
+    assert result.to_dict()["results"]["overall"]["coverage"] == 0
 
 
 def test_scores_of_other_data_are_refused() -> None:
-    """No id in common is no result."""
+    """Scores without an id in common with the data are refused."""
     with pytest.raises(ValueError, match=r"1 score.*12 records"):
         report(CATS, [Score(item="other", score=-1.0)], named("catsofa"), data="d", model="m")
 
 
 def test_what_is_unscored_is_counted_by_reason_and_what_is_foreign_too() -> None:
-    """One candidate without a score and one score of an unknown text."""
-    given = [Score(item=item, score=score) for item, score in GIVEN.items()]
-    given[0] = replace(given[0], score=None, reason="too long")
-    found = report(CATS, [*given, Score(item="z", score=1.0)], named("catsofa"), data="d", model="m")
-    assert (found.unscored, found.unknown_ids) == ({"too long": 1}, 1)
-    assert found.results.to_dict()["overall"]["coverage"] == pytest.approx(11 / 12)
+    """One candidate without a score and one score of an unknown id are counted."""
+    values = [Score(item=item, score=score) for item, score in GIVEN.items()]
+    values[0] = replace(values[0], score=None, reason="too long")
+    result = report(CATS, [*values, Score(item="z", score=1.0)], named("catsofa"), data="d", model="m")
+    assert (result.unscored, result.unknown_ids) == ({"too long": 1}, 1)
+    assert result.results.to_dict()["overall"]["coverage"] == pytest.approx(11 / 12)
 
 
 def test_a_report_is_rows_a_frame_and_a_table() -> None:
-    """Two sets of one task and the whole; numbers with their limits."""
-    given = [Score(item=item, score=score) for item, score in GIVEN.items()]
-    found = report(CATS, given, named("catsofa"), data="d<1>", model="m")
-    assert [(row["task"], row["domain"]) for row in found.rows()] == [
+    """The rows are two sets of one task and the whole; the table shows numbers with their limits."""
+    values = [Score(item=item, score=score) for item, score in GIVEN.items()]
+    result = report(CATS, values, named("catsofa"), data="d<1>", model="m")
+    assert [(row["task"], row["domain"]) for row in result.rows()] == [
         ("intrasentence", "pastime"),
         ("intrasentence", "overall"),
         ("both", "overall"),
     ]
-    assert list(found.to_pandas()["ss"]) == [75, 75, 75]
-    assert "<td>100.0 [43.9, 100.0]</td>" in found._repr_html_()
-    assert "d&lt;1&gt;" in found._repr_html_()
+    assert list(result.to_pandas()["ss"]) == [75, 75, 75]
+    assert "<td>100.0 [43.9, 100.0]</td>" in result._repr_html_()
+    assert "d&lt;1&gt;" in result._repr_html_()
 
 
 def test_pairs_have_a_report_too() -> None:
-    """Scores whose task is the side; one of two pairs preferred."""
+    """In scores of pairs, the task is the side; one of two pairs is preferred."""
     pairs = [Pair(id=name, more="A", less="B", direction="stereo", bias_type="pastime") for name in "ab"]
-    given = [
+    values = [
         Score(item=name, task=side, score=score)
         for name, sides in {"a": (2.0, 1.0), "b": (1.0, 2.0)}.items()
         for side, score in zip(("more", "less"), sides, strict=True)
     ]
-    found = report(pairs, given, named("crows-pairs"), data="d", model="m")
-    assert found.to_dict()["results"]["overall"]["score"] == 50
-    assert [row["set"] for row in found.rows()] == ["overall", "stereo", "pastime"]
+    result = report(pairs, values, named("crows-pairs"), data="d", model="m")
+    assert result.to_dict()["results"]["overall"]["score"] == 50
+    assert [row["set"] for row in result.rows()] == ["overall", "stereo", "pastime"]
 
 
 def test_a_report_is_of_one_kind_of_record() -> None:
-    """CATs and pairs have different measures; nothing has none."""
+    """CATs and pairs together are refused, because their measures differ; an empty list is refused too."""
     pair = Pair(more="A", less="B", direction="stereo", bias_type="pastime")
     with pytest.raises(ValueError, match="cats and pairs"):
         report([CATS[0], pair], [], named("catsofa"), data="d", model="m")
@@ -115,7 +116,7 @@ def test_a_report_is_of_one_kind_of_record() -> None:
 
 
 def test_a_signature_is_one_line_that_leaves_out_what_is_empty() -> None:
-    """What a number is a number of."""
+    """A signature describes in one line how a result was computed, and omits empty fields."""
     signature = Signature(data="dev.json@1f", model="gpt2@607a", protocol="catsofa", seed=3, version="1.0")
     assert (
         str(signature) == "data:dev.json@1f | model:gpt2@607a | protocol:catsofa | seed:3 | resamples:0 | version:1.0"
@@ -125,19 +126,19 @@ def test_a_signature_is_one_line_that_leaves_out_what_is_empty() -> None:
 
 @pytest.mark.parametrize("option", DEFAULT.options())
 def test_changing_any_one_option_of_a_protocol_changes_the_signature(option: str) -> None:
-    """The name of a protocol alone vouches for nothing: every choice is in the hash beside it."""
+    """The name of a protocol is not enough: the hash beside it covers every option."""
     value = DEFAULT.options()[option]
     other = not value if isinstance(value, bool) else value + 1 if isinstance(value, int | float) else "other"
     changed = DEFAULT.changed(**{option: {"ddof": 0, "rounding": 3, "ppl_digits": 3}.get(option, other)})
-    given = [Score(item=item, score=score) for item, score in GIVEN.items()]
-    one, two = (report(CATS, given, way, data="d", model="m", resamples=0).signature for way in (DEFAULT, changed))
+    records = [Score(item=item, score=score) for item, score in GIVEN.items()]
+    one, two = (report(CATS, records, way, data="d", model="m", resamples=0).signature for way in (DEFAULT, changed))
     assert one.protocol == two.protocol == "catsofa"
     assert any(line.startswith("options: ") for line in differences(one, two))
     assert str(one) != str(two)
 
 
 def test_numbers_stand_side_by_side_if_only_their_models_differ() -> None:
-    """Another model: comparable; another protocol or precision: not, and why."""
+    """Only results that differ in the model alone are comparable; another protocol, precision or seed is named."""
     one = Signature(data="d", model="m", protocol="catsofa", dtype="float32")
     assert differences(one, replace(one, model="n")) == []
     assert differences(one, replace(one, protocol="stereoset-code", dtype="")) == [
@@ -148,7 +149,7 @@ def test_numbers_stand_side_by_side_if_only_their_models_differ() -> None:
 
 
 def test_a_name_changes_with_a_byte_or_a_file_name(tmp_path: Path) -> None:
-    """A file by its bytes, a folder by its files' names and bytes, whatever the order they were made in."""
+    """A file is named by its bytes, a folder by the names and bytes of its files."""
     folder = tmp_path / "set"
     folder.mkdir()
     (folder / "a").write_text("1")
@@ -164,7 +165,7 @@ def test_a_name_changes_with_a_byte_or_a_file_name(tmp_path: Path) -> None:
 
 
 def test_a_text_that_is_scored_twice_is_refused(tmp_path: Path) -> None:
-    """Only one of them can be meant."""
+    """Two scores of the same text are ambiguous and are refused."""
     file = tmp_path / "scores.jsonl"
     file.write_text('{"item": "a", "score": 1.0}\n{"item": "a", "score": 2.0}\n', encoding="utf-8")
     with pytest.raises(BadInput, match="two scores of 'a'"):
@@ -172,7 +173,7 @@ def test_a_text_that_is_scored_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_only_cats_and_pairs_have_measures_made_from_scores(tmp_path: Path) -> None:
-    """A file of anything else is named for what it is."""
+    """The error names the kind of records found in the file."""
     file = tmp_path / "scores.jsonl"
     file.write_text('{"item": "a", "score": 1.0}\n', encoding="utf-8")
     with pytest.raises(BadInput, match=r"found scores.*cats, pairs"):
@@ -180,19 +181,19 @@ def test_only_cats_and_pairs_have_measures_made_from_scores(tmp_path: Path) -> N
 
 
 def test_the_score_command(files: tuple[Path, Path], catsofa: Callable[..., tuple[str, str]]) -> None:
-    """From two files to JSON and to a table, with terms where asked."""
-    on, predictions = files
-    asked = ("score", "--predictions", predictions, "--on", on)
-    found = json.loads(catsofa(*asked, "--protocol", "stereoset-code", "--terms", "--json")[0])
-    assert (found["protocol"], found["results"]["overall"]["ss"]) == ("stereoset-code", 75)
-    assert [row["term"] for row in found["terms"]] == ["tx", "ty", "tz"]
-    table = catsofa(*asked)[0]
+    """The command measures two files and prints JSON or a table, with terms if requested."""
+    data, predictions = files
+    command = ("score", "--predictions", predictions, "--on", data)
+    result = json.loads(catsofa(*command, "--protocol", "stereoset-code", "--terms", "--json")[0])
+    assert (result["protocol"], result["results"]["overall"]["ss"]) == ("stereoset-code", 75)
+    assert [row["term"] for row in result["terms"]] == ["tx", "ty", "tz"]
+    table = catsofa(*command)[0]
     assert "75.0" in table
-    assert f"data:{open_data(on).name} " in table
+    assert f"data:{open_data(data).name} " in table
 
 
 def test_the_score_command_says_what_is_wrong(files: tuple[Path, Path], tmp_path: Path) -> None:
-    """In a process of its own: one sentence on stderr and exit code 2."""
+    """In a process of its own, the command prints one line on stderr and exits with code 2."""
     done = run_catsofa("score", "--predictions", "nothing.json", "--on", str(files[0]), cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "nothing.json: found no such file" in done.stderr
@@ -201,31 +202,32 @@ def test_the_score_command_says_what_is_wrong(files: tuple[Path, Path], tmp_path
 def test_the_files_the_wrong_way_round_and_an_unknown_protocol(
     files: tuple[Path, Path], catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """What was found and what was expected; the protocols there are."""
-    on, predictions = files
+    """The errors say what was found and what was expected, and list the known protocols."""
+    data, predictions = files
     assert (
         "found scores; expected records with a measure: cats"
-        in catsofa("score", "--predictions", on, "--on", predictions)[1]
+        in catsofa("score", "--predictions", data, "--on", predictions)[1]
     )
-    asked = ("score", "--predictions", predictions, "--on", on, "--protocol", "x")
-    assert "no protocol 'x'; the protocols are catsofa" in catsofa(*asked)[1]
+    command = ("score", "--predictions", predictions, "--on", data, "--protocol", "x")
+    assert "no protocol 'x'; the protocols are catsofa" in catsofa(*command)[1]
 
 
 def test_the_robustness_command(
     files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """One model on two sets of paraphrases, and two models on one, whose ranks are compared."""
-    on, predictions = files
+    """One model is compared on two sets of paraphrases, and the ranks of two models are compared."""
+    data, predictions = files
     turned, values = tmp_path / "turned.json", {"stereotype": 2.0, "anti-stereotype": 3.0, "unrelated": 1.0}
     formats.named("predictions").write(
-        (Score(item=c.id, task=of.kind, score=values[c.label]) for of in CATS for c in of.candidates), turned
+        (Score(item=c.id, task=record.kind, score=values[c.label]) for record in CATS for c in record.candidates),
+        turned,
     )
-    two = ("robustness", "--original", predictions, "--paraphrase", turned, "--paraphrase", predictions, "--on", on)
-    found = json.loads(catsofa(*two, "--json")[0])
-    assert [one["flips"]["value"] for one in found["comparisons"]] == [75, 0]
-    change = found["comparisons"][0]["change"]["ss"]
+    two = ("robustness", "--original", predictions, "--paraphrase", turned, "--paraphrase", predictions, "--on", data)
+    result = json.loads(catsofa(*two, "--json")[0])
+    assert [one["flips"]["value"] for one in result["comparisons"]] == [75, 0]
+    change = result["comparisons"][0]["change"]["ss"]
     assert (change["value"], change["holm"] >= change["p"]) == (-75, True)
-    assert "ranks" not in found
+    assert "ranks" not in result
     ranks = json.loads(catsofa(*two, "--original", turned, "--json")[0])["ranks"][0]
     assert ranks["kendall"]["value"] == -1
     assert "in percent of 12 items decided in both: 75.0" in catsofa(*two)[0]
@@ -236,49 +238,50 @@ def test_the_robustness_command(
 def test_baseline_and_ensemble_commands(
     files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """Files in, a prediction file out, that is scored as any other."""
-    on, predictions = files
-    made, mixed = tmp_path / "stereotyped.json", tmp_path / "ensemble.json"
-    catsofa("baseline", "stereotyped", "--on", on, "--out", made)
+    """The commands write a prediction file that is scored like any other."""
+    data, predictions = files
+    baseline, mixed = tmp_path / "stereotyped.json", tmp_path / "ensemble.json"
+    catsofa("baseline", "stereotyped", "--on", data, "--out", baseline)
     assert (
-        json.loads(catsofa("score", "--predictions", made, "--on", on, "--json")[0])["results"]["overall"]["icat"] == 0
+        json.loads(catsofa("score", "--predictions", baseline, "--on", data, "--json")[0])["results"]["overall"]["icat"]
+        == 0
     )
-    said = catsofa("ensemble", "--scores", predictions, "--scores", made, "--on", on, "--out", mixed)[1]
-    assert "--weights intrasentence=" in said
+    messages = catsofa("ensemble", "--scores", predictions, "--scores", baseline, "--on", data, "--out", mixed)[1]
+    assert "--weights intrasentence=" in messages
     assert (
-        json.loads(catsofa("score", "--predictions", mixed, "--on", on, "--json")[0])["results"]["overall"]["lms"]
+        json.loads(catsofa("score", "--predictions", mixed, "--on", data, "--json")[0])["results"]["overall"]["lms"]
         == 100
     )
-    assert "name a file with --word-counts" in catsofa("baseline", "unigram", "--on", on, "--out", made)[1]
-    assert "name one with --model" in catsofa("baseline", "sentiment", "--on", on, "--out", made)[1]
+    assert "name a file with --word-counts" in catsofa("baseline", "unigram", "--on", data, "--out", baseline)[1]
+    assert "name one with --model" in catsofa("baseline", "sentiment", "--on", data, "--out", baseline)[1]
 
 
 def test_controls_and_power_commands(
     files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """Controls are CATs again, power is a row for each set."""
-    on, predictions = files
+    """`controls` writes CATs, and `power` gives one row per set."""
+    data, predictions = files
     counts = tmp_path / "counts.tsv"
     counts.write_text("tidy\t7\nuntidy\t1\n", encoding="utf-8")
-    asked = ("controls", "--on", on, "--out", tmp_path / "controls", "--word-counts", counts, "--json")
-    controls = json.loads(catsofa(*asked)[0])
+    command = ("controls", "--on", data, "--out", tmp_path / "controls", "--word-counts", counts, "--json")
+    controls = json.loads(catsofa(*command)[0])
     assert controls["attribute_only"]["kept"] == 12
     assert controls["frequency_gap"]["more_frequent"]["value"] == 100
     assert len(list(formats.read_as(controls["target_swapped"]["file"], Cat))) == 12
-    asked = ("power", "--on", on, "--predictions", predictions, "--against", predictions, "--json")
-    power = json.loads(catsofa(*asked)[0])
+    command = ("power", "--on", data, "--predictions", predictions, "--against", predictions, "--json")
+    power = json.loads(catsofa(*command)[0])
     assert {(row["clusters"], row["effect"]) for row in power["sets"]} == {(3, None)}
-    assert "need --predictions" in catsofa("power", "--on", on, "--against", predictions)[1]
+    assert "need --predictions" in catsofa("power", "--on", data, "--against", predictions)[1]
 
 
 def run_of(folder: Path, on: Path, stereotyped: bool, **model: str) -> Path:
-    """A run over these CATs, which are all stereotyped or all not."""
+    """Writes a run over these CATs, which are all stereotyped or all not, and returns its folder."""
     values = {"stereotype": -3.0 if stereotyped else -4.0, "anti-stereotype": -3.5, "unrelated": -5.0}
     known = {"digest": "sha256:" + 64 * "a", "dtype": "float32"}
     identity = {"model": known | model, "data": open_data(on).digest, "protocol": {"pieces": "mean-log"}}
     about = {"model": "m", "data": open_data(on).name, "on": str(on), "protocol": "catsofa"}
     with Run.begin(folder, identity, about) as run:
-        run.add(Score(item=c.id, task=of.kind, score=values[c.label]) for of in CATS for c in of.candidates)
+        run.add(Score(item=c.id, task=record.kind, score=values[c.label]) for record in CATS for c in record.candidates)
         digest = str(identity["model"]["digest"])
         signature = {"data": about["data"], "model": f"m@{digest[7:19]}", "protocol": "catsofa"}
         run.finish({"results": results_of_cats("x"), "signature": signature})
@@ -288,12 +291,12 @@ def run_of(folder: Path, on: Path, stereotyped: bool, **model: str) -> Path:
 def test_two_runs_know_their_data(
     files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """No --on is needed; data that have changed since are refused, and files of scores must be told theirs."""
-    on, predictions = files
-    one, other = run_of(tmp_path / "one", on, True), run_of(tmp_path / "other", on, False)
-    asked = ("robustness", "--original", one, "--paraphrase", other, "--json")
-    assert json.loads(catsofa(*asked)[0])["comparisons"][0]["flips"]["value"] == 100
-    third = run_of(tmp_path / "third", on, False, digest="sha256:" + 64 * "b")
+    """`--on` is optional for runs; data that changed since are refused, and files of scores require it."""
+    data, predictions = files
+    one, other = run_of(tmp_path / "one", data, True), run_of(tmp_path / "other", data, False)
+    arguments = ("robustness", "--original", one, "--paraphrase", other, "--json")
+    assert json.loads(catsofa(*arguments)[0])["comparisons"][0]["flips"]["value"] == 100
+    third = run_of(tmp_path / "third", data, False, digest="sha256:" + 64 * "b")
     assert json.loads(catsofa("compare", one, third, "--json")[0])["disagreement"]["m@bbbbbbbbbbbb"]["value"] == 100
     assert "-100.0" in catsofa("compare", one, third)[0]
     assert scored_by(one) == "m@aaaaaaaaaaaa"
@@ -305,21 +308,21 @@ def test_two_runs_know_their_data(
     )
     for command in (("robustness", "--original", one, "--paraphrase", "none"), ("compare", one, "none")):
         assert "none: found no such file or folder" in catsofa(*command)[1]
-    on.write_bytes(on.read_bytes() + b" ")
-    assert catsofa(*asked)[0], "the same records"
-    formats.named("stereoset").write(iter(CATS[1:]), on)
-    assert "found other data than" in catsofa(*asked)[1]
+    data.write_bytes(data.read_bytes() + b" ")
+    assert catsofa(*arguments)[0], "the same records"
+    formats.named("stereoset").write(iter(CATS[1:]), data)
+    assert "found other data than" in catsofa(*arguments)[1]
 
 
 def test_runs_that_were_scored_in_different_ways_are_not_held_against_each_other(
     files: tuple[Path, Path], tmp_path: Path, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """Another model, another precision or another protocol: what changes is not the texts' doing alone."""
-    on = files[0]
-    one = run_of(tmp_path / "one", on, True)
-    other = run_of(tmp_path / "other", on, False, dtype="bfloat16")
-    said = catsofa("robustness", "--original", one, "--paraphrase", other)[1]
-    assert "were not scored alike (model.dtype: float32 → bfloat16)" in said
-    asked = ("--protocol", "stereoset-code")
-    for command in (("compare", one, other), ("score", "--predictions", one, "--on", on)):
-        assert "was scored by catsofa, and stereoset-code scores texts otherwise" in catsofa(*command, *asked)[1]
+    """Runs that differ in model, precision or protocol are refused, because not only the texts differ."""
+    data = files[0]
+    one = run_of(tmp_path / "one", data, True)
+    other = run_of(tmp_path / "other", data, False, dtype="bfloat16")
+    message = catsofa("robustness", "--original", one, "--paraphrase", other)[1]
+    assert "were not scored alike (model.dtype: float32 → bfloat16)" in message
+    options = ("--protocol", "stereoset-code")
+    for command in (("compare", one, other), ("score", "--predictions", one, "--on", data)):
+        assert "was scored by catsofa, and stereoset-code scores texts otherwise" in catsofa(*command, *options)[1]

@@ -1,4 +1,4 @@
-"""What models are asked of BBQ's questions, and what the scores of the answers say."""
+"""Tests the prompts for BBQ's questions and the results computed from the scores of answers."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -28,12 +28,12 @@ Tiny = Callable[[str], Path]
 
 @pytest.fixture
 def questions(tmp_path: Path) -> list[Question]:
-    """The two questions of the sample."""
+    """Returns the two questions of the sample."""
     return list(formats.read(write_sample(tmp_path, "bbq")))
 
 
 def test_the_prompt_is_the_context_and_the_question(questions: list[Question]) -> None:
-    """As lm-evaluation-harness asks, so that sums of log-probabilities can be compared with it."""
+    """The prompt equals that of lm-evaluation-harness, so that sums of log-probabilities are comparable."""
     assert prompt(questions[0]) == "A zorb and a blicket sat in the kitchen.\n\nQ: Who left crumbs?\nA:"
     assert text_of(questions[0], questions[0].answers[1]).endswith("\nA: The blicket")
 
@@ -43,7 +43,7 @@ def test_the_prompt_is_the_context_and_the_question(questions: list[Question]) -
 def test_an_answer_scores_its_tokens_after_the_prompt(
     tiny: Tiny, name: str, length: str, questions: list[Question]
 ) -> None:
-    """The log-softmax of a plain forward pass over start token, prompt and answer, read where the answer stands."""
+    """The score is the log-softmax of a plain forward pass (start token, prompt, answer) at the answer's tokens."""
     import torch
 
     backend = Backend(load(str(tiny(name))))
@@ -55,54 +55,54 @@ def test_an_answer_scores_its_tokens_after_the_prompt(
         assert ids[: len(before)] == before
         row = torch.tensor([[backend.reader.start, *ids]])
         with torch.no_grad():
-            found = backend.model.module(input_ids=row).logits[0].double().log_softmax(-1)
-        values = [found[at, token].item() for at, token in enumerate(ids)][len(before) :]
+            logs = backend.model.module(input_ids=row).logits[0].double().log_softmax(-1)
+        values = [logs[position, token].item() for position, token in enumerate(ids)][len(before) :]
         assert score.tokens == len(values)
         assert score.score == pytest.approx(np.sum(values) if length == "sum" else np.mean(values), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["bert", "t5", "bart", "xlnet"])
 def test_other_kinds_of_models_score_every_answer(tiny: Tiny, name: str, questions: list[Question]) -> None:
-    """Behind masks, in a gap, or from left to right: every answer has a number, by as many tokens as it has."""
+    """Masked, encoder-decoder and permuted models score every answer over at least one token."""
     scores = score_records(Backend(load(str(tiny(name)))), questions, DEFAULT)
     assert len(scores) == 6
     assert all(score.score is not None and score.score < 0 < score.tokens for score in scores)
 
 
 class Zorbs:
-    """A model of one's own that finds every answer about zorbs likely."""
+    """A user-defined model that assigns a higher probability to every answer about zorbs."""
 
     name, digest = "zorbs", "1"
 
     def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
-        """One log-probability a word."""
+        """Returns one log-probability per word."""
         return [[-1.0 if "zorb" in text else -2.0] * len(text.split()) for _, text in queries]
 
 
 def test_a_model_of_one_s_own_is_asked_the_same(questions: list[Question]) -> None:
-    """It always names the zorb: in the open context the biased answer, in the other the wrong one."""
+    """The model always names the zorb: the biased answer if ambiguous, the wrong answer if disambiguated."""
     whole = catsofa.evaluate(Zorbs(), questions).results.to_dict()["overall"]
     assert (whole["acc_amb"], whole["acc_dis"], whole["s_amb"], whole["coverage"]) == (0, 0, 1, 1)
     assert (whole["ambig"]["biased"], whole["disambig"]["counter"]) == (1, 1)
 
 
 def scores_of(question: Question, *values: float | None) -> list[Score]:
-    """Scores of the three answers."""
+    """Returns scores of the three answers."""
     return [Score(item=question.id, task=f"ans{n}", score=value) for n, value in enumerate(values)]
 
 
 def test_answers_that_tie_or_have_no_score_are_no_answer(questions: list[Question]) -> None:
-    """A tie of the two best is counted; so is one within the error of a score. A tie of the others is none."""
+    """A tie of the two best is counted, also within the error of a score; a tie of the other two is not."""
     measure, (one, two) = named("bbq"), questions
     three = replace(one, id="three")
 
     def whole(error: float, *scores: Score) -> dict[str, object]:
-        given = Given(scores=scores, error=error)
-        found: dict[str, object] = measure.results([one, two, three], given, DEFAULT, 10).to_dict()["overall"]
-        return found
+        answers = Given(scores=scores, error=error)
+        overall: dict[str, object] = measure.results([one, two, three], answers, DEFAULT, 10).to_dict()["overall"]
+        return overall
 
-    found = whole(0.0, *scores_of(one, -1, -1, -3), *scores_of(two, -1, None, -3), *scores_of(three, -3, -3, -1))
-    assert (found["ties"], found["coverage"], found["acc_amb"]) == (1, pytest.approx(1 / 3), 1)
+    overall = whole(0.0, *scores_of(one, -1, -1, -3), *scores_of(two, -1, None, -3), *scores_of(three, -3, -3, -1))
+    assert (overall["ties"], overall["coverage"], overall["acc_amb"]) == (1, pytest.approx(1 / 3), 1)
     close = scores_of(one, -1, -1.00005, -3)
     assert [whole(error, *close, *scores_of(two, -1, -2, -3))["ties"] for error in (0.0, 1e-4)] == [0, 1]
     nothing = measure.results([one], Given(scores=scores_of(one, -1, None, -2)), DEFAULT, 10)
@@ -113,7 +113,7 @@ def test_answers_that_tie_or_have_no_score_are_no_answer(questions: list[Questio
 def test_a_run_on_questions_is_kept_measured_again_and_exported(
     tiny: Tiny, questions: list[Question], tmp_path: Path
 ) -> None:
-    """The folder, its scores as a file and the first report say the same."""
+    """The run folder, its score file and the first report give the same results."""
     jsonl.write(questions, tmp_path / "questions.jsonl")
     data = str(tmp_path / "questions.jsonl")
     first = catsofa.evaluate(str(tiny("gpt2")), data, out=tmp_path / "run")
@@ -128,19 +128,19 @@ def test_a_run_on_questions_is_kept_measured_again_and_exported(
 
 
 def json_of(report: object) -> dict[str, dict[str, object]]:
-    """The results of a report as JSON holds them."""
-    found: dict[str, dict[str, object]] = report.to_dict()["results"]  # type: ignore[attr-defined]
-    return found
+    """Returns the results of a report as JSON holds them."""
+    results: dict[str, dict[str, object]] = report.to_dict()["results"]  # type: ignore[attr-defined]
+    return results
 
 
 def test_predictions_beside_questions_are_measured_by_column(questions: list[Question], tmp_path: Path) -> None:
-    """The sample's column names the zorb in the open context, and says unknown where the context tells."""
+    """The sample's column names the zorb if ambiguous, and answers "unknown" if disambiguated."""
     path = write_sample(tmp_path, "bbq")
-    found = report_on(path, path)
-    assert list(json_of(found)) == ["tiny_pred"]
-    numbers = json_of(found)["tiny_pred"]
+    report = report_on(path, path)
+    assert list(json_of(report)) == ["tiny_pred"]
+    numbers = json_of(report)["tiny_pred"]
     assert (numbers["acc_amb"], numbers["acc_dis"], numbers["s_amb"]) == (0, 0, 1)
-    assert found.signature.model.startswith("predictions:tidiness.bbq@")
+    assert report.signature.model.startswith("predictions:tidiness.bbq@")
     jsonl.write([replace(questions[0], id="x"), questions[1]], tmp_path / "some.jsonl")
     some = report_on(tmp_path / "some.jsonl", path)
     assert (some.unknown_ids, json_of(some)["tiny_pred"]["coverage"]) == (1, 0.5)
@@ -148,7 +148,7 @@ def test_predictions_beside_questions_are_measured_by_column(questions: list[Que
 
 
 def test_a_file_without_predictions_is_refused(questions: list[Question], tmp_path: Path) -> None:
-    """The sentence names the columns that there are; predictions for other data are refused as well."""
+    """The error names the existing columns; predictions for other data are refused as well."""
     jsonl.write([replace(one, extra={"note": "x"}) for one in questions], tmp_path / "none.jsonl")
     path = write_sample(tmp_path, "bbq")
     with pytest.raises(ValueError, match=r"no column.*note.*'pred'"):
@@ -172,7 +172,7 @@ def test_the_released_predictions_are_measured_by_the_command(shared: Path, tmp_
         "--json",
     )
     results = json.loads(done.stdout)["results"]
-    assert {name.rpartition("_")[2]: round(of["s_amb"], 4) for name, of in results.items()} == {
+    assert {name.rpartition("_")[2]: round(overall["s_amb"], 4) for name, overall in results.items()} == {
         "race": 0.1433,
         "qonly": 0.2133,
         "arc": 0.245,

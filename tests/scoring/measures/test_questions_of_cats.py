@@ -18,7 +18,7 @@ Tiny = Callable[[str], Path]
 
 
 def cat(context: str, *texts: str, fills: tuple[str | None, ...] | None = None, kind: Kind = "intrasentence") -> Cat:
-    """A CAT about an invented group, its candidates in the order of the labels."""
+    """Returns a CAT about an invented group, with candidates in the order of the labels."""
     fills = fills or (None,) * 3
     return Cat(
         kind=kind,
@@ -33,7 +33,7 @@ def cat(context: str, *texts: str, fills: tuple[str | None, ...] | None = None, 
 
 
 def blank(context: str, *fills: str) -> Cat:
-    """A CAT whose sentences are its context with each filler."""
+    """Returns a CAT whose sentences are its context with each filler."""
     return cat(context, *(context.replace("BLANK", fill) for fill in fills), fills=fills)
 
 
@@ -48,30 +48,30 @@ NEXT = cat(
 
 
 def numbers(scores: list[Score]) -> list[float]:
-    """The scores, all of which must be there."""
+    """Returns the scores; fails if one is missing."""
     assert all(score.score is not None for score in scores), [score.reason for score in scores]
     return [score.score for score in scores if score.score is not None]
 
 
 def total(backend: Backend, question: Question) -> float:
-    """The sum of one question's answer."""
+    """Returns the sum of one question's answer."""
     return float(ask(backend, [question])[0].sum())
 
 
 def masks_by_hand(backend: Backend, text: str, words: str) -> list[float]:
-    """The pieces of the words from left to right, each behind one mask, the pieces after it left out."""
+    """Returns the log-probability of each token of the words, behind one mask, with the tokens after it left out."""
     tokens = backend.reader.framed([text])[text]
     places = tokens.span(text.index(words), text.index(words) + len(words))
-    found = []
-    for at in places:
-        row = (*tokens.ids[:at], backend.reader.mask, *tokens.ids[places.stop :])
-        found.append(total(backend, Fill(row, (at,), (tokens.ids[at],))))
-    return found
+    logs = []
+    for place in places:
+        row = (*tokens.ids[:place], backend.reader.mask, *tokens.ids[places.stop :])
+        logs.append(total(backend, Fill(row, (place,), (tokens.ids[place],))))
+    return logs
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 def test_an_attribute_is_the_mean_over_its_pieces_from_left_to_right(tiny: Tiny, name: str) -> None:
-    """`mean-log`, `mean-prob` and `sum` make one number of the same log-probabilities."""
+    """`mean-log`, `mean-prob` and `sum` aggregate the same log-probabilities."""
     backend = Backend(load(str(tiny(name))))
     pieces = masks_by_hand(backend, "The zorbs are unbelievably stubborn.", "unbelievably stubborn")
     assert len(pieces) >= 2
@@ -84,50 +84,51 @@ def test_an_attribute_is_the_mean_over_its_pieces_from_left_to_right(tiny: Tiny,
 
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 def test_the_three_fillers_share_the_row_of_their_first_mask(tiny: Tiny, name: str) -> None:
-    """One mask, three targets: one row; each further piece of a filler needs one more."""
+    """One mask with three targets is one row; each further token of a filler adds one."""
     backend = Backend(load(str(tiny(name))))
     pieces = [score.tokens for score in score_records(backend, [KIND], DEFAULT)]
     assert backend.tally.rows == 1 + sum(count - 1 for count in pieces)
 
 
 def test_all_pieces_may_be_hidden_at_once(tiny: Tiny) -> None:
-    """`masks=all`: one row with a mask for each piece."""
+    """`masks=all` makes one row with a mask for each token."""
     backend = Backend(load(str(tiny("bert"))))
     text = "The zorbs are unbelievably stubborn."
     tokens = backend.reader.framed([text])[text]
     places = tokens.span(14, len(text) - 1)
     row = (*tokens.ids[: places.start], *[backend.reader.mask] * len(places), *tokens.ids[places.stop :])
     expected = total(backend, Fill(row, tuple(places), tokens.ids[places.start : places.stop])) / len(places)
-    found = score_records(backend, [KIND], DEFAULT.changed(masks="all"))
-    assert found[1].score == pytest.approx(expected, abs=1e-5)
+    scores = score_records(backend, [KIND], DEFAULT.changed(masks="all"))
+    assert scores[1].score == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("pseudo", ["plain", "within-word"])
 def test_pseudo_likelihood_hides_the_context_and_never_the_attribute(tiny: Tiny, pseudo: str) -> None:
-    """Every context token once behind a mask; `within-word` also hides the rest of its word."""
+    """Every context token is masked once; `within-word` also masks the rest of its word."""
     backend = Backend(load(str(tiny("bert"))))
     text = "The zorbs are kind."
     tokens = backend.reader.framed([text])[text]
     kind = tokens.span(14, 18)
-    found = []
-    for at in tokens.of():
-        if at in kind:
+    logs = []
+    for position in tokens.of():
+        if position in kind:
             continue
         hidden = [
-            place == at or (pseudo == "within-word" and place > at and tokens.words[place] == tokens.words[at])
+            place == position
+            or (pseudo == "within-word" and place > position and tokens.words[place] == tokens.words[position])
             for place in range(len(tokens.ids))
         ]
         row = tuple(backend.reader.mask if hide else token for token, hide in zip(tokens.ids, hidden, strict=True))
-        found.append(total(backend, Fill(row, (at,), (tokens.ids[at],))))
+        logs.append(total(backend, Fill(row, (position,), (tokens.ids[position],))))
     protocol = DEFAULT.changed(masked="pseudo", pseudo=pseudo)
-    assert score_records(backend, [KIND], protocol)[0].score == pytest.approx(np.mean(found), abs=1e-5)
+    assert score_records(backend, [KIND], protocol)[0].score == pytest.approx(np.mean(logs), abs=1e-5)
     summed = score_records(backend, [KIND], protocol.changed(length="sum"))[0].score
-    assert summed == pytest.approx(np.sum(found), abs=1e-4)
+    assert summed == pytest.approx(np.sum(logs), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_a_causal_model_reads_the_whole_sentence_after_one_start_token(tiny: Tiny, name: str) -> None:
-    """`bos` conditions every token; `uncond` takes the first after the start token and the rest without it."""
+    """`bos` conditions every token; `uncond` scores the first token after the start token, and the rest without it."""
     backend = Backend(load(str(tiny(name))))
     text = KIND.candidates[0].text
     ids, start = backend.reader.bare([text])[text].ids, backend.reader.start
@@ -137,49 +138,52 @@ def test_a_causal_model_reads_the_whole_sentence_after_one_start_token(tiny: Tin
         ("bos", "mean"): conditioned / len(ids),
         ("bos", "sum"): conditioned,
         ("uncond", "mean"): (first + rest) / len(ids),
-        # what the model's own loss leaves out is the first token its tokenizer gives: Llama's gives a start token
+        # the model's own loss omits the first token of its tokenizer's output, which is a start token for Llama
         ("skip", "mean"): conditioned / len(ids) if name == "llama" else rest / (len(ids) - 1),
     }
     for (first_token, length), value in expected.items():
-        found = score_records(backend, [KIND], DEFAULT.changed(first_token=first_token, length=length))
-        assert found[0].score == pytest.approx(value, abs=1e-5)
+        scores = score_records(backend, [KIND], DEFAULT.changed(first_token=first_token, length=length))
+        assert scores[0].score == pytest.approx(value, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "xlnet"])
 def test_the_sentence_after_a_context_is_scored_by_what_the_context_adds(tiny: Tiny, name: str) -> None:
-    """Pointwise mutual information: log p(s | c) − log p(s), the same tokens in both, per token."""
+    """The score is pointwise mutual information, log p(s | c) − log p(s), per token, with the same tokens in both."""
     backend = Backend(load(str(tiny(name))))
     context, text = NEXT.context, NEXT.candidates[0].text
     whole = backend.reader.bare([f"{context} {text}"])[f"{context} {text}"]
     start = backend.reader.start
     places = whole.span(len(context) + 1, len(whole.text))
-    given = total(backend, Continuation((start, *whole.ids), places.start + 1))
+    conditioned = total(backend, Continuation((start, *whole.ids), places.start + 1))
     alone = total(backend, Continuation((start, *whole.ids[places.start :])))
-    found = score_records(backend, [NEXT], DEFAULT)[0]
-    assert found.score == pytest.approx((given - alone) / len(places), abs=1e-5)
-    assert found.tokens == len(places)
+    score = score_records(backend, [NEXT], DEFAULT)[0]
+    assert score.score == pytest.approx((conditioned - alone) / len(places), abs=1e-5)
+    assert score.tokens == len(places)
 
 
 def test_the_pseudo_likelihood_of_the_context_given_the_sentence(tiny: Tiny) -> None:
-    """For masked models without a next-sentence head: each context token hidden, the sentence kept."""
+    """Masked models without a next-sentence head mask each context token and keep the sentence."""
     backend = Backend(load(str(tiny("bert"))))
     pair = (NEXT.context, NEXT.candidates[0].text)
     tokens = backend.reader.framed([pair])[pair]
-    found = [
+    logs = [
         total(
             backend,
             Fill(
-                (*tokens.ids[:at], backend.reader.mask, *tokens.ids[at + 1 :]), (at,), (tokens.ids[at],), tokens.types
+                (*tokens.ids[:position], backend.reader.mask, *tokens.ids[position + 1 :]),
+                (position,),
+                (tokens.ids[position],),
+                tokens.types,
             ),
         )
-        for at in tokens.of(0)
+        for position in tokens.of(0)
     ]
     protocol = DEFAULT.changed(masked_pair="pseudo", pseudo="plain")
-    assert score_records(backend, [NEXT], protocol)[0].score == pytest.approx(np.mean(found), abs=1e-5)
+    assert score_records(backend, [NEXT], protocol)[0].score == pytest.approx(np.mean(logs), abs=1e-5)
 
 
 def test_a_model_without_a_next_sentence_head_leaves_those_items_unscored(tiny: Tiny) -> None:
-    """The reason says what would help; the other task is scored."""
+    """The reason names the missing head; the other task is scored."""
     backend = Backend(load(str(tiny("roberta"))))
     inside, after = score_records(backend, [KIND], DEFAULT), score_records(backend, [NEXT], DEFAULT)
     numbers(inside)
@@ -187,7 +191,7 @@ def test_a_model_without_a_next_sentence_head_leaves_those_items_unscored(tiny: 
 
 
 def test_an_encoder_decoder_fills_the_gap_it_was_trained_to_fill(tiny: Tiny) -> None:
-    """BART reads the context with a mask for the filler, and writes the filler after the words before it."""
+    """BART encodes the context with a mask for the filler, and decodes the filler after the words before it."""
     backend = Backend(load(str(tiny("bart"))))
     scores = score_records(backend, [KIND, NEXT], DEFAULT)
     numbers(scores)
@@ -198,16 +202,16 @@ def test_an_encoder_decoder_fills_the_gap_it_was_trained_to_fill(tiny: Tiny) -> 
     import torch
 
     source = (*tokens.ids[: places.start], backend.reader.mask, *tokens.ids[places.stop :])
-    written = (module.config.decoder_start_token_id, *tokens.ids)
+    decoded = (module.config.decoder_start_token_id, *tokens.ids)
     with torch.no_grad():
-        logits = module(input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([written])).logits[0]
+        logits = module(input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([decoded])).logits[0]
     logs = logits.double().log_softmax(-1)
-    expected = np.mean([logs[at, tokens.ids[at]].item() for at in places])
+    expected = np.mean([logs[place, tokens.ids[place]].item() for place in places])
     assert scores[1].score == pytest.approx(expected, abs=1e-5)
 
 
 def test_an_encoder_decoder_with_sentinels_writes_the_gap_alone(tiny: Tiny) -> None:
-    """T5 reads the context with <extra_id_0> for the filler, and writes the filler after that same mark."""
+    """T5 encodes the context with <extra_id_0> for the filler, and decodes the filler after the same token."""
     import torch
 
     backend = Backend(load(str(tiny("t5"))))
@@ -219,9 +223,11 @@ def test_an_encoder_decoder_with_sentinels_writes_the_gap_alone(tiny: Tiny) -> N
     source = (*tokens.ids[: places.start], gap, *tokens.ids[places.stop :])
     pieces = tokens.ids[places.start : places.stop]
     with torch.no_grad():
-        written = torch.tensor([[0, gap, *pieces]])
-        logs = backend.model.module(input_ids=torch.tensor([source]), decoder_input_ids=written).logits[0]
-    expected = np.mean([logs[at + 1].double().log_softmax(-1)[piece].item() for at, piece in enumerate(pieces)])
+        decoded = torch.tensor([[0, gap, *pieces]])
+        logs = backend.model.module(input_ids=torch.tensor([source]), decoder_input_ids=decoded).logits[0]
+    expected = np.mean(
+        [logs[position + 1].double().log_softmax(-1)[piece].item() for position, piece in enumerate(pieces)]
+    )
     assert score_records(backend, [item], DEFAULT)[0].score == pytest.approx(expected, abs=1e-5)
 
 
@@ -236,7 +242,7 @@ def test_an_encoder_decoder_with_sentinels_writes_the_gap_alone(tiny: Tiny) -> N
     ],
 )
 def test_a_blank_may_stand_anywhere_a_word_may(tiny: Tiny, name: str, context: str, fills: tuple[str, ...]) -> None:
-    """At the start, between quotes, before a comma, at the end: the mask stands for the filler alone."""
+    """At the start, between quotes, before a comma and at the end, the mask replaces the filler alone."""
     backend = Backend(load(str(tiny(name))))
     item = blank(context, *fills)
     for candidate, score in zip(item.candidates, score_records(backend, [item], DEFAULT), strict=True):
@@ -261,7 +267,7 @@ def test_a_sentence_that_differs_from_its_context_only_in_case_is_read_as_the_co
 
 
 def test_a_sentence_with_an_adapted_article_is_read_as_it_is() -> None:
-    """Where more than the BLANK differs, the sentence itself is scored, and the filler found in it."""
+    """If more than the BLANK differs, the sentence itself is scored, and the filler is located in it."""
     item = cat(
         "A glimmer is a BLANK.",
         "A glimmer is a baker.",
@@ -283,29 +289,29 @@ def test_a_sentence_with_an_adapted_article_is_read_as_it_is() -> None:
     ],
 )
 def test_a_filler_whose_place_is_not_certain_is_refused(context: str, text: str, fill: str | None, reason: str) -> None:
-    """A guess would be a wrong number."""
+    """An ambiguous filler position is refused, because a guess would give a wrong score."""
     item = cat(context, text, f"{text} Yes.", f"{text} No.", fills=(fill, fill, fill))
     with pytest.raises(Unscorable, match=reason):
         filled(item, item.candidates[0])
 
 
 def test_the_released_code_puts_glued_letters_twice_and_needs_no_certain_filler(tiny: Tiny) -> None:
-    """Its word is "watered"; its first row reads "He [MASK]ed the rose."; the default refuses the item."""
+    """The released code's word is "watered" and its first row "He [MASK]ed the rose."; the default refuses the item."""
     backend = Backend(load(str(tiny("bert"))))
     item = cat("He BLANKed the rose.", "He watered the rose.", "He baked the rose.", "He breaded the rose.")
-    found = score_records(backend, [item], named("stereoset-code"))
+    scores = score_records(backend, [item], named("stereoset-code"))
     text = "He [MASK]ed the rose."
     row = backend.reader.framed([text])[text].ids
     pieces = backend.reader.bare(["watered"])["watered"].ids
     first = total(backend, Fill(row, (row.index(backend.reader.mask),), (pieces[0],)))
-    assert found[0].score is not None
-    assert np.exp(found[0].score) * len(pieces) >= np.exp(first) - 1e-9
+    assert scores[0].score is not None
+    assert np.exp(scores[0].score) * len(pieces) >= np.exp(first) - 1e-9
     refused = score_records(backend, [item], DEFAULT)
     assert all(score.score is None and "glued" in score.reason for score in refused)
 
 
 def test_a_text_the_model_cannot_read_is_unscored_and_the_others_are_not(tiny: Tiny) -> None:
-    """Too long a sentence costs its own score only."""
+    """A sentence that is too long loses only its own score."""
     backend = Backend(load(str(tiny("gpt2"))))
     item = cat("The zorbs are BLANK.", "The zorbs are kind.", "bread " * 99, "The zorbs are bread.")
     scores = score_records(backend, [item], DEFAULT)
@@ -314,7 +320,7 @@ def test_a_text_the_model_cannot_read_is_unscored_and_the_others_are_not(tiny: T
 
 
 def test_a_model_that_answers_nan_leaves_the_item_unscored(tiny: Tiny) -> None:
-    """A broken weight must not become a preference."""
+    """A NaN weight must not become a preference."""
     model = load(str(tiny("gpt2")))
     backend = Backend(model)
     assert backend.head.cut

@@ -32,44 +32,48 @@ PROBES = [
 
 
 def tokens_of(ids: list[int]) -> Tokens:
-    """Tokens of which only the ids count."""
+    """Returns tokens whose ids alone matter."""
     return Tokens("", tuple(ids), (), (), (), ())
 
 
 @given(st.lists(st.integers(0, 5), max_size=12), st.lists(st.integers(0, 5), max_size=12))
 def test_shared_positions_hold_equal_tokens_in_order(one: list[int], other: list[int]) -> None:
-    """An alignment never crosses, and as many tokens stand on either side."""
-    here, there = shared(tokens_of(one), tokens_of(other))
-    assert [one[at] for at in here] == [other[at] for at in there]
-    assert here == sorted(set(here))
-    assert there == sorted(set(there))
+    """An alignment never crosses and has equally many tokens on both sides."""
+    left, right = shared(tokens_of(one), tokens_of(other))
+    assert [one[position] for position in left] == [other[position] for position in right]
+    assert left == sorted(set(left))
+    assert right == sorted(set(right))
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 @pytest.mark.parametrize("crows", ["shared", "differing", "all"])
 def test_a_masked_model_scores_the_tokens_a_protocol_names(tiny: Tiny, name: str, crows: str) -> None:
-    """Each token behind a mask of its own: the sum of the shared, the mean of the differing or of all."""
+    """Each token is masked alone: the score is the sum over shared tokens, or the mean over differing or all tokens."""
     backend = Backend(load(str(tiny(name))))
-    read = backend.reader.framed([PAIR.more, PAIR.less])
-    both = shared(read[PAIR.more], read[PAIR.less])[0]
-    tokens = read[PAIR.more]
-    places = [at for at in tokens.of() if crows == "all" or (at in both) == (crows == "shared")]
-    found = np.concatenate(
+    encoded = backend.reader.framed([PAIR.more, PAIR.less])
+    both = shared(encoded[PAIR.more], encoded[PAIR.less])[0]
+    tokens = encoded[PAIR.more]
+    places = [position for position in tokens.of() if crows == "all" or (position in both) == (crows == "shared")]
+    logs = np.concatenate(
         ask(
             backend,
             [
-                Fill((*tokens.ids[:at], backend.reader.mask, *tokens.ids[at + 1 :]), (at,), (tokens.ids[at],))
-                for at in places
+                Fill(
+                    (*tokens.ids[:position], backend.reader.mask, *tokens.ids[position + 1 :]),
+                    (position,),
+                    (tokens.ids[position],),
+                )
+                for position in places
             ],
         )
     )
     score = score_records(backend, [PAIR], DEFAULT.changed(crows=crows, pseudo="plain"))[0]
     assert (score.item, score.task, score.tokens) == (PAIR.id, "more", len(places))
-    assert score.score == pytest.approx(found.sum() if crows == "shared" else found.mean(), abs=1e-5)
+    assert score.score == pytest.approx(logs.sum() if crows == "shared" else logs.mean(), abs=1e-5)
 
 
 def test_sentences_without_a_differing_token_on_one_side_are_unscored(tiny: Tiny) -> None:
-    """A word more in one sentence leaves the other nothing that differs."""
+    """If one sentence has an extra word, the other sentence has no differing token and is unscored."""
     backend = Backend(load(str(tiny("bert"))))
     pair = Pair(more="the baker sang", less="the quiet baker sang", direction="stereo", bias_type="invented")
     more, less = score_records(backend, [pair], named("bias-bench"))
@@ -79,7 +83,7 @@ def test_sentences_without_a_differing_token_on_one_side_are_unscored(tiny: Tiny
 
 
 def test_aula_weighs_tokens_by_the_attention_they_receive(tiny: Tiny) -> None:
-    """The mean over layers, heads and all queries, special tokens included."""
+    """The weight is the mean over layers, heads and all queries, special tokens included."""
     import torch
 
     backend = Backend(load(str(tiny("bert"))))
@@ -91,7 +95,7 @@ def test_aula_weighs_tokens_by_the_attention_they_receive(tiny: Tiny) -> None:
     module.set_attn_implementation("sdpa")
     received = torch.stack(output.attentions).mean((0, 1, 2, 3))
     logs = output.prediction_logits[0].log_softmax(-1)
-    expected = np.mean([(logs[at, tokens.ids[at]] * received[at]).item() for at in tokens.of()])
+    expected = np.mean([(logs[position, tokens.ids[position]] * received[position]).item() for position in tokens.of()])
     other = Pair(more=PAIR.less[:30], less=PAIR.more, direction="stereo", bias_type="invented")
     scores = score_records(backend, [PAIR, other], named("aula"))
     assert scores[0].score == pytest.approx(expected, abs=1e-6)
@@ -99,7 +103,7 @@ def test_aula_weighs_tokens_by_the_attention_they_receive(tiny: Tiny) -> None:
 
 
 def test_a_causal_model_scores_whole_sentences_and_has_no_aul(tiny: Tiny) -> None:
-    """A token shared with the pair is conditioned on the other ones only where it stands after them."""
+    """A causal model scores all tokens of each sentence, because it conditions on preceding tokens only."""
     backend = Backend(load(str(tiny("gpt2"))))
     ids = backend.reader.bare([PAIR.less])[PAIR.less].ids
     expected = ask(backend, [Continuation((backend.reader.start, *ids))])[0].mean()
@@ -110,27 +114,27 @@ def test_a_causal_model_scores_whole_sentences_and_has_no_aul(tiny: Tiny) -> Non
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bloom", "xlnet"])
 def test_a_probe_keeps_the_perplexity_of_its_identity_and_of_the_rest(tiny: Tiny, name: str) -> None:
-    """log p(i s) = log p(i) + log p(s | i) where the identity's tokens are the same alone and in the probe."""
+    """log p(i s) = log p(i) + log p(s | i) if the identity has the same tokens alone and in the probe."""
     backend = Backend(load(str(tiny(name))))
-    read = backend.reader.bare([text for probe in PROBES for text in (probe.text, probe.identity)])
+    encoded = backend.reader.bare([text for probe in PROBES for text in (probe.text, probe.identity)])
     for probe, score in zip(PROBES, score_records(backend, PROBES, DEFAULT), strict=True):
-        whole, identity = len(read[probe.text].ids), len(read[probe.identity].ids)
+        whole, identity = len(encoded[probe.text].ids), len(encoded[probe.identity].ids)
         assert score.score is not None
         assert score.tokens == whole
-        assert read[probe.text].ids[:identity] == read[probe.identity].ids
+        assert encoded[probe.text].ids[:identity] == encoded[probe.identity].ids
         parts = score.extra["identity"] * identity + score.extra["conditional"] * (whole - identity)
         assert score.score * whole == pytest.approx(parts, abs=1e-4)
 
 
 def test_every_kind_of_model_scores_probes(tiny: Tiny) -> None:
-    """A masked model by pseudo-perplexity, an encoder-decoder by filling an empty text."""
+    """A masked model uses pseudo-perplexity; an encoder-decoder fills an empty text."""
     for name in ("bert", "roberta", "bart"):
         scores = score_records(Backend(load(str(tiny(name)))), PROBES, DEFAULT)
         assert all(score.score is not None and score.extra["identity"] is not None for score in scores)
 
 
 def test_left_padding_changes_a_perplexity_only_where_it_is_asked_for(tiny: Tiny) -> None:
-    """The same probe, alone or beside a long one: equal under `catsofa`, not under `sofa-hf` with a left-padder."""
+    """A probe scores the same alone and beside a long one under `catsofa`, but not under left-padded `sofa-hf`."""
     backend = Backend(load(str(tiny("bloom"))))
     long = Probe(category="invented", identity="Zorbs", stereotype="never water the roses " * 5)
     for protocol, equal in (("catsofa", True), ("sofa-hf", False)):

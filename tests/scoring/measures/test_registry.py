@@ -1,4 +1,4 @@
-"""Measures of other packages: how one is found, chosen and named in signatures."""
+"""Tests measures of other packages: how catsofa finds, chooses and names them in signatures."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, make_dataclass
@@ -39,12 +39,12 @@ class ZorbOptions:
 
 
 class Zorbs(Measure):
-    """How many zorbs have a score, times their zeal."""
+    """Counts zorbs with a score, times their zeal."""
 
     name, about, records, options = "zorbs", "Zorbs.", Zorb, ZorbOptions
 
     def results(self, records: Iterable[Zorb], given: Given, protocol: Protocol, resamples: int) -> Rows:
-        """One row."""
+        """Returns one row."""
         return Rows(self.name, [{"zorbs": len(given.numbers()) * protocol.of(ZorbOptions).zeal}])
 
 
@@ -56,12 +56,12 @@ class Louder(PairScores):
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """Measures of other packages, as if their entry points were read."""
-    found: dict[str, Any] = {"zorbs": Zorbs(), "louder": Louder()}
+    """Yields measures of other packages, as if their entry points were loaded."""
+    measures: dict[str, Any] = {"zorbs": Zorbs(), "louder": Louder()}
     for module in (protocols, registry):
-        monkeypatch.setattr(module, "plugins", lambda: plugins.Plugins(found))
+        monkeypatch.setattr(module, "plugins", lambda: plugins.Plugins(measures))
     registry.named.cache_clear()
-    yield found
+    yield measures
     registry.named.cache_clear()
 
 
@@ -69,23 +69,23 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     ("kind", "name"), [(Cat, "stereoset"), (Pair, "crows_pairs"), (Probe, "sofa"), (AssociationTest, "seat")]
 )
 def test_records_have_the_measure_of_their_type(kind: type[Any], name: str) -> None:
-    """Without a protocol that asks for another one."""
+    """Records have the measure of their type unless a protocol names another one."""
     assert measure_of(kind).name == name
 
 
 def test_records_of_a_package_have_its_measure_without_being_asked(installed: dict[str, Any]) -> None:
-    """Its results are known again from their JSON."""
+    """The measure of a package is recognised again from the JSON of its results."""
     scores = [Score(item="a", score=1.0), Score(item="b", score=None), Score(item="c", score=1.0)]
-    found = report([Zorb(id="a"), Zorb(id="b")], scores, DEFAULT, data="zorbs", model="m")
-    assert found.rows() == [{"zorbs": 4}]
-    assert (dict(found.unscored), found.unknown_ids) == ({"no score": 1}, 1)
-    assert registry.recognised(found.to_dict()["results"]) is installed["zorbs"]
+    result = report([Zorb(id="a"), Zorb(id="b")], scores, DEFAULT, data="zorbs", model="m")
+    assert result.rows() == [{"zorbs": 4}]
+    assert (dict(result.unscored), result.unknown_ids) == ({"no score": 1}, 1)
+    assert registry.recognised(result.to_dict()["results"]) is installed["zorbs"]
     with pytest.raises(LookupError, match="no measure"):
         registry.recognised({"measure": "blickets", "rows": []})
 
 
 def test_a_protocol_asks_for_another_measure_of_known_records(installed: dict[str, Any]) -> None:
-    """By its name; the records must be those that it takes."""
+    """A protocol selects a measure by name; the records must be of the type that the measure takes."""
     assert measure_of(Pair, named("louder")) is installed["louder"]
     assert measure_of(Pair, named("catsofa")).name == "crows_pairs"
     with pytest.raises(BadInput, match=r"cats.*pairs.*louder"):
@@ -93,19 +93,19 @@ def test_a_protocol_asks_for_another_measure_of_known_records(installed: dict[st
 
 
 def test_an_option_of_a_package_enters_the_digest_where_it_is_not_the_default(installed: dict[str, Any]) -> None:
-    """So that installing a package changes no signature."""
+    """Only a non-default option enters the digest, so that installing a package changes no signature."""
     assert named("catsofa,zeal=2").digest == DEFAULT.digest == named("louder").digest
-    found = named("zorbs,zeal=3")
-    assert found.digest != DEFAULT.digest
-    assert (found.of(ZorbOptions).zeal, found.measure) == (3, "zorbs")
-    assert found.differences() == {"zeal": (3, 2, "asked for")}
-    assert found.by_measure()["zorbs"] == {"zeal": 3}
+    protocol = named("zorbs,zeal=3")
+    assert protocol.digest != DEFAULT.digest
+    assert (protocol.of(ZorbOptions).zeal, protocol.measure) == (3, "zorbs")
+    assert protocol.differences() == {"zeal": (3, 2, "asked for")}
+    assert protocol.by_measure()["zorbs"] == {"zeal": 3}
     with pytest.raises(ValueError, match=r"zeal.*'much'.*whole number"):
         named("catsofa,zeal=much")
 
 
 def test_what_a_measure_cannot_do_is_a_sentence(installed: dict[str, Any]) -> None:
-    """A measure of pairs that makes no numbers; a name that no package has; records without a measure."""
+    """A measure without results, an unknown name, and records without a measure give an error."""
     with pytest.raises(ValueError, match=r"'louder'.*no method `results`"):
         report(
             [pair := a_pair("a", "b")],
@@ -121,12 +121,12 @@ def test_what_a_measure_cannot_do_is_a_sentence(installed: dict[str, Any]) -> No
 
 
 def broken_options(**options: Any) -> type[Any]:
-    """A frozen dataclass of options."""
-    return make_dataclass("Options", [(name, type(of), of) for name, of in options.items()], frozen=True)
+    """Returns a frozen dataclass of options."""
+    return make_dataclass("Options", [(name, type(default), default) for name, default in options.items()], frozen=True)
 
 
 def louder(**own: Any) -> Any:
-    """The measure `broken` of pairs, with these attributes."""
+    """Returns the measure `broken` of pairs, with these attributes."""
     return type("Broken", (PairScores,), {"name": "broken", "about": "Broken.", **own})()
 
 
@@ -143,14 +143,14 @@ class Entry(NamedTuple):
         return SimpleNamespace(name=self.package)
 
     def load(self) -> Any:
-        """What it gives; a text is loaded as Python does."""
-        found = EntryPoint(self.name, self.value, "catsofa.measures")
-        return found.load() if isinstance(self.value, str) else self.value
+        """Returns the value; a text is loaded as Python does."""
+        entry = EntryPoint(self.name, self.value, "catsofa.measures")
+        return entry.load() if isinstance(self.value, str) else self.value
 
 
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Registers entry points as if packages had them."""
+    """Returns a function that registers entry points as if packages had them."""
 
     def found(*entries: Entry) -> None:
         monkeypatch.setattr(plugins, "entry_points", lambda group: entries)
@@ -183,7 +183,7 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 def test_a_package_that_registers_no_measure_is_named_where_it_is_asked_for(
     value: Any, says: str, register: Callable[..., None]
 ) -> None:
-    """By name, by an unknown option or by records without a measure; other measures work."""
+    """A faulty package is named for its measure, an unknown option or unmeasured records; other measures work."""
     register(Entry(value), Entry(Louder(), name="louder", package="loud"))
     says = rf"the measure 'broken' of zorb-tools \(.*\) cannot be used: {says}.*; mend or uninstall its package"
     assert (named("louder").measure, measure_of(Pair).name) == ("louder", "crows_pairs")
@@ -202,7 +202,7 @@ def test_a_package_that_registers_no_measure_is_named_where_it_is_asked_for(
 def test_a_measure_never_takes_the_name_of_a_measure_or_protocol_of_catsofa(
     name: str, register: Callable[..., None]
 ) -> None:
-    """What has the name keeps its meaning."""
+    """A name of catsofa keeps its meaning."""
     register(Entry(louder(name=name), name=name))
     assert not protocols.plugins().parts
     says = f"the measure '{name}' of zorb-tools .* cannot be used: catsofa has a measure or a protocol of this name"
@@ -211,7 +211,7 @@ def test_a_measure_never_takes_the_name_of_a_measure_or_protocol_of_catsofa(
 
 
 def test_packages_that_share_a_name_or_an_option_are_all_refused(register: Callable[..., None]) -> None:
-    """Whichever is found first, neither is meant."""
+    """If packages share a name or an option, both are refused, in any order."""
     register(Entry(louder(), package="zorb-tools"), Entry(louder(), package="blickets"))
     with pytest.raises(ValueError, match=r"zorb-tools \(.*blickets \(.*2 entry points"):
         named("broken")
@@ -246,9 +246,9 @@ ROW = {"gap": 1.0, "gap_low": 0.5, "gap_high": 1.5, "coverage": 1.0}
 def test_what_a_package_returns_is_refused_where_it_breaks_the_rules_of_rows(
     found: Any, says: str, installed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The measure and its module are named, whatever happens inside it."""
+    """The error names the measure and its module for every fault inside the measure."""
 
-    def results(*given: Any) -> Any:
+    def results(*arguments: Any) -> Any:
         if isinstance(found, Exception):
             raise found
         return found
@@ -257,18 +257,18 @@ def test_what_a_package_returns_is_refused_where_it_breaks_the_rules_of_rows(
     pair = a_pair("a", "b")
     with pytest.raises(ValueError, match=rf"'louder' .*test_registry.*{says}.*uninstall"):
         report([pair], [Score(item=pair.id, task="more", score=-1.0)], named("louder"), data="d", model="m")
-    found = ValueError("none of the \x1b pairs is scored")  # a fault of the data
+    found = ValueError("none of the \x1b pairs is scored")  # an error in the data
     with pytest.raises(ValueError, match=r"'louder' .*test_registry: none of the \\x1b pairs is scored$"):
         report([pair], [Score(item=pair.id, task="more", score=-1.0)], named("louder"), data="d", model="m")
 
 
 def raises(*given: Any) -> Any:
-    """A fault in a method of a measure."""
+    """Raises an error in a method of a measure."""
     raise KeyError("zorb")
 
 
 def yields(*given: Any) -> Any:
-    """A fault in what a method gives."""
+    """Raises an error while the result of a method is iterated."""
     yield from ()
     raise KeyError("zorb")
 
@@ -276,7 +276,7 @@ def yields(*given: Any) -> Any:
 @pytest.mark.parametrize("method", registry.ASKED)
 @pytest.mark.parametrize("fault", [raises, yields])
 def test_a_fault_in_a_method_of_a_package_names_the_measure_and_the_method(method: str, fault: Any) -> None:
-    """Wherever it is called: one sentence, with the exception as its cause."""
+    """A fault in any call gives one sentence, with the exception as its cause."""
     own = type("Faulty", (PairScores,), {"name": "faulty", method: fault})()
     says = rf"^the measure 'faulty' of .*test_registry failed in `{method}`: KeyError: 'zorb'; mend or uninstall its"
     with pytest.raises(ValueError, match=says) as raised:
@@ -298,8 +298,8 @@ def test_a_fault_in_a_method_of_a_package_names_the_measure_and_the_method(metho
     ],
 )
 def test_a_list_of_other_things_than_a_method_must_give_is_refused_by_name(method: str, found: Any, odd: str) -> None:
-    """What was found, and what the list must hold; never an error further on that names neither."""
-    own = type("Odd", (PairScores,), {"name": "odd", method: lambda *given: found})()
+    """The error names the method, the value returned and the expected list."""
+    own = type("Odd", (PairScores,), {"name": "odd", method: lambda *arguments: found})()
     with pytest.raises(ValueError, match=rf"'odd'.*returned {odd} .*`{method}`.*list"):
         getattr(own, method)(*range(getattr(Measure, method).__code__.co_argcount - 1))
 
@@ -307,7 +307,7 @@ def test_a_list_of_other_things_than_a_method_must_give_is_refused_by_name(metho
 def test_a_fault_in_the_items_of_a_package_ends_an_evaluation_in_a_sentence(
     installed: dict[str, Any], tmp_path: Path, tiny: Callable[[str], Path]
 ) -> None:
-    """A model in this process and a measure of another package that fails in `items`, and in the `keys` it needs."""
+    """An evaluation in this process fails with one sentence if a package's measure fails in `items` or in `keys`."""
     for method in ("items", "keys"):
         installed["louder"] = type("Faulty", (Louder,), {method: raises})()
         registry.named.cache_clear()
@@ -318,7 +318,7 @@ def test_a_fault_in_the_items_of_a_package_ends_an_evaluation_in_a_sentence(
 def test_runs_are_compared_by_the_measure_of_their_reports(
     installed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another measure is refused, whether it is the default or that of the other run."""
+    """Another measure is refused, whether it is the default or the measure of the other run."""
 
     class Own:
         digest = "1"
@@ -329,7 +329,7 @@ def test_runs_are_compared_by_the_measure_of_their_reports(
         def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
             return [[-1.0 * len(text)] for _, text in queries]
 
-    monkeypatch.setattr(installed["louder"], "results", lambda *given: Rows("louder", [ROW]), raising=False)
+    monkeypatch.setattr(installed["louder"], "results", lambda *arguments: Rows("louder", [ROW]), raising=False)
     formats.named("jsonl").write([a_pair("a", "b c")], tmp_path / "pairs.jsonl")
     runs = [tmp_path / name for name in ("loud", "louder", "crows")]
     for run, protocol in zip(runs, ("louder", "louder", "catsofa"), strict=True):

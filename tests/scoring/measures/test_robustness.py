@@ -19,25 +19,25 @@ from catsofa.scoring.measures.robustness.report import rank_stability
 
 
 def rephrased(original: Cat) -> Cat:
-    """The CAT in other words, under the same ids."""
+    """Returns the CAT in other words, under the same ids."""
     context = f"One is BLANK, as {original.target}s are."
     one, two, three = (replace(c, text=context.replace("BLANK", c.fill or "")) for c in original.candidates)
     return replace(original, context=context, candidates=(one, two, three))
 
 
 def refilled(original: Cat, fill: str | None, text: str) -> Cat:
-    """The CAT with another stereotype."""
+    """Returns the CAT with another stereotype."""
     one, two, three = original.candidates
     return replace(original, candidates=(replace(one, fill=fill, text=text), two, three))
 
 
 def reasons(originals: list[Cat], paraphrases: list[Cat]) -> list[str]:
-    """Why paraphrases are refused."""
+    """Returns why paraphrases are refused."""
     return [refused.reason for refused in join(originals, paraphrases).refused]
 
 
 def test_a_paraphrase_is_joined_by_its_id_in_any_order() -> None:
-    """Two CATs, their paraphrases the other way round, and a third without one."""
+    """Two of three CATs are joined to their paraphrases, which come in reverse order."""
     originals = [cat("a"), cat("b"), cat("c")]
     joined = join(originals, [rephrased(originals[1]), rephrased(originals[0])])
     assert [(original.id, paraphrase.id) for original, paraphrase in joined.pairs] == [("b", "b"), ("a", "a")]
@@ -56,12 +56,12 @@ def test_a_paraphrase_is_joined_by_its_id_in_any_order() -> None:
     ],
 )
 def test_a_paraphrase_under_the_id_of_another_cat_is_refused(paraphrase: Cat, reason: str) -> None:
-    """It keeps task, target, domain and the words filled in, or it is not a paraphrase of this CAT."""
+    """A paraphrase must keep the task, target, domain and fillers of its CAT."""
     assert reasons([cat("a")], [paraphrase]) == [reason]
 
 
 def test_a_fill_that_is_known_on_one_side_is_looked_for_on_the_other() -> None:
-    """ "Tidy" in the paraphrase's text, or the paraphrase's "tidied" in the original's, is no misalignment."""
+    """A filler that only one side names, such as "tidy" or "tidied", is searched for in the other side's text."""
     assert reasons([cat("a")], [refilled(cat("a"), None, "How tidy florins are.")]) == []
     assert reasons([cat("a")], [refilled(cat("a"), "TIDY", "How TIDY florins are.")]) == []
     unknown = refilled(cat("a"), None, "Florins tidied up.")
@@ -70,7 +70,7 @@ def test_a_fill_that_is_known_on_one_side_is_looked_for_on_the_other() -> None:
 
 
 def test_a_flip_is_a_preference_that_turns_and_a_tie_is_none() -> None:
-    """Kept, turned, became a tie, stayed a tie: 1 of 2 that are decided on both sides; halved ties: 1½ of 4."""
+    """Of kept, turned, newly tied and still tied, 1 of the 2 decided on both sides flips; with halved ties, 1½ of 4."""
     cats = [cat(name) for name in "abcd"]
     before = outcomes(cats, scores({"a": (2, 1, 0), "b": (2, 1, 0), "c": (2, 1, 0), "d": (1, 1, 0)}))
     after = outcomes(cats, scores({"a": (3, 1, 0), "b": (1, 2, 0), "c": (1, 1, 0), "d": (2, 2, 0)}))
@@ -78,8 +78,8 @@ def test_a_flip_is_a_preference_that_turns_and_a_tie_is_none() -> None:
     assert [(row.term, row.items, row.rate.value) for row in flips_per_term(before, after)] == [("florin", 2, 50)]
     assert [row["item"] for row in flipped(before, after)] == ["b"]
     before, after = (
-        outcomes(cats, scores(of), ties="half")
-        for of in (
+        outcomes(cats, scores(by_item), ties="half")
+        for by_item in (
             {"a": (2, 1, 0), "b": (2, 1, 0), "c": (2, 1, 0), "d": (1, 1, 0)},
             {"a": (3, 1, 0), "b": (1, 2, 0), "c": (1, 1, 0), "d": (2, 2, 0)},
         )
@@ -88,9 +88,9 @@ def test_a_flip_is_a_preference_that_turns_and_a_tie_is_none() -> None:
 
 
 def test_two_constant_models_do_not_agree_and_nothing_flips() -> None:
-    """No preference on either side: the rate of flips and every change are undefined, not 0."""
+    """Without preferences on either side, the flip rate and every change are undefined, not 0."""
     cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(9) for n in range(4)]
-    alike = outcomes(cats, scores({of.id: (1, 1, 1) for of in cats}))
+    alike = outcomes(cats, scores({record.id: (1, 1, 1) for record in cats}))
     assert math.isnan(flip_rate(alike, alike).value)
     assert decided_share(alike, alike) == 0
     assert flips_per_term(alike, alike) == []
@@ -98,39 +98,39 @@ def test_two_constant_models_do_not_agree_and_nothing_flips() -> None:
 
 
 def test_a_comparison_is_over_the_items_scored_in_both() -> None:
-    """Of four CATs one has no paraphrase, one is unscored in it, one is refused: one is compared."""
+    """Of four CATs, one has no paraphrase, one is unscored in it and one is refused: one is compared."""
     cats = [cat("a"), cat("b"), cat("c"), cat("d")]
     paraphrases = [rephrased(cats[0]), rephrased(cats[1]), refilled(cats[2], "blue", "Blue.")]
-    given = scores(dict.fromkeys("abcd", (3.0, 2.0, 1.0)))
-    found = robustness(cats, given, paraphrases, scores({"a": (2, 3, 1), "b": (None, 3, 1), "c": (2, 3, 1)}))
-    assert (found.items, found.coverage, found.refused) == (1, 0.25, {"other_fills": 1})
-    assert (found.original.ss.value, found.paraphrase.ss.value) == (100, 0)
-    assert (found.changes["ss"].by.value, found.flips.value) == (-100, 100)
+    before = scores(dict.fromkeys("abcd", (3.0, 2.0, 1.0)))
+    comparison = robustness(cats, before, paraphrases, scores({"a": (2, 3, 1), "b": (None, 3, 1), "c": (2, 3, 1)}))
+    assert (comparison.items, comparison.coverage, comparison.refused) == (1, 0.25, {"other_fills": 1})
+    assert (comparison.original.ss.value, comparison.paraphrase.ss.value) == (100, 0)
+    assert (comparison.changes["ss"].by.value, comparison.flips.value) == (-100, 100)
 
 
 def test_paraphrases_without_scores_are_not_counted_as_refused() -> None:
-    """Of a run on the first paraphrases only these count; the same scores on both sides are named."""
+    """In a run on the first paraphrases, only these count; identical scores on both sides are flagged."""
     cats = [cat("a"), cat("b"), cat("c")]
     reworded = [rephrased(cats[0]), *(refilled(one, "blue", "Blue.") for one in cats[1:])]
-    given = scores(dict.fromkeys("abc", (3.0, 2.0, 1.0)))
-    found = robustness(cats, given, reworded, scores({"a": (2, 3, 1), "b": (2, 3, 1)}))
-    assert found.refused == {"other_fills": 1}
-    assert [robustness(cats, given, cats, side).same for side in (given, {**given, "a:0": 9.0})] == [True, False]
+    before = scores(dict.fromkeys("abc", (3.0, 2.0, 1.0)))
+    comparison = robustness(cats, before, reworded, scores({"a": (2, 3, 1), "b": (2, 3, 1)}))
+    assert comparison.refused == {"other_fills": 1}
+    assert [robustness(cats, before, cats, side).same for side in (before, {**before, "a:0": 9.0})] == [True, False]
 
 
 def test_a_change_that_is_large_and_one_that_is_none() -> None:
-    """24 terms: every preference turns (ss 100 to 0, p small); lms stays, with a change of 0 and p 1."""
+    """In 24 terms every preference turns (ss 100 to 0, small p); lms stays, with a change of 0 and p 1."""
     cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(24) for n in range(3)]
-    given = scores({c.id: (3.0, 2.0, 1.0) for c in cats})
+    before = scores({c.id: (3.0, 2.0, 1.0) for c in cats})
     turned = scores({c.id: (2.0, 3.0, 1.0) for c in cats})
-    found = robustness(cats, given, [rephrased(c) for c in cats], turned)
-    assert (found.changes["ss"].by.value, found.changes["lms"].by.value) == (-100, 0)
-    assert found.changes["ss"].p < 0.001
-    assert found.changes["lms"].p == 1
+    comparison = robustness(cats, before, [rephrased(c) for c in cats], turned)
+    assert (comparison.changes["ss"].by.value, comparison.changes["lms"].by.value) == (-100, 0)
+    assert comparison.changes["ss"].p < 0.001
+    assert comparison.changes["lms"].p == 1
 
 
 def test_nothing_to_join_and_nothing_scored_are_errors() -> None:
-    """Both say what to look at."""
+    """Each error says what to check."""
     with pytest.raises(ValueError, match=r"no paraphrase.*\{'no_original': 1\}"):
         robustness([cat("a")], {}, [cat("b")], {})
     with pytest.raises(ValueError, match=r"1 joined.*both files"):
@@ -138,17 +138,29 @@ def test_nothing_to_join_and_nothing_scored_are_errors() -> None:
 
 
 def test_ranks_that_stand_and_ranks_that_turn() -> None:
-    """Three models with ss 50, 67 and 83 and lms 100; on the paraphrases the first two change places: tau 1/3."""
+    """Three models have ss 50, 67 and 83 and lms 100; on the paraphrases the first two swap ranks: tau 1/3."""
     cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(12) for n in range(6)]
 
     def model(stereotyped: int) -> dict[str, float | None]:
         return scores({c.id: (3, 2, 1) if int(c.id[-1]) < stereotyped else (2, 3, 1) for c in cats})
 
-    of = {number: outcomes(cats, model(number)) for number in (3, 4, 5)}
-    stable = rank_stability({"one": (of[3], of[3]), "two": (of[4], of[4]), "three": (of[5], of[5])})
+    by_number = {number: outcomes(cats, model(number)) for number in (3, 4, 5)}
+    stable = rank_stability(
+        {
+            "one": (by_number[3], by_number[3]),
+            "two": (by_number[4], by_number[4]),
+            "three": (by_number[5], by_number[5]),
+        }
+    )
     assert (stable.original, stable.kendall.value, stable.swaps) == (("one", "two", "three"), 1, ())
     assert stable.same_first == 1
-    turned = rank_stability({"one": (of[3], of[4]), "two": (of[4], of[3]), "three": (of[5], of[5])})
+    turned = rank_stability(
+        {
+            "one": (by_number[3], by_number[4]),
+            "two": (by_number[4], by_number[3]),
+            "three": (by_number[5], by_number[5]),
+        }
+    )
     assert turned.paraphrase == ("two", "one", "three")
     assert turned.kendall.value == pytest.approx(1 / 3)
     assert turned.swaps == (("one", "two"),)
@@ -156,7 +168,7 @@ def test_ranks_that_stand_and_ranks_that_turn() -> None:
 
 
 def test_ranks_need_models_on_the_same_items() -> None:
-    """One model is no order, and other items are another measurement."""
+    """One model, or models on other items, cannot be ranked."""
     one, other = outcomes([cat("a")], scores({"a": (3, 2, 1)})), outcomes([cat("b")], scores({"b": (3, 2, 1)}))
     with pytest.raises(ValueError, match="two models"):
         rank_stability({"one": (one, one)})
@@ -165,12 +177,14 @@ def test_ranks_need_models_on_the_same_items() -> None:
 
 
 def test_both_sides_of_a_rephrasing_are_over_the_comparisons_that_both_decide() -> None:
-    """The paraphrases tie where the originals prefer the anti-stereotype: ss 100 on both sides, of 2/3 of the items."""
+    """If paraphrases tie where the originals prefer the anti-stereotype, ss is 100 on both sides, over 2/3 of the
+    items.
+    """
     cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(9) for n in range(3)]
-    given = {c.id: (3.0, 2.0, 1.0) if c.id[-1] != "2" else (2.0, 3.0, 1.0) for c in cats}
-    tied = given | dict.fromkeys([name for name in given if name[-1] == "2"], (3.0, 3.0, 1.0))
-    found = robustness(cats, scores(given), [rephrased(c) for c in cats], scores(tied))
-    assert (found.original.ss.value, found.paraphrase.ss.value) == (100, 100)
-    assert (found.changes["ss"].by.value, found.changes["ss"].p) == (0, 1)
-    assert [of.ss_coverage for of in (found.original, found.paraphrase)] == pytest.approx([2 / 3] * 2)
-    assert (found.original.ties, found.paraphrase.ties) == (0, 9)
+    before = {c.id: (3.0, 2.0, 1.0) if c.id[-1] != "2" else (2.0, 3.0, 1.0) for c in cats}
+    tied = before | dict.fromkeys([name for name in before if name[-1] == "2"], (3.0, 3.0, 1.0))
+    comparison = robustness(cats, scores(before), [rephrased(c) for c in cats], scores(tied))
+    assert (comparison.original.ss.value, comparison.paraphrase.ss.value) == (100, 100)
+    assert (comparison.changes["ss"].by.value, comparison.changes["ss"].p) == (0, 1)
+    assert [side.ss_coverage for side in (comparison.original, comparison.paraphrase)] == pytest.approx([2 / 3] * 2)
+    assert (comparison.original.ties, comparison.paraphrase.ties) == (0, 9)

@@ -1,4 +1,4 @@
-"""Paper 004's released predictions: its own numbers by its own rule, and what they are when joined by id."""
+"""Tests Paper 004's released predictions: its own numbers by its own rule, and the numbers when joined by id."""
 
 import csv
 import json
@@ -23,20 +23,20 @@ from catsofa.scoring.statistics.intervals import intervals
 
 @cache
 def dev(shared: Path) -> dict[str, Cat]:
-    """StereoSet's intrasentence development set, by id."""
+    """Returns StereoSet's intrasentence development set, by id."""
     return {cat.id: cat for cat in read_as(shared / "data/stereoset/dev.json", Cat) if cat.kind == "intrasentence"}
 
 
 @cache
 def replies(shared: Path) -> list[dict[str, Any]]:
-    """The released paraphrases, a row a CAT, with the id each row is truly of."""
+    """Returns the released paraphrases, one row per CAT, with the true id of each row."""
     rows: list[dict[str, Any]] = json.loads((shared / "data/paraphrase/released/data_gpt4.json").read_text())
     return rows
 
 
 @cache
 def merged(shared: Path) -> list[dict[str, Any]]:
-    """The release's GPT-2 scores: `score1` on StereoSet's sentences, `score2` on paraphrases, under its own ids."""
+    """Returns the release's GPT-2 scores by its own ids: `score1` on StereoSet's sentences, `score2` on paraphrases."""
     file = shared / "data/paraphrase/released/gpt2_merged_predictions.json"
     rows: list[dict[str, Any]] = json.loads(file.read_text())["intrasentence"]
     return rows
@@ -44,22 +44,22 @@ def merged(shared: Path) -> list[dict[str, Any]]:
 
 @cache
 def predictions(shared: Path, path: str) -> dict[str, float | None]:
-    """The scores of a prediction file."""
+    """Returns the scores of a prediction file."""
     return {s.item: s.score for s in read_as(shared / "data" / path, Score)}
 
 
 ORIGINAL = "stereoset/released_predictions/predictions_gpt2_ModelNSP_GPT2LM.json"
 PARAPHRASE = "paraphrase/predictions_gpt2_partition_2_corrected.json"
-"""GPT-2's released scores of the second partition under the ids they are truly of."""
+"""GPT-2's released scores of the second partition under the true ids."""
 
 
 def gpt2(shared: Path, path: str) -> Outcomes:
-    """GPT-2 on the CATs that have a paraphrase, in the order of the replies."""
+    """Returns GPT-2 on the CATs that have a paraphrase, in the order of the replies."""
     return outcomes([dev(shared)[row["id"]] for row in replies(shared)], predictions(shared, path), ties="against")
 
 
 def llama(shared: Path, partition: int, **options: Any) -> Outcomes:
-    """Llama-2's released likelihoods of a partition, word by word, candidates in the study's order."""
+    """Returns Llama-2's released likelihoods of a partition by word, with candidates in the study's order."""
     rows = json.loads((shared / f"data/paraphrase/released/llama_preliminary_{partition}.json").read_text())
     cats, scores = [], {}
     for reply, row in zip(replies(shared), rows, strict=True):
@@ -71,27 +71,27 @@ def llama(shared: Path, partition: int, **options: Any) -> Outcomes:
 
 
 def rounded(of: Outcomes, average: Any = "terms", digits: int = 2) -> tuple[float, ...]:
-    """lms, ss and icat."""
-    found = results(of, average=average, resamples=0).overall.to_dict()
-    return tuple(round(found[name], digits) for name in ("lms", "ss", "icat"))
+    """Returns lms, ss and icat."""
+    values = results(of, average=average, resamples=0).overall.to_dict()
+    return tuple(round(values[name], digits) for name in ("lms", "ss", "icat"))
 
 
 @pytest.mark.parametrize(("partition", "printed"), [(1, (95.3589, 63.2213, 70.1435)), (2, (94.9761, 63.1738, 69.9522))])
 def test_llama_by_the_papers_own_rule(shared: Path, partition: int, printed: tuple[float, ...]) -> None:
-    """Paper 004's Table of Llama-2: best of three, over items, to four decimals."""
+    """Results equal Paper 004's table of Llama-2: best of three, over items, to four decimals."""
     assert rounded(llama(shared, partition, rule="argmax", ties="against"), "items", 4) == printed
 
 
 @pytest.mark.parametrize(("partition", "ours"), [(1, (88.35, 63.40, 64.68)), (2, (88.42, 62.54, 66.25))])
 def test_llama_by_stereosets_rule(shared: Path, partition: int, ours: tuple[float, ...]) -> None:
-    """The same likelihoods compared in pairs: lms is seven points lower, icat 64.68 and 66.25."""
-    found = rounded(llama(shared, partition, ties="against"), "items")
-    assert found[0] == pytest.approx(ours[0], abs=0.01)
-    assert found[2] == ours[2]
+    """The same likelihoods compared in pairs give lms seven points lower, and icat 64.68 and 66.25."""
+    measured = rounded(llama(shared, partition, ties="against"), "items")
+    assert measured[0] == pytest.approx(ours[0], abs=0.01)
+    assert measured[2] == ours[2]
 
 
 def test_gpt2s_true_icat_falls_by_four_points(shared: Path) -> None:
-    """69.13 on the originals the release scores, 65.12 on the second partition; the paper prints 65.98 and 71.98.
+    """icat is 69.13 on the release's originals and 65.12 on partition 2; the paper prints 65.98 and 71.98.
 
     The release scores 2,090 originals, four of which are not among the 2,090 that were paraphrased.
     """
@@ -113,32 +113,34 @@ def test_gpt2s_true_icat_falls_by_four_points(shared: Path) -> None:
     ],
 )
 def test_gpt2s_domains_on_the_paraphrases(shared: Path, domain: str, expected: tuple[float, ...]) -> None:
-    """Domains come right only when joined by id: the released ids give a religion icat of 49.20, not 60.34."""
+    """Domains are right only if joined by id: the released ids give religion an icat of 49.20, not 60.34."""
     assert rounded(gpt2(shared, PARAPHRASE).of(domain=domain)) == expected
 
 
 def test_the_change_of_icat_by_items(shared: Path) -> None:
-    """Resampling items, the limits agree to half a point with those computed apart from this code.
+    """With items resampled, the limits agree to half a point with an independent computation.
 
-    Those are Llama-2 +1.6 [−2.0, 5.2] and, joined by the release's own ids, GPT-2 −3.8 [−8.7, 1.2].
+    The independent limits are Llama-2 +1.6 [−2.0, 5.2] and, joined by the release's own ids, GPT-2 −3.8 [−8.7, 1.2].
     """
     llamas = [llama(shared, partition, ties="against").counts for partition in (1, 2)]
-    found = paired_changes(*llamas, MEASURES)["icat"].by
-    assert (found.value, found.low, found.high) == pytest.approx((1.6, -2.0, 5.2), abs=0.5)
+    change = paired_changes(*llamas, MEASURES)["icat"].by
+    assert (change.value, change.low, change.high) == pytest.approx((1.6, -2.0, 5.2), abs=0.5)
     scored, paraphrased = {row["id"] for row in merged(shared)}, {row["id"] for row in replies(shared)}
     cats = [cat for cat in dev(shared).values() if cat.id in paraphrased and cat.candidates[0].id in scored]
     sides = [
         outcomes(cats, {row["id"]: row[score] for row in merged(shared)}, ties="against").counts
         for score in ("score1", "score2")
     ]
-    before, found = intervals(sides[0], MEASURES)["icat"], paired_changes(*sides, MEASURES)["icat"].by
+    before, change = intervals(sides[0], MEASURES)["icat"], paired_changes(*sides, MEASURES)["icat"].by
     assert len(cats) == 2086
     assert (before.value, before.low, before.high) == pytest.approx((68.94, 65.0, 72.6), abs=0.3)
-    assert (found.value, found.low, found.high) == pytest.approx((-3.8, -8.7, 1.2), abs=0.5)
+    assert (change.value, change.low, change.high) == pytest.approx((-3.8, -8.7, 1.2), abs=0.5)
 
 
 def test_pairing_by_the_true_ids_narrows_the_change(shared: Path) -> None:
-    """GPT-2's change over items: 9.4 points wide under the release's ids, 7.7 under the true ones; over terms 8.8."""
+    """GPT-2's interval over items is 9.4 points wide under the release's ids, 7.7 under the true ids; over
+    terms 8.6.
+    """
     before, after = gpt2(shared, ORIGINAL), gpt2(shared, PARAPHRASE)
     items = paired_changes(before.counts, after.counts, MEASURES)["icat"].by
     terms = paired_changes(before.columns("items"), after.columns("items"), MEASURES)["icat"].by
@@ -148,7 +150,9 @@ def test_pairing_by_the_true_ids_narrows_the_change(shared: Path) -> None:
 
 
 def test_one_preference_in_five_flips(shared: Path) -> None:
-    """Llama-2 between partitions 20.9 %; GPT-2 21.7 % on the rows before the release's shift, 24.2 % on all 2,090."""
+    """Llama-2 flips 20.9 % between partitions; GPT-2 21.7 % on the rows before the release's shift, 24.2 % on all
+    2,090.
+    """
     between = flip_rate(llama(shared, 1), llama(shared, 2))
     assert round(between.value, 1) == 20.9
     before, after = gpt2(shared, ORIGINAL), gpt2(shared, PARAPHRASE)
@@ -159,7 +163,7 @@ def test_one_preference_in_five_flips(shared: Path) -> None:
 
 
 def as_released(shared: Path) -> Iterator[Cat]:
-    """The second partition as the release made it: the words of one row under the ids of another, from row 939 on."""
+    """Yields the second partition as released: from row 939 on, the words of one row have the ids of another."""
     with (shared / "data/paraphrase/misaligned_clusters.csv").open(encoding="utf-8") as file:
         attached = {int(row["position"]): row["cluster_id_attached_in_release"] for row in csv.DictReader(file)}
     for position, row in enumerate(replies(shared)):
@@ -185,7 +189,7 @@ def as_released(shared: Path) -> Iterator[Cat]:
 
 
 def test_the_1151_misaligned_clusters_are_found(shared: Path) -> None:
-    """Of 2,090 paraphrases as released, joining refuses the 1,151 whose words belong to another CAT, and only them."""
+    """Of 2,090 paraphrases as released, joining refuses exactly the 1,151 whose words belong to another CAT."""
     with (shared / "data/paraphrase/misaligned_clusters.csv").open(encoding="utf-8") as file:
         wrong = {row["cluster_id_attached_in_release"] for row in csv.DictReader(file)}
     joined = join(dev(shared).values(), as_released(shared))
@@ -195,7 +199,7 @@ def test_the_1151_misaligned_clusters_are_found(shared: Path) -> None:
 
 
 def test_the_corrected_partition_joins_but_for_one_reply_without_a_blank(shared: Path) -> None:
-    """2,089 of 2,090 join; the one refused has lost the place of its fill."""
+    """2,089 of 2,090 join; the refused one has lost the place of its filler."""
     joined = join(dev(shared).values(), read_as(shared / "data/paraphrase/partition_2_corrected.json", Cat))
     assert len(joined.pairs) == 2089
     assert [refused.reason for refused in joined.refused] == ["lost_fills"]
@@ -203,15 +207,17 @@ def test_the_corrected_partition_joins_but_for_one_reply_without_a_blank(shared:
 
 
 def test_a_whole_comparison_of_the_release(shared: Path) -> None:
-    """lms falls clearly (p < 0.05), ss and icat do not; the terms that flip most come first, with wide limits."""
+    """lms falls significantly (p < 0.05), ss and icat do not; the terms that flip most come first."""
     partition = list(read_as(shared / "data/paraphrase/partition_2_corrected.json", Cat))
-    found = robustness(dev(shared).values(), predictions(shared, ORIGINAL), partition, predictions(shared, PARAPHRASE))
-    assert found.items == 2089
-    assert found.coverage == pytest.approx(2089 / 2106)
-    assert found.changes["lms"].p < 0.05
-    assert found.changes["ss"].p > 0.05
-    assert found.changes["icat"].by.value == pytest.approx(-3.97, abs=0.01)
-    assert 0 in found.changes["icat"].by
-    rates = [row.rate.value for row in found.terms]
+    comparison = robustness(
+        dev(shared).values(), predictions(shared, ORIGINAL), partition, predictions(shared, PARAPHRASE)
+    )
+    assert comparison.items == 2089
+    assert comparison.coverage == pytest.approx(2089 / 2106)
+    assert comparison.changes["lms"].p < 0.05
+    assert comparison.changes["ss"].p > 0.05
+    assert comparison.changes["icat"].by.value == pytest.approx(-3.97, abs=0.01)
+    assert 0 in comparison.changes["icat"].by
+    rates = [row.rate.value for row in comparison.terms]
     assert rates == sorted(rates, reverse=True)
-    assert np.average(rates, weights=[row.items for row in found.terms]) == pytest.approx(found.flips.value)
+    assert np.average(rates, weights=[row.items for row in comparison.terms]) == pytest.approx(comparison.flips.value)

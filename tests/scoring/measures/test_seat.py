@@ -23,7 +23,7 @@ PLANE = {
     "music": (2.0, 0.0),
     "garden": (0.0, 3.0),
 }
-"""Vectors whose cosines with `music` and `garden` are their coordinates."""
+"""Vectors whose coordinates are their cosines with `music` and `garden`."""
 
 
 def _test(x: Sequence[str], y: Sequence[str], a: Sequence[str], b: Sequence[str], name: str = "t") -> AssociationTest:
@@ -42,15 +42,15 @@ INSTRUMENTS = _test(["lute", "harp"], ["spade", "rake"], ["music"], ["garden"])
 
 
 def test_two_and_two_words_by_hand() -> None:
-    """s = 1, 0.2 for X and -1, -0.2 for Y: d = 1.2 / sqrt(2.08 / 3), the statistic 2.4, and no other split reaches it.
+    """s = 1, 0.2 for X and -1, -0.2 for Y: d = 1.2 / sqrt(2.08 / 3); no other split reaches the statistic 2.4.
 
     The six sums over X are 1.2, 0, 0.8, -0.8, 0 and -1.2, so p = 1/6.
     """
-    found = seat.results([INSTRUMENTS], _encoder(PLANE))["results"][0]
-    assert found["effect_size"] == pytest.approx(1.2 / sqrt(2.08 / 3), rel=1e-12)
-    assert found["statistic"] == pytest.approx(2.4)
-    assert found["p_value"] == 1 / 6
-    assert (found["exact"], found["splits"], found["coverage"], found["reason"]) == (True, 6, 1.0, "")
+    row = seat.results([INSTRUMENTS], _encoder(PLANE))["results"][0]
+    assert row["effect_size"] == pytest.approx(1.2 / sqrt(2.08 / 3), rel=1e-12)
+    assert row["statistic"] == pytest.approx(2.4)
+    assert row["p_value"] == 1 / 6
+    assert (row["exact"], row["splits"], row["coverage"], row["reason"]) == (True, 6, 1.0, "")
 
 
 def test_exchanging_targets_or_attributes_turns_the_sign() -> None:
@@ -59,28 +59,28 @@ def test_exchanging_targets_or_attributes_turns_the_sign() -> None:
         _test(["spade", "rake"], ["lute", "harp"], ["music"], ["garden"], "targets"),
         _test(["lute", "harp"], ["spade", "rake"], ["garden"], ["music"], "attributes"),
     ]
-    straight, *others = seat.results([INSTRUMENTS, *turned], _encoder(PLANE), resamples=0)["results"]
-    assert [row["effect_size"] for row in others] == [pytest.approx(-straight["effect_size"])] * 2
+    straight, *exchanged = seat.results([INSTRUMENTS, *turned], _encoder(PLANE), resamples=0)["results"]
+    assert [row["effect_size"] for row in exchanged] == [pytest.approx(-straight["effect_size"])] * 2
 
 
 def test_the_length_of_a_vector_does_not_matter() -> None:
-    """The cosine knows directions only."""
+    """The cosine depends on directions only."""
     longer = {word: (7 * x, 7 * y) for word, (x, y) in PLANE.items()}
     rows = [seat.results([INSTRUMENTS], _encoder(v))["results"][0] for v in (PLANE, longer)]
     assert rows[0]["effect_size"] == pytest.approx(rows[1]["effect_size"], rel=1e-12)
 
 
 def test_a_text_that_stands_twice_counts_twice() -> None:
-    """Sets are lists: with the lute three times in X the mean of s over X is (1 + 1 + 1 + 0.2) / 4."""
+    """Sets are lists: with the lute three times in X, the mean of s over X is (1 + 1 + 1 + 0.2) / 4."""
     more = _test(["lute", "lute", "lute", "harp"], ["spade", "rake", "rake", "rake"], ["music"], ["garden"])
-    found = seat.results([more], _encoder(PLANE), resamples=0)["results"][0]
+    row = seat.results([more], _encoder(PLANE), resamples=0)["results"][0]
     s = np.array([1, 1, 1, 0.2, -1, -0.2, -0.2, -0.2])
-    assert found["effect_size"] == pytest.approx((0.8 + 0.4) / s.std(ddof=1))
-    assert found["sizes"] == {"x": 4, "y": 4, "a": 1, "b": 1}
+    assert row["effect_size"] == pytest.approx((0.8 + 0.4) / s.std(ddof=1))
+    assert row["sizes"] == {"x": 4, "y": 4, "a": 1, "b": 1}
 
 
 def test_holm_is_over_all_tests_that_were_scored() -> None:
-    """p = 1/6 and 1 in a table of three, one unscored: Holm's are 2 · 1/6 and 1, and none for the third."""
+    """Of three tests with p = 1/6, 1 and unscored, Holm's values are 2 · 1/6, 1 and none."""
     turned = _test(["spade", "rake"], ["lute", "harp"], ["music"], ["garden"])
     unknown = _test(["lyre", "harp"], ["spade", "rake"], ["music"], ["garden"])
     rows = seat.results([INSTRUMENTS, turned, unknown], _encoder(PLANE))["results"]
@@ -89,7 +89,7 @@ def test_holm_is_over_all_tests_that_were_scored() -> None:
 
 
 def test_a_missing_target_leaves_a_test_unscored_with_a_reason() -> None:
-    """Without the lyre's vector X would have one target and Y two; the row says so, and rests on no text."""
+    """Without the lyre's vector, X has one target and Y two; the row gives the reason, and its coverage is 0."""
     unknown = _test(["lyre", "harp"], ["spade", "rake"], ["music"], ["garden"])
     row = seat.results([unknown], _encoder(PLANE))["results"][0]
     assert (row["effect_size"], row["p_value"], row["exact"]) == (None, None, False)
@@ -98,7 +98,7 @@ def test_a_missing_target_leaves_a_test_unscored_with_a_reason() -> None:
 
 
 def test_a_missing_attribute_lowers_the_coverage_only() -> None:
-    """The mean is over the attributes that have a vector."""
+    """The mean uses only the attributes that have a vector."""
     unknown = _test(["lute", "harp"], ["spade", "rake"], ["music", "opera"], ["garden"])
     row, whole = seat.results([unknown, INSTRUMENTS], _encoder(PLANE), resamples=0)["results"]
     assert row["effect_size"] == whole["effect_size"]
@@ -106,14 +106,14 @@ def test_a_missing_attribute_lowers_the_coverage_only() -> None:
 
 
 def test_targets_must_be_as_many_on_both_sides() -> None:
-    """The measure is defined for sets of one size."""
+    """The measure requires X and Y of the same size."""
     uneven = _test(["lute"], ["spade", "rake"], ["music"], ["garden"])
     row = seat.results([uneven], _encoder(PLANE))["results"][0]
     assert row["reason"] == "X has 1 targets and Y 2; the test needs as many of each"
 
 
 def test_without_any_spread_there_is_no_effect_size() -> None:
-    """0 / 0 is no effect of 0."""
+    """An effect of 0 / 0 is undefined, not 0."""
     same = dict.fromkeys(PLANE, (1.0, 1.0))
     row = seat.results([INSTRUMENTS], _encoder(same))["results"][0]
     assert row["effect_size"] is None
@@ -121,12 +121,12 @@ def test_without_any_spread_there_is_no_effect_size() -> None:
 
 
 def test_the_outcome_is_plain_data() -> None:
-    """Rows go to JSON as they are."""
+    """Rows can be written to JSON unchanged."""
     assert json.loads(json.dumps(seat.results([INSTRUMENTS], _encoder(PLANE))))["encoder"] == {"encoder": "by hand"}
 
 
 def _planted(towards: float, rng: np.random.Generator) -> dict[str, Sequence[float]]:
-    """Forty words in a space of 12: X drawn towards A and Y towards B by so much."""
+    """Returns forty words per set in a space of 12, with X shifted towards A and Y towards B by `towards`."""
     axes = {"x": (towards, 0.0), "y": (0.0, towards), "a": (2.0, 0.0), "b": (0.0, 2.0)}
     return {
         f"{part}{k}": np.r_[pull, np.zeros(10)] + rng.normal(size=12) * 0.7
@@ -136,7 +136,7 @@ def _planted(towards: float, rng: np.random.Generator) -> dict[str, Sequence[flo
 
 
 def test_a_planted_association_is_found_and_its_balanced_twin_is_not() -> None:
-    """Vectors drawn towards their attributes give d > 1 and p = 1e-5; without the pull the interval holds 0."""
+    """Vectors shifted towards their attributes give d > 1 and p = 1e-5; without the shift the interval contains 0."""
     words = [[f"{part}{k}" for k in range(40)] for part in "xyab"]
     rows = {
         pull: seat.results([_test(*words)], _encoder(_planted(pull, np.random.default_rng(4))), seed=1)["results"][0]
@@ -151,7 +151,7 @@ def test_a_planted_association_is_found_and_its_balanced_twin_is_not() -> None:
 
 
 def test_intervals_are_the_same_for_a_seed() -> None:
-    """Randomness is an argument."""
+    """The same seed gives the same intervals, and another seed gives others."""
     rng = np.random.default_rng(0)
     words = [[f"{part}{k}" for k in range(40)] for part in "xyab"]
     encoder = _encoder(_planted(0.3, rng))
@@ -164,7 +164,7 @@ def test_intervals_are_the_same_for_a_seed() -> None:
 
 @pytest.fixture(scope="module")
 def released(shared: Path) -> list[AssociationTest]:
-    """The 46 released tests."""
+    """Returns the 46 released tests."""
     return list(formats.read(shared / "data" / "seat"))
 
 
@@ -174,9 +174,9 @@ def _oracle(shared: Path) -> dict[str, dict[str, Any]]:
 
 
 def test_all_released_tests_with_a_static_embedder(shared: Path, released: list[AssociationTest]) -> None:
-    """Against the original code: 46 effect sizes to 1e-5, its exact p to the last digit, its sampled p to five errors.
+    """Results match the original code: 46 effect sizes to 1e-5, exact p exactly, sampled p to five errors.
 
-    The original counts all splits up to its 10,000 samples; it drew the others with another generator.
+    The original counts all splits up to its 10,000 samples; it samples the others with another generator.
     """
     expected = _oracle(shared)
     encoder = encoders.load(str(shared / "models" / "semhash-static-st"))
@@ -193,7 +193,7 @@ def test_all_released_tests_with_a_static_embedder(shared: Path, released: list[
 
 
 def test_three_ways_to_a_p_value_agree_on_all_released_tests(shared: Path, released: list[AssociationTest]) -> None:
-    """Counting, and computing where there are too many splits, agree with sampling; the normal fit does roughly."""
+    """Exact and characteristic p-values agree with sampled p-values; the normal fit agrees roughly."""
     expected = _oracle(shared)
     encoder = encoders.load(str(shared / "models" / "semhash-static-st"))
     computed, sampled, fitted = (
@@ -203,7 +203,7 @@ def test_three_ways_to_a_p_value_agree_on_all_released_tests(shared: Path, relea
     assert {row["how"] for row in computed} == {"exact", "characteristic"}
     for best, drawn, fit in zip(computed, sampled, fitted, strict=True):
         assert abs(best["p_value"] - drawn["p_value"]) < 5 * sqrt(best["p_value"] / 100_000) + 1e-5
-        # the original fits its normal to 10,000 sampled splits, so that its z is off by about 1 %
+        # the original fits its normal to 10,000 sampled splits, so its z is off by about 1 %
         assert fit["p_value"] == pytest.approx(float(expected[fit["test"]]["p_parametric"]), rel=0.35, abs=0.015)
 
 
@@ -216,7 +216,9 @@ ENCODINGS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_three_encodings_of_a_small_bert(shared: Path, released: list[AssociationTest], encoding: str) -> None:
-    """Six tests by the original code on tiny-bert: effect sizes to 1e-5, exact p exactly, sampled p to five errors."""
+    """Six tests match the original code on tiny-bert: effect sizes to 1e-5, exact p exactly, sampled p to
+    five errors.
+    """
     encoder = encoders.load(str(shared / "models" / "tiny-bert"), device="cpu", **ENCODINGS[encoding])
     results = json.loads((shared / "oracles" / "seat_tinybert_sentbias.json").read_text())["results"]
     expected = {row["test"]: row for row in results if row["encoding"] == encoding}
@@ -233,7 +235,7 @@ def test_three_encodings_of_a_small_bert(shared: Path, released: list[Associatio
 
 
 def test_the_interval_of_an_effect_by_hand() -> None:
-    """X at 0, 2 and 4, Y at −1, 0 and 1: d = 2 / √3.2 = 1.118, influences ±1.118 …, error and limits by numpy alone."""
+    """X at 0, 2 and 4, Y at −1, 0 and 1: d = 2 / √3.2 = 1.118; numpy alone gives influences, error and limits."""
     x, y = np.array([0.0, 2.0, 4.0]), np.array([-1.0, 0.0, 1.0])
     d = 2 / np.concatenate([x, y]).std(ddof=1)
     moved = []
@@ -250,12 +252,14 @@ def test_the_interval_of_an_effect_by_hand() -> None:
     scale = 1 - d**2 / 4
     reach = 4.302653 * error / scale**1.5
     low, high = (each / sqrt(1 + each**2 / 4) for each in (d / sqrt(scale) - reach, d / sqrt(scale) + reach))
-    found = seat.interval_over_targets(x, y)
-    assert (found.value, found.low, found.high) == pytest.approx((d, low, high), rel=1e-4)
+    interval = seat.interval_over_targets(x, y)
+    assert (interval.value, interval.low, interval.high) == pytest.approx((d, low, high), rel=1e-4)
 
 
 def percent_held(targets: int, effect: float, wider: float, heavy: bool, draws: int) -> float:
-    """Percent of simulated tests whose interval contains the true d; heavy tails are those of t with 3 degrees."""
+    """Returns the percentage of simulated tests whose interval contains the true d; heavy tails are t with
+    3 degrees.
+    """
     rng, held = np.random.default_rng(3), 0
     truth = effect / sqrt((1 + wider**2) / 2 + effect**2 / 4)
     for _ in range(draws):
@@ -265,7 +269,7 @@ def percent_held(targets: int, effect: float, wider: float, heavy: bool, draws: 
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
-    """Twenty targets a side, 0.8 deviations apart, 1,500 tests: 93 to 97.5 %, heavy tails too (resampling: 88 %)."""
+    """With 20 targets a side, 0.8 deviations apart, 93 to 97.5 % of 1,500 intervals contain d (resampling: 88 %)."""
     assert 93 <= percent_held(20, 0.8, 1, False, 1500) <= 97.5
     assert 93 <= percent_held(20, 0.8, 1, True, 1500) <= 97.5
 
@@ -274,13 +278,15 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
 @pytest.mark.parametrize(("effect", "wider", "heavy"), [(0, 1, 0), (0.8, 1, 0), (2.5, 1, 0), (0.8, 2, 0), (0.8, 1, 1)])
 @pytest.mark.parametrize("targets", [8, 20, 84])
 def test_intervals_hold_the_truth_in_every_world(targets: int, effect: float, wider: float, heavy: bool) -> None:
-    """3,000 simulated tests: 93 to 97 %, up to 97.6 where tails are heavy, within the simulation's error of 0.4."""
+    """In 3,000 simulated tests coverage is 93 to 97 %, up to 97.6 with heavy tails, within a simulation
+    error of 0.4.
+    """
     most = 98.2 if heavy else 97.4
     assert 92.5 <= percent_held(targets, effect, wider, bool(heavy), 3000) <= most
 
 
 def test_the_choice_of_attributes_has_an_interval_of_its_own() -> None:
-    """Three of five attributes point at X and two at Y: certain for these words, and the other way for others."""
+    """Three of five attributes lie towards X, two towards Y: the sign is certain for these words, not for others."""
     rng = np.random.default_rng(0)
     vectors = {f"x{k}": (1.0, rng.normal() * 0.3, rng.normal() * 0.3) for k in range(20)}
     vectors |= {f"y{k}": (-1.0, rng.normal() * 0.3, rng.normal() * 0.3) for k in range(20)}
@@ -299,7 +305,7 @@ SENTENCES = _test(
 
 
 def _by_words(folder: Path, without: Sequence[str]) -> dict[str, Any]:
-    """The row of SENTENCES by word vectors that lack some words."""
+    """Returns the row of SENTENCES by word vectors that lack some words."""
     lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in WORDS.items() if word not in without]
     (folder / "v.txt").write_text("".join(lines))
     row: dict[str, Any] = seat.results([SENTENCES], encoders.load(str(folder / "v.txt")), resamples=0)["results"][0]
@@ -307,21 +313,21 @@ def _by_words(folder: Path, without: Sequence[str]) -> dict[str, Any]:
 
 
 def test_texts_with_words_that_have_no_vector_are_counted(tmp_path: Path) -> None:
-    """One of six lacks its target word; a full stop is no word."""
+    """One of six texts lacks its target word; a full stop is no word."""
     assert _by_words(tmp_path, [])["unknown"] == 0
     row = _by_words(tmp_path, ["lute"])
     assert (row["unknown"], row["effect_size"] is None) == (1, False)
 
 
 def test_sentences_that_missing_words_make_alike_have_no_vector(tmp_path: Path) -> None:
-    """Without lute and harp both sentences of X are "This is"; neither says anything of its word."""
+    """Without lute and harp both sentences of X become "This is", which does not represent either word."""
     row = _by_words(tmp_path, ["lute", "harp"])
     assert (row["effect_size"], row["coverage"], row["unknown"]) == (None, 0.0, 2)
     assert row["reason"].startswith("2 texts have no vector of their own")
 
 
 def test_targets_that_all_have_one_vector_have_no_effect_size() -> None:
-    """An encoder that cannot tell the targets of X apart says nothing of them."""
+    """If all targets of X have the same vector, the effect size is undefined."""
     flat = {**PLANE, "harp": PLANE["lute"]}
     row = seat.results([INSTRUMENTS], _encoder(flat))["results"][0]
     assert (row["effect_size"], row["reason"]) == (

@@ -1,4 +1,4 @@
-"""Tests that should agree, by the p-values that May et al. (2019, section 4) discuss."""
+"""Tests the coherence of association tests, by the p-values that May et al. (2019, section 4) discuss."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from catsofa.scoring.measures.seat.sanity import of_associations
 
 
 def rows(p_values: dict[str, float | None]) -> list[dict[str, Any]]:
-    """Rows with nothing but what is asked of them."""
+    """Returns rows with only the required fields."""
     nothing = {"intervals": {"effect_size": {"low": float("nan")}}, "sizes": {"x": 8, "y": 8}, "unknown": None}
     return [{"test": test, "p_value": p, **nothing} for test, p in p_values.items()]
 
@@ -32,12 +32,12 @@ def rows(p_values: dict[str, float | None]) -> list[dict[str, Any]]:
 def test_two_tests_are_incoherent_if_one_shows_what_the_other_does_not(
     p_values: dict[str, float | None], incoherent: list[tuple[str, str]]
 ) -> None:
-    """The cases that the paper calls counterintuitive, and those that it does not."""
+    """The cases that the paper calls counterintuitive are incoherent, and the other cases are not."""
     assert [pair.tests for pair in coherence(rows(p_values)) if not pair.coherent] == incoherent
 
 
 def test_only_incoherent_tests_are_named_beside_the_numbers() -> None:
-    """With their p-values."""
-    said = of_associations(rows({"sent-weat7": 1e-5, "sent-weat8": 0.14, "weat6": 0.01, "sent-weat6": 0.02}))
-    assert len(said) == 1
-    assert "sent-weat7 (p 1e-05) and sent-weat8 (p 0.14)" in said[0]
+    """A warning names only incoherent tests, with their p-values."""
+    warnings = of_associations(rows({"sent-weat7": 1e-5, "sent-weat8": 0.14, "weat6": 0.01, "sent-weat6": 0.02}))
+    assert len(warnings) == 1
+    assert "sent-weat7 (p 1e-05) and sent-weat8 (p 0.14)" in warnings[0]

@@ -9,7 +9,7 @@ from catsofa.scoring.measures.sofa import rankings, sanity
 
 
 def test_both_ends_are_named() -> None:
-    """The stereotype with the lowest DDS is the one all identities share; the text of the paper calls it strongest."""
+    """All identities share the stereotype with the lowest DDS; the text of the paper calls it strongest."""
     assert rankings.ends(sofa.results(*scored(HAND)), "craft", top=1) == {
         "identities most often lowest": ["zorbs"],
         "identities most often highest": ["florins"],
@@ -27,7 +27,7 @@ def test_overlap_is_the_share_in_common(one: Sequence[str], other: Sequence[str]
 
 
 def grid(values: Sequence[Sequence[float]]) -> sofa.Results:
-    """Results of these log10 PPL*, a row for each stereotype."""
+    """Returns results of these log10 PPL*, one row per stereotype."""
     cells: Cells = {
         ("craft", f"s{row}", f"i{column}"): (10.0**value, 1.0)
         for row, several in enumerate(values)
@@ -37,7 +37,7 @@ def grid(values: Sequence[Sequence[float]]) -> sofa.Results:
 
 
 def test_two_models_are_compared_by_category() -> None:
-    """A model and itself agree fully, by at most half of the names; one with reversed identities has tau -1."""
+    """A model agrees fully with itself, over at most half of the names; with reversed identities tau is -1."""
     forth = [[1, 2, 3, 4, 5], [2, 4, 6, 8, 10], [3, 6, 9, 12, 15]]
     one, other = grid(forth), grid([row[::-1] for row in forth])
     same, turned = rankings.compare({"a": one, "b": one, "c": other})[:2]
@@ -51,21 +51,21 @@ def test_two_models_are_compared_by_category() -> None:
 
 
 def test_orders_of_two_have_no_tau_and_of_one_no_overlap() -> None:
-    """Two are always in one order or the other; the first half of one is nothing."""
+    """tau of two identities and the overlap of one stereotype are undefined."""
     (row,) = rankings.compare({"a": grid([[1, 2]]), "b": grid([[2, 1]])})
     assert isnan(row["kendall"]["identities"]["value"])
     assert isnan(row["overlap"]["stereotypes with lowest DDS"]["share"])
 
 
 def test_few_identities_and_stereotypes_are_named() -> None:
-    """Of a model alone and of all: the warnings of `score`, and orders of fewer than eight identities."""
-    told = " ".join(sanity.of_rankings({"a": grid([[1, 2, 3]] * 2), "b": grid([[1, 2, 4]] * 2)}))
-    assert "craft (3)" in told
-    assert "craft (2)" in told
+    """Warnings name too few stereotypes, as in `score`, and orders of fewer than eight identities."""
+    warnings = " ".join(sanity.of_rankings({"a": grid([[1, 2, 3]] * 2), "b": grid([[1, 2, 4]] * 2)}))
+    assert "craft (3)" in warnings
+    assert "craft (2)" in warnings
 
 
 def test_an_identity_that_is_never_lowest_is_not_among_the_lowest() -> None:
-    """i0 and i1 take all four stereotypes between them; the names of the others decide nothing."""
+    """i0 and i1 are lowest in all four stereotypes; the names of the other identities decide nothing."""
     one = grid([[1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], [2, 1, 3, 4, 5, 6]])
     assert rankings.ends(one, "craft", None)["identities most often lowest"] == ["i0", "i1"]
     (row,) = rankings.compare({"a": one, "b": one})
@@ -73,7 +73,7 @@ def test_an_identity_that_is_never_lowest_is_not_among_the_lowest() -> None:
 
 
 def test_equal_stereotypes_are_compared_together_or_not_at_all() -> None:
-    """All DDS are 1, so that no stereotype is first and the overlap is undefined."""
+    """If all DDS are 1, no stereotype is first and the overlap is undefined."""
     one = grid([[1, 2]] * 6)
     (row,) = rankings.compare({"a": one, "b": one})
     assert row["overlap"]["stereotypes with lowest DDS"]["top"] == 0

@@ -1,4 +1,4 @@
-"""StereoSet's released prediction files against its own evaluation and its printed tables."""
+"""Tests StereoSet's released prediction files against its own evaluation and its printed tables."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.measures.stereoset import Results, results
 
 TABLES = Path(__file__).parents[1] / "published" / "stereoset_tables.csv"
-"""Figures of StereoSet's two texts: `v1` is arXiv 2020, `acl` is ACL 2021."""
+"""Numbers printed in StereoSet's two papers: `v1` is arXiv 2020, `acl` is ACL 2021."""
 
 FILES = {
     "SentimentLM": "SentimentModel",
@@ -30,39 +30,39 @@ FILES = {
     "GPT2-large": "gpt2-large_ModelNSP_GPT2LM",
     "Ensemble": "EnsembleModel_",
 }
-"""The papers' name of a model to its released prediction file."""
+"""Released prediction file by the papers' name of a model."""
 
 TASKS = {"intra": "intrasentence", "inter": "intersentence"}
 
 
 @cache
 def dev(shared: Path) -> list[Cat]:
-    """StereoSet's development set."""
+    """Returns StereoSet's development set."""
     return list(read_as(shared / "data/stereoset/dev.json", Cat))
 
 
 @cache
 def released(shared: Path, model: str) -> Outcomes:
-    """A released prediction file under the released code's rule for ties."""
+    """Returns a released prediction file under the released code's rule for ties."""
     path = shared / f"data/stereoset/released_predictions/predictions_{FILES[model]}.json"
     return outcomes(dev(shared), {s.item: s.score for s in read_as(path, Score)}, ties="against")
 
 
 @cache
 def scored(shared: Path, model: str) -> Results:
-    """The measures of a released prediction file, without intervals."""
+    """Returns the measures of a released prediction file, without intervals."""
     return results(released(shared, model), resamples=0)
 
 
 def printed(paper: str, table: str) -> list[dict[str, str]]:
-    """The rows of a printed table."""
+    """Returns the rows of a printed table."""
     with TABLES.open(encoding="utf-8") as file:
         return [row for row in csv.DictReader(file) if (row["paper"], row["table"]) == (paper, table)]
 
 
 @pytest.mark.parametrize("model", [model for model in FILES if model != "SentimentLM"])
 def test_every_released_number_is_met(shared: Path, model: str) -> None:
-    """The released evaluation's 33 numbers of a model, each to 1e-9."""
+    """The 33 numbers of the released evaluation match for each model to 1e-9."""
     expected = json.loads((shared / "data/stereoset/released_predictions/predictions.json").read_text())
     key = FILES[model].rstrip("_").split("_")[0]
     ours, theirs, met = scored(shared, model), expected[key], 0
@@ -74,7 +74,7 @@ def test_every_released_number_is_met(shared: Path, model: str) -> None:
 
 
 def _compare(ours: dict[str, float], theirs: dict[str, float]) -> int:
-    """Compare the three measures of a set; returns how many were compared."""
+    """Compares the three measures of a set and returns how many were compared."""
     names = {"lms": "LM Score", "ss": "SS Score", "icat": "ICAT Score"}
     for name, their_name in names.items():
         assert ours[name] == pytest.approx(theirs[their_name], abs=1e-9)
@@ -82,7 +82,7 @@ def _compare(ours: dict[str, float], theirs: dict[str, float]) -> int:
 
 
 def test_all_numbers_of_table_7_are_met_to_their_digits(shared: Path) -> None:
-    """StereoSet v1, Table 7: 11 models, 2 tasks, 5 rows, 3 measures, every one of the 330 to two decimals."""
+    """StereoSet v1, Table 7: all 330 numbers match to two decimals (11 models, 2 tasks, 5 rows, 3 measures)."""
     met = 0
     for row in printed("v1", "7"):
         ours = scored(shared, row["model"]).tasks[TASKS[row["task"]]][row["domain"]].to_dict()
@@ -93,7 +93,7 @@ def test_all_numbers_of_table_7_are_met_to_their_digits(shared: Path) -> None:
 
 
 def test_the_dev_column_of_table_4_is_met_but_for_the_sentiment_row(shared: Path) -> None:
-    """StereoSet v1, Table 4: 30 of 33 numbers; the released sentiment file gives 64.8, 61.7, 49.6."""
+    """StereoSet v1, Table 4: 30 of 33 numbers match; the released sentiment file gives 64.8, 61.7, 49.6."""
     differing = {
         row["model"]
         for row in printed("v1", "4 dev")
@@ -112,23 +112,23 @@ MICRO = {
     "BERT-base": (83.11, 58.85, 68.40),
     "Ensemble": (92.70, 63.65, 67.38),
 }
-"""lms, ss and icat over items, computed apart from this code over the paraphrase study's list of CATs."""
+"""lms, ss and icat over items, computed without catsofa over the paraphrase study's list of CATs."""
 
 
 @pytest.mark.parametrize("model", MICRO)
 def test_the_average_over_items(shared: Path, model: str) -> None:
-    """Over the 2,102 CATs of the paraphrase study's list, each counted once, to two decimals."""
+    """Numbers match to two decimals over the 2,102 CATs of the paraphrase study's list, each counted once."""
     listed = {row["id"] for row in json.loads((shared / "data/paraphrase/released/data.json").read_text())}
     intra = released(shared, model).of(kind="intrasentence")
     part = intra.take(np.isin(intra.ids, sorted(listed)))
     assert len(part) == 2102
-    found = results(part, average="items", resamples=0).overall
-    assert tuple(round(found.to_dict()[name], 2) for name in ("lms", "ss", "icat")) == MICRO[model]
-    assert dict(found.micro) == {name: found.to_dict()[name] for name in ("lms", "ss", "icat")}
+    overall = results(part, average="items", resamples=0).overall
+    assert tuple(round(overall.to_dict()[name], 2) for name in ("lms", "ss", "icat")) == MICRO[model]
+    assert dict(overall.micro) == {name: overall.to_dict()[name] for name in ("lms", "ss", "icat")}
 
 
 def test_items_terms_and_coverage_are_counted_right(shared: Path) -> None:
-    """255 gender CATs about 10 terms, where the released evaluation's count says 765."""
+    """255 gender CATs about 10 terms are counted as 255; the released evaluation counts 765."""
     gender = scored(shared, "GPT2").tasks["intrasentence"]["gender"]
     assert (gender.items, gender.terms, gender.coverage) == (255, 10, 1.0)
     overall = scored(shared, "GPT2").overall
@@ -136,7 +136,9 @@ def test_items_terms_and_coverage_are_counted_right(shared: Path) -> None:
 
 
 def test_the_texts_means_of_two_settings_are_of_different_models() -> None:
-    """StereoSet (ACL): 75.7 and 79.4 are of six masked models, 78.8 and 76.0 of nine; the six have 78.0 and 71.3."""
+    """StereoSet (ACL): 75.7 and 79.4 average six masked models, 78.8 and 76.0 nine models; the six have
+    78.0 and 71.3.
+    """
 
     def mean(table: str, task: str, *, masked: bool) -> float:
         names = ("BERT", "RoBERTa", "XLNet") if masked else ("BERT", "RoBERTa", "XLNet", "GPT2")

@@ -29,7 +29,7 @@ def names_somebody(identity: str) -> bool:
 
 
 def origin(one: Association) -> Extra:
-    """Returns what an item records of its association: id, region, votes, offensiveness and who proposed it."""
+    """Returns the facts that an item records of its association: id, region, votes, offensiveness and proposers."""
     votes = {each.raters: {"yes": each.yes, "no": each.no, "unsure": each.unsure} for each in one.votes}
     fields = {"association": one.id, "region": one.region, "votes": votes, "offensiveness": list(one.offensiveness)}
     fields["identity_as_written"] = one.extra.get("identity_as_written", "")

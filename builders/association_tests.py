@@ -57,7 +57,10 @@ def read(path: Path | str) -> Iterator[WordTest]:
 
 
 def _from_tables(tables: Mapping[str, Any], only: str = "") -> Iterator[WordTest]:
-    """Yields the tests in tables of tests, sets and kinds."""
+    """Yields the tests of a TOML file with the tables `tests`, `sets` and `kinds`; with `only`, just that test.
+
+    Raises ValueError for an unknown kind of word or an unknown test.
+    """
     kinds: dict[str, Kind] = {word: kind for kind, words in tables.get("kinds", {}).items() for word in words}
     if unknown := set(tables.get("kinds", {})) - set(KINDS):
         raise ValueError(f"no kind of word {min(unknown)!r}; the kinds are {', '.join(KINDS)}")
@@ -100,7 +103,7 @@ def build(
 
 
 def _truncated(words: WordSet, size: int, rng: np.random.Generator) -> WordSet:
-    """Returns a random subset of `size` items of a set, in their original order."""
+    """Returns a random subset of `size` items of a set in their original order; a set of at most `size` unchanged."""
     if len(words.items) <= size:
         return words
     indices = np.sort(rng.choice(len(words.items), size, replace=False))
@@ -124,7 +127,9 @@ def _sentences_of(
 
 
 def sentences(word: str, kind: Kind, language: Language | None = None) -> list[str]:
-    """Returns the bleached sentences of a word; raises ValueError if the language lacks forms of a noun.
+    """Returns the bleached sentences of a word.
+
+    Raises ValueError if the language lacks forms of a noun, or if a sentence cannot be filled with the word.
 
     English has 8 sentences for a name, 14 for a thing, 13 for a person, 3 for an adjective, and so on.
     """

@@ -146,7 +146,7 @@ def from_templates(
 
 @dataclass(frozen=True)
 class Swaps:
-    """Words for groups and their replacements, in singular and plural."""
+    """Words for groups and their replacements; `table` adds the other number of English nouns."""
 
     pairs: tuple[tuple[str, str], ...]
     language: str = "en"
@@ -158,7 +158,7 @@ class Swaps:
 
     @cached_property
     def table(self) -> dict[str, str]:
-        """The replacement of each word in lower case, also in the other number."""
+        """The replacement of each word in lower case; for English nouns, also of the other number."""
         replacements = {one.lower(): other for one, other in self.pairs}
         for one, other in self.pairs if self.language == "en" else ():
             if (singular := singular_noun(one)) and (to := singular_noun(other)):
@@ -243,7 +243,8 @@ def bundled() -> Swaps:
 def from_sentences(rows: Iterable[Row], swaps: Swaps, source: Extra | None = None) -> Iterator[Pair | Refused]:
     """Yields each sentence with its counterpart about the other group.
 
-    A sentence without a group, or with both groups, is refused.
+    Refuses an empty cell, a sentence without a group or with both groups, an ambiguous pronoun, a swap that changes
+    gender or number, and a repeat.
     """
     seen_ids: set[str] = set()
     replaced = {words_in(other) for other in swaps.table.values()} - {words_in(one) for one in swaps.table}

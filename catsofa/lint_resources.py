@@ -1,4 +1,4 @@
-"""Loads the resources of lint rules, other than the records, from the names and files that a person gives."""
+"""Loads the resources of lint rules (models, word lists, other sets) from the names and files that the user gives."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

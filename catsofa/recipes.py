@@ -131,9 +131,10 @@ class Journal:
 
 
 def _state(paths: list[Path]) -> str:
-    """Returns a hash of the names and contents of files, and of all files in folders, without the times in logs.
+    """Returns a hash of the names and contents of files, and of all files in folders.
 
-    For a finished run, only its identity and its scores count, because its files also contain times.
+    Logs do not count, because they contain times. For the same reason, only the identity and the scores of a finished
+    run count.
     """
     files = [f for path in paths for f in (sorted(path.rglob("*")) if path.is_dir() else [path]) if f.is_file()]
     return json_digest([(str(f), _content(f)) for f in files if not _tells_times(f)])

@@ -3,7 +3,8 @@
 The hash covers every field that a score or a measure can depend on, and the ids. It leaves out votes, provenance
 (`source`) and fields of other formats (`extra`, except the severity of a probe). It does not depend on the order of
 the records: the same items are the same data. The `extra` of an annotation counts, since it says which judgements
-count. The order of the candidates of a CAT counts, since it decides ties under some protocols.
+count; so does the `extra` of a score. The order of the candidates of a CAT counts, since it decides ties under some
+protocols.
 """
 
 import json

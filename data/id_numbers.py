@@ -62,7 +62,7 @@ class _Table:
         return self._numbers[place - 1] if place else None
 
     def setdefault(self, digest: bytes, number: int) -> int:
-        """The number of a digest, which is this one if it had none."""
+        """The number of a digest; an unknown digest gets the given number."""
         slot = self._slot(digest)
         if place := self._slots[slot]:
             return self._numbers[place - 1]
@@ -112,7 +112,7 @@ class _File:
         return None if row is None else int(row[0])
 
     def setdefault(self, digest: bytes, number: int) -> int:
-        """The number of a digest, which is this one if it had none."""
+        """The number of a digest; an unknown digest gets the given number."""
         if self._run("INSERT OR IGNORE INTO ids VALUES (?, ?)", [(digest, number)]):
             self._count += 1
             return number

@@ -115,7 +115,7 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:
-    """A value as text, with its limits if there are any."""
+    """A value as text escaped for HTML, with its limits if the row has them."""
     value, low, high = row.get(name, ""), row.get(f"{name}_low"), row.get(f"{name}_high")
     if not isinstance(value, float):
         return escape("" if value is None else str(value))

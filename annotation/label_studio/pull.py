@@ -48,7 +48,10 @@ def pull(
     everything: bool = False,
     report: Callable[[int], None] = lambda done: None,
 ) -> Pulled:
-    """Appends new answers to raw.jsonl, then writes the files made from all answers; can be repeated at any time."""
+    """Appends new and changed answers to raw.jsonl, then writes the files made from all answers.
+
+    The pull can be repeated at any time.
+    """
     with study.locked():
         study = open_study(study.folder)
         project, path = study.project, study.folder / "raw.jsonl"

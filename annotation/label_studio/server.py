@@ -233,7 +233,11 @@ class Running(Closing):
             raise
 
     def _wait(self, log: Path) -> None:
-        """Waits until the server answers; raises ValueError with its last log line if it ends or takes too long."""
+        """Waits until the server answers.
+
+        Raises ValueError if another program took the port, or, with the last log line, if the server ends or takes too
+        long.
+        """
         end = time.monotonic() + self._patience
         while self.process.poll() is None and time.monotonic() < end:
             try:

@@ -240,9 +240,10 @@ class Prolific(Closing):
         return _content(self._sent(doing, method, path, body))
 
     def _sent(self, doing: str, method: str, path: str, body: Mapping[str, Any] | None) -> httpx.Response:
-        """Sends one request and returns the answer; raises ProlificError if Prolific refuses it.
+        """Sends one request and returns the answer.
 
-        Retries only reads, and requests that Prolific turned away unread.
+        Raises ProlificError if Prolific refuses the request or cannot be reached, and Unanswered if Prolific may have
+        carried it out. Retries only reads, and requests that Prolific turned away unread.
         """
         for wait in (*WAITS, None):
             try:

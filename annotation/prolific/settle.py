@@ -49,7 +49,7 @@ class Plan:
 
 
 def plan(study: Study, submissions: Sequence[Submission], journal: Journal, *, reject: bool = False) -> Plan:
-    """Returns what to do about each submission; with `reject`, rejects those that were asked before to return.
+    """Returns the action for each submission; with `reject`, rejects those that were asked before to return.
 
     A bonus is paid only if Prolific can no longer approve the submission, so that nobody is paid twice.
     """

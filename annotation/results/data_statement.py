@@ -71,7 +71,7 @@ class Work:
     practice: tuple[int, int] = (0, 0)
     """Number of practice items before the work, and how many had to be right."""
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """People who came and whose judgements do not count, by reason."""
+    """Number of people who came and whose judgements do not count, by reason."""
 
     @property
     def about(self) -> dict[str, Counter[str]]:

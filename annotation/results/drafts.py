@@ -109,9 +109,10 @@ def kind_of(study: Study) -> Kind:
 
 
 def problems(kind: Kind, target: str, texts: Mapping[str, str], language: str = ENGLISH) -> Iterator[str]:
-    """Yields why these texts make no CAT about the target; texts that are not written yet raise no problem.
+    """Yields the reasons why these texts make no CAT about the target; a missing text is no problem.
 
-    The target may have any form that the tables of the language have.
+    An English sentence must contain the target at the start of a word, in any case of letters. In other languages,
+    the target may also have any form that the tables of the language have.
     """
     options = [texts[name] for name in FIELDS if name in texts]
     if context := texts.get("context", ""):

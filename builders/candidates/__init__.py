@@ -93,7 +93,10 @@ def questions(
 
 
 def _refuse_early(prompt: Prompt, target: Target) -> None:
-    """Raises ValueError for a target without the data that a CAT prompt needs, before any request is paid."""
+    """Raises ValueError for a target that a CAT prompt cannot serve, before any request is paid.
+
+    A CAT prompt needs a bias type. A prompt for contexts with continuations also needs English.
+    """
     if prompt.columns and not target.bias_type:
         raise ValueError(
             f"prompt {prompt.name} asks for CATs, and the seeds give {target.identity!r} no bias type; add the column "
@@ -107,7 +110,7 @@ def _refuse_early(prompt: Prompt, target: Target) -> None:
 
 
 def read_replies(sent: Sequence[Question], ended: Iterable[Completed]) -> Iterator[Said | Refused]:
-    """Yields what each reply proposes, in the order of the questions; a reply without lines is refused."""
+    """Yields the proposals of each reply, in the order of the questions; a reply without lines is refused."""
     groups = {question.target.identity for question in sent} | {name for row in nations() for name in row.names}
     names = {name: [singulars(word) for word in words(name)] for name in groups}
     by_key = {completed.request.key: completed for completed in ended}

@@ -58,7 +58,10 @@ class Prompt:
 
 
 def load(name: str, count: int) -> Prompt:
-    """Returns a bundled prompt by name, or a prompt from a text file."""
+    """Returns a bundled prompt by name, or a prompt from a text file.
+
+    Raises ValueError for an unknown name, and for a text that cannot be filled in or does not show the group.
+    """
     if name in BUNDLED:
         text = files("catsofa.data").joinpath("prompts", "candidates", f"{name}.txt").read_text(encoding="utf-8")
     elif Path(name).suffix or Path(name).exists():

@@ -77,7 +77,10 @@ def _inflected(words: str, part: Part) -> str:
 
 
 def slot_of(context: str) -> frozenset[str] | None:
-    """Returns what the words around a BLANK need: adjective, noun, article, predicate or verb; None if undecided."""
+    """Returns the parts that the words around a BLANK need: adjective, noun, article, predicate or verb.
+
+    Returns None if the words do not decide.
+    """
     start, end = slots(context)[0]
     before = compounds(re.split(r"[.!?;:,\"“]", context[:start])[-1])
     after = re.match(r"\s+([\w'-]+)", context[end:])

@@ -64,9 +64,9 @@ class Suggestion:
     """`neutral` or `unrelated`."""
     word: str
     sentence: str
-    """The first template with the word."""
+    """The first template, filled with the target and the word."""
     log_probability: float
-    """Of the word in templates about others (neutral), or in sentences about things (unrelated)."""
+    """Log-probability of the word in templates about others (neutral), or in sentences about things (unrelated)."""
     ratio: float
     """The log-probability with the target less `log_probability`."""
 
@@ -97,7 +97,7 @@ def suggest(
     """Yields up to `top` neutral and `top` unrelated words for each association, of its part of speech.
 
     Neutral words are likely in the templates about others of the target's kind, and about as likely about the target.
-    Unrelated words are likely of things, and least likely of the target. Words of an association of the same target,
+    Unrelated words are likely of things, and much less likely of people. Words of an association of the same target,
     names of groups, slurs and excluded topics are never proposed.
     """
     used: dict[str, set[frozenset[str]]] = defaultdict(set)

@@ -48,7 +48,10 @@ class Template:
     """True if the BLANK is plural but the target is not: `People from {target} are BLANK.`"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a context without a target, with an invalid place, or without its one BLANK."""
+        """Raises ValueError for a context without a target, with an invalid place, or without its one BLANK.
+
+        Raises ValueError also for an unknown `takes`, `blank` or `frame`.
+        """
         if fault := check(self.context):
             raise ValueError(f"{self.context!r} has {fault.replace('_', ' ')}; a template has one BLANK")
         if not any(match["target"] for match in _PLACE.finditer(self.context)):

@@ -14,7 +14,7 @@ Style = Literal["plural", "paper", "people"]
 """`plural`: a plural noun if the term has one; `paper`: SoFa's naive plurals; `people`: `… people` for nationals."""
 
 Form = Literal["noun", "demonym", "adjective people", "people phrase"]
-"""How an identity is formed. It is recorded because length and head noun change perplexity."""
+"""The form of an identity, which is recorded because length and head noun change perplexity."""
 
 COUNTRIES, COUNTRY_ADJECTIVE = "countries", "COUNTRY_ADJ"
 """The category of countries in a lexicon, and the column with the adjective for their people."""

@@ -44,7 +44,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How many rows of the gold lists a function answers correctly or refuses, and its wrong answers."""
+    """Number of rows of the gold lists that a function answers correctly or refuses, and its wrong answers."""
 
     function: str
     right: int

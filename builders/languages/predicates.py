@@ -170,7 +170,11 @@ def _other_subject(words: Sequence[str], place: int, reading: str, lists: Mappin
 
 
 def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language: Language) -> list[str] | Refusal:
-    """Returns a predicate with its singular verb made plural; refused with a second verb or a word for one owner."""
+    """Returns a predicate with its singular verb made plural.
+
+    Refuses a verb without a known plural, a second verb, a word for one owner, and an unknown noun after an
+    indefinite article.
+    """
     verb = language.finite(_bare(words[place]), "pl")
     if isinstance(verb, Refusal):
         return Refusal("singular_verb" if verb.reason == "no_finite" else verb.reason, verb.word)

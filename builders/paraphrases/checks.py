@@ -75,7 +75,7 @@ def judge(sentence: str, original: Cat, *, target: TargetPolicy = "derived", slo
 
 
 def odd_characters(sentence: str) -> frozenset[str]:
-    """Returns what no sentence of one language has: pictures, control characters, markup, words of two alphabets."""
+    """Returns the parts that no normal sentence has: pictures, control characters, markup, words of two alphabets."""
     sentence = blanks.SLOT.sub(" ", sentence)  # a script without spaces writes words right beside the slot
     mixed = [word for word in compounds(sentence) if len({name(c, "").split(" ")[0] for c in word if c.isalpha()}) > 1]
     pictures = [c for c in sentence if category(c) in ("So", "Cf", "Cc", "Co", "Cs", "Cn")]

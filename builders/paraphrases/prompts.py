@@ -57,7 +57,8 @@ class Prompt:
 def load(name: str, count: int = 2, language: str = "en") -> Prompt:
     """Loads a bundled prompt by name, the default prompt in the language of the CATs, or the text of a file.
 
-    Raises ValueError if the prompt cannot be filled in or does not show the context.
+    Raises ValueError for an unknown name, for paper-004 with another count than 2, and for a prompt that cannot be
+    filled in or does not show the context.
     """
     if name == "default" and language != "en":
         text = read_text(find(language).path("paraphrase.txt", "prompt for paraphrases"), "a prompt")

@@ -43,7 +43,8 @@ def slang_verb(text: str) -> Present | None:
 def reading_of(text: str, words: Sentence) -> Present | PredicateFault:
     """Returns the reading of a first word that is no verb by the paper's rules.
 
-    The word can still be a verb before its object, or an adverb before a verb. Otherwise the predicate has no verb.
+    The word can still be a slang verb, a verb before its object, or an adverb before a verb. Otherwise the predicate
+    has no verb.
     """
     first = compounds(text)[0]
     if (slang := slang_verb(text)) and words[1].tag.startswith("VB"):

@@ -27,7 +27,7 @@ class Test:
 
     @property
     def found(self) -> Found:
-        """The first of these results that holds."""
+        """The first result that holds, in this order: regression, same, equivalent, not inferior; else open."""
         if self.holm <= LEVEL:
             return "regression"
         if self.test.same:

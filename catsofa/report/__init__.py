@@ -1,4 +1,4 @@
-"""Reports of models; only numbers whose signatures differ in the model or the batching share a table."""
+"""Reports of models; numbers share a table only if their signatures differ in nothing but the model or the batching."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ Row = tuple[str, Mapping[str, Any], Signature]
 MOST = 5
 """The number of terms, identities and stereotypes shown at each end of a ranking."""
 UNDEFINED = "undefined"
-"""The text for a value that is undefined, such as a measure of which all items tie."""
+"""The text for a value that is undefined, such as a measure if all its items tie."""
 SS_BASIS = "ss rests on"
 """The heading of the column of `ss_basis`."""
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))

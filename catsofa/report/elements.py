@@ -134,7 +134,7 @@ class Section:
     title: str
     lead: str
     limits: str
-    """What the measure cannot show."""
+    """The limits of the measure, as text."""
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()
 

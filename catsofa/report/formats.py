@@ -25,7 +25,7 @@ Format = Literal["html", "markdown", "csv", "json", "latex"]
 SIZES = {"footnotesize": (76, 3), "scriptsize": (86, 2)}
 """Maps a LaTeX font size to the characters per line of the article class and the points on each side of a column."""
 PIECE = 16
-"""The number of characters of a word before it may break."""
+"""Longest word that does not break; a longer word may break into pieces of at most this many letters."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {
     ".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", "": "html",

@@ -59,7 +59,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def write(value: Any, path: Path | str, *, nan: bool = False) -> None:
-    """Write a value as an indented JSON file."""
+    """Write a value as an indented JSON file; without `nan`, NaN or an infinity raises a ValueError."""
     try:
         text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=nan)
     except RecursionError:

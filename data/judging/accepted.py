@@ -1,4 +1,4 @@
-"""Answers of annotators that several packages use, and the answers that confirm an item."""
+"""Constants about annotators' answers: the severity scale, labels, and the answers that confirm an item."""
 
 from collections.abc import Mapping
 

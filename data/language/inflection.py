@@ -129,7 +129,7 @@ def _cased_like(model: str, word: str) -> str:
 
 @cache
 def engine() -> Any:
-    """The shared inflect engine, without type checks of arguments, whose compilation takes three seconds."""
+    """The shared inflect engine, without type checks of arguments, because compiling them takes three seconds."""
     library: Any = import_module("typeguard")
     checked, library.typechecked = library.typechecked, lambda unchanged: unchanged
     try:

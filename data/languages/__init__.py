@@ -23,7 +23,10 @@ def codes() -> dict[str, str]:
 
 
 def find(name: str) -> Language:
-    """The language with this code or folder; an unknown language is an error, and never treated as English."""
+    """The language with this code or folder; a folder is read again at each call.
+
+    Raises ValueError for an unknown language, which is never treated as English.
+    """
     places = codes()
     if name in places:
         return _installed(name, places[name])
@@ -35,7 +38,7 @@ def find(name: str) -> Language:
 
 @cache
 def _installed(code: str, place: str) -> Language:
-    """A language of catsofa or of a plugin, cached; a user's own folder is read again each time."""
+    """A language of catsofa or of a plugin, cached; raises a ValueError if the plugin's folder has no language.toml."""
     spec = None if Path(place).is_absolute() else find_spec(place)
     folders = list(spec.submodule_search_locations or ()) if spec else [place]
     if not folders or not Path(folders[0], FACTS).exists():

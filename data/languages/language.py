@@ -1,4 +1,4 @@
-"""One language: its tables, its ordered rules, and the word forms from both; unconfirmed forms are refused."""
+"""One language: its tables, its ordered rules, and the word forms from both; without a sure form, a Refusal."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -204,7 +204,7 @@ class Language:
         return Noun(word, {f"{entry.gender}_sg": word, f"{entry.gender}_pl": plural} if entry.gender else {"": word})
 
     def plural(self, noun: str, gender: str = "") -> str | Refusal:
-        """The plural of a noun or adjective; a noun for people has its plural from the table."""
+        """The plural of a noun or adjective: from the table of nouns for people, else by exception or rule."""
         for entry in self.by_form.get(noun.lower(), ()):
             for one in (gender,) if gender else entry.genders:
                 if noun.lower() in (entry.form(one, "sg").lower(), entry.term.lower()) and entry.form(one, "pl"):

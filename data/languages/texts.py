@@ -20,7 +20,7 @@ UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 
 
 def language_of(record: Any) -> str:
-    """The code of a record's language without its region (es of es-MX); probes have theirs in `extra`."""
+    """The code of a record's language without its region (es of es-MX); probes have it in `extra`. Default: English."""
     code = getattr(record, "language", "") or getattr(record, "extra", {}).get("language", "")
     return re.split("[-_]", str(code or ENGLISH).lower())[0]
 

@@ -24,7 +24,7 @@ HUB = "hf:"
 
 
 def find_checked(source: Source) -> Path | None:
-    """The local path of a source, or None; refuses a file without the released SHA-256."""
+    """The local path of a source, or None; refuses a file whose SHA-256 differs from the released one."""
     if root := root_of(source):
         refuse_wrong(source, root)
         return source.below(root)

@@ -143,7 +143,7 @@ def check_released_set(path: Path) -> Verdict | None:
 
 
 def check_journal(path: Path) -> Verdict | None:
-    """The verdict on one of the JOURNALS; None for another file."""
+    """The verdict on one of the JOURNALS; None for another file or an empty one."""
     if path.name not in JOURNALS or not path.is_file() or not path.stat().st_size:
         return None
     chained = path.name == "raw.jsonl"

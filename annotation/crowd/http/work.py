@@ -71,7 +71,10 @@ class Work:
         return [*map(_attribute, texts.about(held, token))] if self._kind(token).judged_as else []
 
     async def next(self, request: Request) -> Response:
-        """Returns the person's current or next task; a page that was `loaded` again shows its last explanation."""
+        """Returns the person's current or next task, or tells the page to rest, to wait or to end.
+
+        A page that was `loaded` again gets the last practice item with its explanation, if nothing came after it.
+        """
         sent = await self._site.object(request)
 
         def job(held: Rows) -> tuple[Given | Rest | str, dict[str, Any]]:
@@ -131,7 +134,10 @@ class Work:
         return JSONResponse({**said_of, "hold": self._site.rules.hold})
 
     async def answer(self, request: Request) -> Response:
-        """Stores an answer; refuses what `pull` calls invalid. The reply to a practice item holds the right answers."""
+        """Stores an answer; refuses an answer that `pull` calls invalid.
+
+        The response about a practice item contains the right answers and the explanation.
+        """
         nonce, reply = guards.answer_in(await self._site.object(request))
 
         def job(held: Rows) -> Lesson | None:
@@ -168,7 +174,7 @@ class Work:
         return RedirectResponse("done", status_code=303)
 
     async def done(self, request: Request) -> Response:
-        """Returns the final page, with the code that the platform wants."""
+        """Returns the final page with the completion code; redirects a person who is still at work to the tasks."""
 
         def job(held: Rows) -> tuple[Row, int]:
             person = seats.known(held, self._site.who(held, request))

@@ -115,7 +115,7 @@ def keyed(key: str, *parts: str) -> str:
 
 
 def has_identities(folder: Path) -> bool:
-    """True if the platform's names of people are present; False if they were erased after the study."""
+    """Returns True if the platform's names of people are present, or if nobody came; False after their erasure."""
     return all(each.person for each in rows.read(folder / LOG, Arrival))
 
 

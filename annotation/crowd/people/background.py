@@ -119,7 +119,7 @@ class Background:
                 rows.run("INSERT OR IGNORE INTO released VALUES (?, ?, ?)", name, text, checksum)
 
     def released(self, people: Iterable[str], part: Part) -> dict[str, dict[str, str]]:
-        """Returns what this part of all releases together says of these people. Keep it in memory only."""
+        """Returns the answers of these people that this part of all releases shows. Keep them in memory only."""
         if not self.path.is_file():
             return {}
         name_of = self._naming()

@@ -77,7 +77,8 @@ def _is_object(tokens: tuple[str, ...], place: int) -> bool:
 def _noun_phrase(tokens: tuple[str, ...], start: int) -> tuple[str, ...]:
     """Returns the words from a place up to the last noun of an unbroken run of adjectives and nouns.
 
-    After a portion word and "of", returns the noun phrase after "of" instead.
+    The run ends before a word that can be a third-person, past or -ing form of a verb, unless a possessive precedes
+    that word. After a portion word and "of", returns the noun phrase after "of" instead.
     """
     stop = start
     while stop < len(tokens) and (_is_noun(tokens[stop]) or _is_adjective(tokens[stop])):

@@ -73,7 +73,7 @@ def serve(
 
 
 def _installed(yes: bool) -> Path:
-    """Installs the server if the user agrees, and returns its path."""
+    """Installs the server if the user agrees, and returns its path; otherwise raises ValueError."""
     from catsofa.annotation.label_studio import server
 
     question = f"Label Studio {server.VERSION} is not installed. Install it into {server.home()} (a gigabyte)?"

@@ -43,7 +43,7 @@ class Paired:
     items: int
     """Number of items that the measure uses."""
     decided: float
-    """Their share of the items of the set."""
+    """Share of the items of the set that the measure uses."""
     step: float = 0.0
     """Average change of the measure when one item changes; 0 for continuous outcomes."""
     terms: Sequence[Moved] = ()
@@ -94,7 +94,7 @@ def written(numbers: Sequence[float] | Array) -> str:
 
 
 def numbers_in(text: str) -> Array:
-    """Returns the numbers in a text of `written`."""
+    """Returns the numbers in a text that `written` returned; a dash is NaN."""
     return np.array([nan if part == "-" else float(part) for part in text.split()], dtype=np.float64)
 
 

@@ -45,7 +45,8 @@ def series(
 ) -> Iterator[Section]:
     """Yields a section for each group of runs in which a model has two checkpoints or more.
 
-    Raises ValueError if no group has one, and for a number such as 1k or 1.5, as it would be read as 1.
+    Raises ValueError if no group has one, and if two runs of one checkpoint conflict. Raises ValueError also for a
+    number such as 1k or 1.5, because it would be read as 1.
     """
     number, shown, undrawn = re.compile(rf"(?<![^\W\d_]){re.escape(word)}[-_=]?(\d+)([.,]?[^\W_]+)?"), 0, list[str]()
     for index, (kind, runs) in enumerate(groups, 1):
@@ -83,7 +84,7 @@ def series(
 
 
 def _of_one(one: Finished, other: Finished) -> bool:
-    """Returns True if two runs cannot share a number: only SEAT runs of one model on different data can."""
+    """Returns True if two runs of one checkpoint conflict; SEAT runs of one model on different data do not."""
     same = (one.signature.data, one.signature.subset) == (other.signature.data, other.signature.subset)
     return one.kind != SEAT or same or one.model != other.model
 

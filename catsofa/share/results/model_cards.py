@@ -11,7 +11,8 @@ from catsofa.share.results import OVERALL, Measured, called, measured
 def model_index(runs: Sequence[Finished], dataset: str = "") -> str:
     """Returns the `model-index` of a card as YAML: the numbers over all items of each run, with its signature.
 
-    All runs must be of one model. `dataset` is the name of the data on the Hub, if they are there.
+    Raises ValueError for runs of several models, and for two runs of one configuration. `dataset` is the name of the
+    data on the Hub, if they are there.
     """
     from huggingface_hub import EvalResult, ModelCardData
 

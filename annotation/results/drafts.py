@@ -119,7 +119,7 @@ def problems(kind: Kind, target: str, texts: Mapping[str, str], language: str = 
         beside = r"\w" if spaced(language) else "[A-Za-z]"
         blanks = len(re.findall(rf"(?<!{beside}){BLANK}(?!{beside})", context))
         if kind == "intrasentence" and (blanks != 1 or context.count(BLANK) != 1):
-            yield f"the sentence has {context.count(BLANK)} {BLANK}, not a file alone"
+            yield f"the sentence has {context.count(BLANK)} {BLANK}, not exactly one as a separate word"
         if kind == "intersentence" and BLANK in context:
             yield f"the sentence has a {BLANK}"
     if any(BLANK in text for text in options):

@@ -117,7 +117,7 @@ def test_the_lists_hold_what_is_asked_of_people(monkeypatch: pytest.MonkeyPatch)
         ("open the link of the study again.", "abra de nuevo el enlace del estudio."),
         ("You answered 5 tasks.", "Ha respondido 5 tareas."),
         (
-            "the sentence has 2 BLANK, not a file alone; anti_stereotype has 3 words",
+            "the sentence has 2 BLANK, not exactly one as a separate word; anti_stereotype has 3 words",
             "la oración tiene 2 BLANK, y no uno solo y separado; el antiestereotipo tiene 3 palabras",
         ),
         ("send application/json", "send application/json"),

@@ -172,9 +172,9 @@ TEXTS = {
     ("changed", "reason"),
     [
         ({}, ""),
-        ({"context": "The baker is early."}, "the sentence has 0 BLANK, not a file alone"),
-        ({"context": "The baker is BLANK and BLANK."}, "the sentence has 2 BLANK, not a file alone"),
-        ({"context": "The baker is BLANKish."}, "the sentence has 1 BLANK, not a file alone"),
+        ({"context": "The baker is early."}, "the sentence has 0 BLANK, not exactly one as a separate word"),
+        ({"context": "The baker is BLANK and BLANK."}, "the sentence has 2 BLANK, not exactly one as a separate word"),
+        ({"context": "The baker is BLANKish."}, "the sentence has 1 BLANK, not exactly one as a separate word"),
         ({"context": "The florist is BLANK."}, "the sentence does not name the target 'baker'"),
         ({"context": "The bakery is BLANK, as bakers are."}, ""),
         ({"unrelated": "Early"}, "two of the three answers are the same"),

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from tempfile import TemporaryFile
-from typing import IO, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,27 +26,32 @@ def in_processes(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     Results must be picklable; `work` and the items need not be. This process computes every result that did not come
     back, so that errors and warnings are raised here, as without other processes.
     """
+    helpers = _helpers(len(items))
+    if helpers < 1:
+        return [work(item) for item in items]
     done: dict[int, R] = {}
     children: dict[int, Connection] = {}
-    with TemporaryFile() as queue:
-        queue.write(b"".join(number.to_bytes(BYTES, "big") for number in range(len(items))))
-        queue.seek(0)
-        try:
-            for _ in range(_helpers(len(items))):
+    queue = os.memfd_create("queue")
+    try:
+        os.write(queue, b"".join(number.to_bytes(BYTES, "big") for number in range(len(items))))
+        os.lseek(queue, 0, os.SEEK_SET)
+        with suppress(OSError):  # without memory or numbers for more processes, fewer share the work
+            for _ in range(helpers):
                 results, end = Pipe(duplex=False)
                 if (child := os.fork()) == 0:
                     _serve(work, items, queue, end)
                 end.close()
                 children[child] = results
-            done |= _computed(work, items, queue)
-            for results in children.values():
-                with suppress(Exception):
-                    done |= results.recv()
-        finally:
-            for child, results in children.items():
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                results.close()
+        done |= _computed(work, items, queue)
+        for results in children.values():
+            with suppress(Exception):
+                done |= results.recv()
+    finally:
+        for child, results in children.items():
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            results.close()
+        os.close(queue)
     return [done[number] if number in done else work(item) for number, item in enumerate(items)]
 
 
@@ -55,10 +59,10 @@ def _helpers(items: int) -> int:
     """Returns the number of further processes; none beside other threads, whose locks a fork would copy."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return 0
-    return max(0, min(len(os.sched_getaffinity(0)), MOST, items) - 1)
+    return min(len(os.sched_getaffinity(0)), MOST, items) - 1
 
 
-def _computed(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes]) -> dict[int, R]:
+def _computed(work: Callable[[T], R], items: Sequence[T], queue: int) -> dict[int, R]:
     """Returns the results of this process by the item's number; an item that fails has none."""
     done: dict[int, R] = {}
     for number in _numbers(queue):
@@ -67,13 +71,13 @@ def _computed(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes]) -> d
     return done
 
 
-def _numbers(queue: IO[bytes]) -> Iterator[int]:
+def _numbers(queue: int) -> Iterator[int]:
     """Yields the number of the next item until the queue is empty; processes share the position in the file."""
-    while number := os.read(queue.fileno(), BYTES):
+    while number := os.read(queue, BYTES):
         yield int.from_bytes(number, "big")
 
 
-def _serve(work: Callable[[T], R], items: Sequence[T], queue: IO[bytes], end: Connection) -> NoReturn:
+def _serve(work: Callable[[T], R], items: Sequence[T], queue: int, end: Connection) -> NoReturn:
     """Computes results until the queue is empty, sends them, and ends the process."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import NoReturn, TypeVar
@@ -39,7 +40,7 @@ def in_processes(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
             for _ in range(helpers):
                 results, end = Pipe(duplex=False)
                 if (child := os.fork()) == 0:
-                    _serve(work, items, queue, end)
+                    _serve(work, items, queue, end, [*children.values(), results])
                 end.close()
                 children[child] = results
         done |= _computed(work, items, queue)
@@ -48,8 +49,9 @@ def in_processes(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
                 done |= results.recv()
     finally:
         for child, results in children.items():
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            with suppress(ProcessLookupError, ChildProcessError):  # gone, where SIGCHLD is ignored
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
             results.close()
         os.close(queue)
     return [done[number] if number in done else work(item) for number, item in enumerate(items)]
@@ -57,9 +59,15 @@ def in_processes(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 
 def _helpers(items: int) -> int:
     """Returns the number of further processes; none beside other threads, whose locks a fork would copy."""
-    if sys.platform != "linux" or threading.active_count() > 1:
+    if sys.platform != "linux" or not all(map(_is_harmless, threading.enumerate())):
         return 0
     return min(len(os.sched_getaffinity(0)), MOST, items) - 1
+
+
+def _is_harmless(thread: threading.Thread) -> bool:
+    """Returns True for this thread, and for those of the spinner and the bar, whose locks no child needs."""
+    ours = thread is threading.current_thread() or isinstance(thread, threading.Timer)
+    return ours or type(thread).__module__.startswith("rich.")
 
 
 def _computed(work: Callable[[T], R], items: Sequence[T], queue: int) -> dict[int, R]:
@@ -77,11 +85,23 @@ def _numbers(queue: int) -> Iterator[int]:
         yield int.from_bytes(number, "big")
 
 
-def _serve(work: Callable[[T], R], items: Sequence[T], queue: int, end: Connection) -> NoReturn:
+def _without_warnings(work: Callable[[T], R], item: T) -> R:
+    """Returns the result for an item; raises RuntimeError if a warning would be shown, which the parent must show."""
+    with warnings.catch_warnings(record=True) as shown:
+        result = work(item)
+    if shown:
+        raise RuntimeError(shown[0].message)
+    return result
+
+
+def _serve(
+    work: Callable[[T], R], items: Sequence[T], queue: int, end: Connection, inherited: Sequence[Connection]
+) -> NoReturn:
     """Computes results until the queue is empty, sends them, and ends the process."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        warnings.simplefilter("error")
-        end.send(_computed(work, items, queue))
+        for results in inherited:  # a pipe breaks only if no other process can read it
+            results.close()
+        end.send(_computed(partial(_without_warnings, work), items, queue))
     finally:
         os._exit(0)

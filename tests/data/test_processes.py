@@ -45,6 +45,19 @@ class TestForked:
         code += "lambda: warnings.warn('x')):\n    assert elsewhere(work) == [*range(9)], fault"
         assert printed(code) == ""
 
+    def test_ignored_warnings_change_no_result(self) -> None:
+        """A warning that Python ignores has no effect in a child, also where the work catches errors."""
+        code = "warnings.simplefilter('ignore')\ndef work(n):\n    time.sleep(0.02)\n"
+        code += (
+            "    try:\n        warnings.warn('x')\n    except Warning:\n        return 'lost'\n    return os.getpid()\n"
+        )
+        assert printed(f"{code}found = elsewhere(work)\nprint('lost' in found, len(set(found)))") == "False 3"
+
+    def test_the_timer_of_the_spinner_does_not_keep_work_in_one_process(self) -> None:
+        """A terminal has a timer, and the work is shared there too."""
+        code = "import threading\ntimer = threading.Timer(60, print)\ntimer.daemon = True\ntimer.start()\n"
+        assert printed(f"{code}print(len(set(elsewhere(lambda n: (time.sleep(0.05), os.getpid())[1]))))") == "3"
+
     def test_results_that_cannot_be_pickled_are_made_here(self) -> None:
         """A function without a name is no result that another process can send."""
         assert printed("print([f() for f in elsewhere(lambda n: (time.sleep(0.02), lambda: n)[1])])") == str(

@@ -44,7 +44,7 @@ from catsofa.data import extras
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes after Ctrl-C, and after a request to terminate (`kill`, a scheduler, a reboot)."""
 
-GO_ON = (
+GO_ON = {
     "annotate",
     "build candidates",
     "build jury",
@@ -61,7 +61,7 @@ GO_ON = (
     "score",
     "sentiment train",
     "served",
-)
+}
 """First words of the commands that resume after a stop; the others write their output only when it is complete."""
 
 app = typer.Typer(
@@ -204,7 +204,7 @@ def _what_stays(words: list[str]) -> str:
     """Returns a sentence about what a stopped command kept, and what the user can do."""
     if words[:1] == ["choose"] and (replies := _replies_in(words)):
         return f"{replies} kept, run the same command again to go on"
-    if not " ".join([*words[:2], ""]).startswith(tuple(f"{name} " for name in GO_ON)):
+    if not {" ".join(words[:1]), " ".join(words[:2])} & GO_ON:
         return "nothing half-written stays, run the same command again"
     if words[0] in ("score", "served") and not any(word.startswith("--out") for word in words):
         return "no score is kept without --out FOLDER, which a second call goes on with"

@@ -67,8 +67,8 @@ def html(document: Document) -> str:
     # names may break after _, / and @; texts between backticks are code; matplotlib itself escapes the texts of a
     # drawing
     drawn = [figure for section in document.sections for figure in section.figures]
-    texts = dict(zip((figure.name for figure in drawn), in_processes(_svg, drawn), strict=True))
-    page.filters["svg"] = lambda figure: Markup(texts[figure.name])
+    texts = dict(zip(drawn, in_processes(_svg, drawn), strict=True))
+    page.filters["svg"] = lambda figure: Markup(texts[figure])
     page.filters |= {"written": written, "broken": partial(_marked, r"([_/@])(?=.)", r"\1<wbr>")}
     page.filters["prose"] = partial(_marked, r"`([^`]+)`", r"<code>\1</code>")
     page.filters["sorted_by"] = lambda cell: Markup("") if (v := _number(cell)) is None else Markup(f' data-v="{v!r}"')

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +110,16 @@ def find(paths: Iterable[Path | str], leave_out: Iterable[Path] = ()) -> Given:
     runs: list[Finished] = []
     printed: dict[str, list[tuple[Path, Mapping[str, Any]]]] = {command: [] for command in PRINTED}
     unfinished: list[str] = []
-    for path in map(Path, paths):
+    every = [*map(Path, paths)]
+    below = [[] if path.is_file() else [p for p in places_in(path) if p.resolve() not in out] for path in every]
+    places = [*chain(*below)]
+    stored = accumulate(map(_stored, places), initial=0)  # before each run
+    tasks = [(place, size < MOST_BYTES) for place, size in zip(places, stored, strict=False)]
+    results = iter(in_processes(_read_or_unfinished, tasks))
+    for path, its_places in zip(every, below, strict=True):
         if not path.is_file():
-            found_runs, left_out = _read_all(
-                path, [place for place in places_in(path) if place.resolve() not in out], runs
-            )
-            runs += found_runs
+            finished_runs, left_out = _finished_below(path, dict(zip(its_places, results, strict=False)))
+            runs += finished_runs
             unfinished += left_out
             continue
         content = json_files.read(path, EXPECTED)
@@ -138,16 +142,12 @@ def _keys(part: Mapping[str, Any]) -> set[str]:
     return {*part, *(f"results.{name}" for name in (results if isinstance(results, dict) else ()))}
 
 
-def _read_all(folder: Path, places: Sequence[Path], before: Sequence[Finished]) -> tuple[list[Finished], list[str]]:
-    """Returns the finished runs at these places below a folder, and a sentence for each unfinished run."""
-    stored = accumulate((_stored(place) for place in places), initial=sum(_stored(run.folder) for run in before))
-    results = in_processes(
-        _read_or_unfinished, [(place, size < MOST_BYTES) for place, size in zip(places, stored, strict=False)]
-    )
-    unfinished = {place: error for place, error in zip(places, results, strict=True) if isinstance(error, Unfinished)}
-    if unfinished and (folder in unfinished or len(unfinished) == len(places)):
+def _finished_below(folder: Path, results: Mapping[Path, Finished | Unfinished]) -> tuple[list[Finished], list[str]]:
+    """Returns the finished runs among the results of a folder, and a sentence for each unfinished run."""
+    runs = [run for run in results.values() if isinstance(run, Finished)]
+    unfinished = {place: error for place, error in results.items() if isinstance(error, Unfinished)}
+    if unfinished and (folder in unfinished or not runs):
         raise next(iter(unfinished.values()))
-    runs = [run for run in results if isinstance(run, Finished)]
     return runs, [f"{LEFT_OUT} {place.relative_to(folder)}, {error.found}." for place, error in unfinished.items()]
 
 

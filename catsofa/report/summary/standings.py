@@ -295,7 +295,7 @@ def _of_all(results: Any, *, measure: str, digits: int) -> Number:
     return limited(results["overall"], measure, digits) if "overall" in results else Number(None)
 
 
-def _counted(results: Any) -> Number:
+def _no_number(results: Any) -> Number:
     """Returns no number; association tests are counted over all runs of a group."""
     return Number(None)
 
@@ -306,7 +306,7 @@ def _preference(results: Any) -> Number:
     return Number(None) if preference["value"] is None else valued(preference, 3)
 
 
-ASSOCIATIONS = Shown(name="SEAT, d > 0 shown", value=_counted, ideal=0)
+ASSOCIATIONS = Shown(name="SEAT, d > 0 shown", value=_no_number, ideal=0)
 STEREOTYPE, OTHER = "prefer{s} the stereotype", "prefer{s} the anti-stereotype"
 MORE, LESS = "prefer{s} the more stereotyping sentence", "prefer{s} the less stereotyping sentence"
 WITH, AGAINST = "answer{s} with the stereotype", "answer{s} against the stereotype"

@@ -1,4 +1,4 @@
-"""Finished runs with planted outcomes, for the regression gate."""
+"""Finished runs with planted outcomes, for the regression gate and for plans."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from catsofa.data.content import content_of
 from catsofa.data.digests import json_digest
 from catsofa.data.files import jsonl
 from catsofa.data.records import Cat, Score
+from catsofa.planning.outcome import Outcome
 from catsofa.scoring.dataset import SCHEME
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.protocols import DEFAULT, Protocol
@@ -23,6 +24,8 @@ from helpers.tiny_models import BUILDERS
 
 ORDERS = {"+": (-1.0, -2.0, -3.0), "-": (-2.0, -1.0, -3.0), "u": (-2.0, -3.0, -1.0), "=": (-2.0, -2.0, -3.0)}
 """Scores by preference: the stereotype, the anti-stereotype, the unrelated candidate, or a tie."""
+BEFORE, AFTER = "2001-01-01T00:00:00+00:00", "2099-01-01T00:00:00+00:00"
+"""Times long before and long after every run."""
 
 
 def runs_of_two(root: Path) -> Path:
@@ -101,6 +104,12 @@ def worse(cat: Cat) -> str:
     return "+" if term % 2 == 0 and item in (0, 1, 2, 3) else even(cat)
 
 
+def more(cat: Cat) -> str:
+    """Returns a preference with ss 60, and 70 in the domain of trades, whose terms are even."""
+    term, item = number(cat)
+    return "+" if item < (7 if term % 2 == 0 else 5) + (term % 3 - 1) else "-"
+
+
 def ran(*arguments: object) -> tuple[int, str]:
     """Returns the exit code and the output of `catsofa`; 2 and the message for an error."""
     done = CliRunner().invoke(app, list(map(str, arguments)))
@@ -119,3 +128,13 @@ def checked(*arguments: object) -> tuple[int, dict[str, Any]]:
 def by_name(found: dict[str, Any]) -> dict[tuple[str, str], Any]:
     """Returns the tests of the first run by measure and set."""
     return {(test["measure"], test["set"]): test for test in found["runs"][0]["tests"]}
+
+
+def by_test(found: Outcome) -> dict[str, Any]:
+    """Returns the tests by their hypothesis."""
+    return {str(one.test.hypothesis): one for one in found.tests}
+
+
+def departures(found: Outcome) -> list[tuple[str, str]]:
+    """Returns each departure from the plan with its model."""
+    return [(one.what, one.cell[0].partition("@")[0]) for one in found.departures]

@@ -1,0 +1,23 @@
+"""The pages of an open study in Chromium: its settings, its link and the consent of a person."""
+
+from typing import Any
+
+TOML = """
+[platform]
+name = "prolific"
+codes = { completed = "DONE1", no_consent = "NOPE2" }
+[quality]
+first = 3
+[ethics]
+institution = "Example University"
+protocol = "2027-014"
+debriefing = "after.txt"
+"""
+LINK = "/?PROLIFIC_PID=P1&SESSION_ID=S1"
+
+
+def agree(page: Any, address: str) -> None:
+    """Opens a link of the platform and gives consent."""
+    page.goto(address + LINK)
+    page.get_by_label("I am 18 or older").check()
+    page.get_by_role("button", name="I have read this and agree").click()

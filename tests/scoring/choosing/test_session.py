@@ -1,4 +1,4 @@
-"""Runs of choices: each reply on disk before it is used and paid for once, what a run costs, what stops it."""
+"""Choice runs: every reply is stored before it is used and paid for once; costs, limits and stops."""
 
 import json
 import random
@@ -33,7 +33,7 @@ from catsofa.scoring.models import load as load_model
 
 
 def pairs(count: int) -> list[Pair]:
-    """Pairs about an invented people, in two domains."""
+    """Returns pairs about an invented people, in two domains."""
     return [
         Pair(
             id=f"p{n}",
@@ -48,39 +48,39 @@ def pairs(count: int) -> list[Pair]:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Twenty pairs."""
+    """Returns a file of twenty pairs."""
     jsonl.write(pairs(20), tmp_path / "pairs.jsonl")
     return tmp_path / "pairs.jsonl"
 
 
 def chatty(server: ChatServer, **how: Any) -> ServedChat:
-    """The model behind a server."""
+    """Returns the model behind a server."""
     return ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=10, backoff=0.01, attempts=2), Asking(**how))
 
 
 def tidy(body: dict[str, Any]) -> str:
-    """The letter of the sentence about a tidy zorb."""
+    """Returns the letter of the sentence about a tidy zorb."""
     prompt = str(body["messages"][0]["content"])
     return "A" if prompt.index("tidy") < prompt.index("messy") else "B"
 
 
 def asked(server: ChatServer, data: Path, out: Path | None = None, *, limit: int | None = None) -> ChoiceReport:
-    """A run with the first template."""
+    """Returns the report of a run with the template likelihood."""
     return ask(chatty(server), choices(data, [load("likelihood")], limit=limit), out=out, resamples=100)
 
 
 def test_a_served_model_that_always_chooses_the_stereotype(data: Path) -> None:
-    """Both orders of twenty pairs: the preference is 1, position explains nothing, and the signature has the URL."""
+    """Both orders of twenty pairs give preference 1 and position effect 0; the signature has the URL."""
     with serving(ChatServer(tidy)) as server:
-        found = asked(server, data).to_dict()
-    whole = found["results"]["overall"]
+        report = asked(server, data).to_dict()
+    whole = report["results"]["overall"]
     assert (whole["preference"]["value"], whole["position"]["value"], whole["coverage"]) == (1, 0, 1)
     assert (whole["items"], whole["requests"]) == (20, 40)
-    assert f"model:zorb-1 at {server.url}" in found["signature"]
+    assert f"model:zorb-1 at {server.url}" in report["signature"]
 
 
 def test_a_finished_run_asks_nothing_and_says_the_same(data: Path, tmp_path: Path) -> None:
-    """Every reply is in the folder."""
+    """A finished run sends no request and gives the same report, because every reply is in its folder."""
     with serving(ChatServer(tidy, refuse=gpt_5)) as server:
         first = asked(server, data, tmp_path / "run")
         sent = len(server.asked)
@@ -88,11 +88,11 @@ def test_a_finished_run_asks_nothing_and_says_the_same(data: Path, tmp_path: Pat
     assert len(server.asked) == sent
     assert len(server.answered) == 40
     assert json.dumps(again.to_dict()) == json.dumps(first.to_dict())
-    assert sum("the server takes" in said for said in first.warnings) == 4
+    assert sum("the server takes" in warning for warning in first.warnings) == 4
 
 
 def test_a_larger_sample_pays_only_for_what_is_new(data: Path, tmp_path: Path) -> None:
-    """Eight items, then all: the replies about the eight are used again, and the subset is in the signature."""
+    """A run of all items reuses the replies about the first eight; the signature names the subset."""
     with serving(ChatServer(tidy)) as server:
         few = asked(server, data, tmp_path / "run", limit=8)
         assert len(server.answered) == 16
@@ -103,25 +103,25 @@ def test_a_larger_sample_pays_only_for_what_is_new(data: Path, tmp_path: Path) -
 
 
 def test_fewer_orders_are_another_signature(tmp_path: Path) -> None:
-    """Six orders of three sentences or three rotations of them: two numbers that do not stand side by side."""
+    """Six orders of three sentences and three rotations have different signatures, as their numbers do not compare."""
     jsonl.write([a_cat(f"The zorb {name} was BLANK.", id=name) for name in "ab"], tmp_path / "cats.jsonl")
     with serving(ChatServer(lambda body: "A")) as server:
-        found = [
+        reports = [
             ask(chatty(server), choices(tmp_path / "cats.jsonl", balanced=balanced), resamples=10)
             for balanced in (False, True)
         ]
-    assert len({report.signature.options for report in found}) == 2
+    assert len({report.signature.options for report in reports}) == 2
 
 
 def test_requests_without_a_reply_are_errors_that_the_next_run_mends(data: Path, tmp_path: Path) -> None:
-    """A server fails for two items: they are counted, and asked again when it is well."""
+    """Failed requests about two items count as errors, and the next run sends them again."""
 
     def failing(body: dict[str, Any]) -> Any:
         return (500, {"error": {"message": "no"}}, {}) if "Zorb 3 " in str(body) else tidy(body)
 
     with serving(ChatServer(failing)) as server:
-        found = asked(server, data, tmp_path / "run").results.overall
-        assert found.outcomes["error"].value == pytest.approx(2 / 40)
+        failed = asked(server, data, tmp_path / "run").results.overall
+        assert failed.outcomes["error"].value == pytest.approx(2 / 40)
         server.answer = tidy
         mended = asked(server, data, tmp_path / "run").results.overall
     assert mended.outcomes["error"].value == 0
@@ -131,7 +131,7 @@ def test_requests_without_a_reply_are_errors_that_the_next_run_mends(data: Path,
 
 
 def test_a_server_that_dies_in_the_middle_loses_no_reply(data: Path, tmp_path: Path) -> None:
-    """After twelve replies the server fails for good: the run stops, and the next one asks for the rest alone."""
+    """A run stops if the server fails for good after twelve replies; the next run requests only the rest."""
     with serving(ChatServer()) as server:
 
         def dying(body: dict[str, Any]) -> Any:
@@ -140,24 +140,24 @@ def test_a_server_that_dies_in_the_middle_loses_no_reply(data: Path, tmp_path: P
         server.answer = dying
         with pytest.raises(ServerRefuses, match="out of memory"):
             asked(server, data, tmp_path / "run")
-        kept = len(server.answered)
-        assert kept >= 12
+        count = len(server.answered)
+        assert count >= 12
         server.answer = tidy
         assert asked(server, data, tmp_path / "run").results.overall.outcomes["error"].value == 0
     assert len(server.answered) == 40
 
 
 def test_a_run_in_which_everything_was_refused_is_a_result(data: Path, tmp_path: Path) -> None:
-    """Coverage 0, and no preference."""
+    """A run with refusals only has coverage 0 and no preference."""
     with serving(ChatServer(lambda body: "I'm sorry, but I can't help with that.")) as server:
-        found = asked(server, data, tmp_path / "run").results.overall
-    assert found.coverage == 0
-    assert found.preference.value != found.preference.value
-    assert found.outcomes["refusal"].value == 1
+        overall = asked(server, data, tmp_path / "run").results.overall
+    assert overall.coverage == 0
+    assert overall.preference.value != overall.preference.value
+    assert overall.outcomes["refusal"].value == 1
 
 
 def test_replies_of_another_model_are_not_mixed_in(data: Path, tmp_path: Path) -> None:
-    """Another address or other options need another folder; a run without any reply leaves it free."""
+    """Another address or other options need another folder; a run without replies leaves its folder free."""
     with serving(ChatServer(lambda body: (401, {"error": {"message": "wrong key"}}, {}))) as server:
         with pytest.raises(ServerRefuses, match="wrong key"):
             asked(server, data, tmp_path / "run")
@@ -174,7 +174,7 @@ def test_replies_of_another_model_are_not_mixed_in(data: Path, tmp_path: Path) -
     [("The model `zorb-1` does not exist", "model_not_found"), ("model 'zorb-1' not found, try pulling it", None)],
 )
 def test_an_unknown_model_ends_with_the_servers_own_sentence(data: Path, said: str, code: str | None) -> None:
-    """The first request is turned down for it, and no more are sent, whether or not the server has a code for it."""
+    """An unknown model ends the run at the first request with the server's message, with or without an error code."""
     error = {"error": {"message": said, "code": code}}
     with serving(ChatServer(lambda body: (404, error, {}))) as server:
         model = ServedChat("zorb-1", Endpoint(base_url=server.url, concurrency=1), Asking())
@@ -184,7 +184,7 @@ def test_an_unknown_model_ends_with_the_servers_own_sentence(data: Path, said: s
 
 
 def test_a_server_that_is_not_there_is_said_within_seconds(data: Path) -> None:
-    """Three attempts at the first requests, one at each further one."""
+    """An unreachable server ends a run within 5 s: three attempts at the first requests, one at each further one."""
     begun = time.monotonic()
     model = ServedChat("zorb-1", Endpoint(base_url="http://127.0.0.1:9/v1", concurrency=2), Asking())
     with pytest.raises(ServerRefuses, match="unreachable"):
@@ -193,7 +193,10 @@ def test_a_server_that_is_not_there_is_said_within_seconds(data: Path) -> None:
 
 
 def test_a_plan_counts_what_is_left_and_prices_it(data: Path, tmp_path: Path) -> None:
-    """40 requests before; after eight items by their replies 24 requests of 2 tokens each, at the rate so far."""
+    """A plan counts 40 requests; after eight items it counts 24, of 2 tokens each by the replies so far.
+
+    The time follows from the rate so far.
+    """
     price = Price(1, 10)
     with serving(ChatServer(tidy)) as server:
         model, whole = chatty(server, answer_tokens=10, reasoning_tokens=90), choices(data, [load("likelihood")])
@@ -212,7 +215,7 @@ def test_a_plan_counts_what_is_left_and_prices_it(data: Path, tmp_path: Path) ->
 
 
 def test_the_cost_so_far_stands_beside_the_count(data: Path, tmp_path: Path) -> None:
-    """50 tokens read and 2 written, 40 times, at $1,000 and $10,000 a million: $2.80."""
+    """40 replies with 50 tokens read and 2 written, at $1,000 and $10,000 a million, cost $2.80."""
     from catsofa.data.progress import Progress
 
     notes: list[str] = []
@@ -229,7 +232,7 @@ def test_the_cost_so_far_stands_beside_the_count(data: Path, tmp_path: Path) -> 
 def test_no_request_is_sent_that_could_cost_more_than_the_limit_and_a_larger_limit_goes_on(
     data: Path, tmp_path: Path
 ) -> None:
-    """A reply costs $0.07, and $0.10 and its prompt at most: $2 are enough for 20, and none is lost."""
+    """A reply costs $0.07, and at most $0.10 and its prompt: a limit of $2 allows at least 20, and none is lost."""
     price, whole = Price(1000, 10_000), choices(data, [load("likelihood")])
     with serving(ChatServer(tidy)) as server:
         model = chatty(server, answer_tokens=2, reasoning_tokens=8)
@@ -250,7 +253,7 @@ def test_no_request_is_sent_that_could_cost_more_than_the_limit_and_a_larger_lim
 
 
 def test_a_limit_holds_at_a_server_that_ignores_its_limit_of_tokens(data: Path, tmp_path: Path) -> None:
-    """Ten tokens are allowed and 300 come, $0.35 a reply: the first goes alone, and $2 are enough for five."""
+    """A server sends 300 tokens where ten are allowed, $0.35 a reply: the first goes alone, and $2 pay for five."""
     with serving(ChatServer(tidy, usage={"prompt_tokens": 50, "completion_tokens": 300}, slow=0.05)) as server:
         model = chatty(server, answer_tokens=2, reasoning_tokens=8)
         with pytest.raises(ValueError, match=r"stopped.*--max-cost \$2\.00"):
@@ -263,7 +266,7 @@ def test_a_limit_holds_at_a_server_that_ignores_its_limit_of_tokens(data: Path, 
 def test_replies_that_the_server_does_not_count_cost_the_most_that_they_can(
     data: Path, tmp_path: Path, usage: dict[str, int]
 ) -> None:
-    """The limit stops the run, and the sum is said to be at most, also in the next run."""
+    """Uncounted replies cost the maximum: the limit stops this run and the next, with a sum of "at most" so much."""
     whole = choices(data, [load("likelihood")])
     with serving(ChatServer(tidy, usage=usage)) as server:
         model = chatty(server, answer_tokens=2, reasoning_tokens=8)
@@ -274,7 +277,7 @@ def test_replies_that_the_server_does_not_count_cost_the_most_that_they_can(
 
 
 def test_attempts_that_the_server_may_charge_for_count_in_all_runs(data: Path, tmp_path: Path) -> None:
-    """Of three replies two are broken: the limit holds for all that were sent, over four runs."""
+    """The limit holds for all sent requests over four runs, although 70 % of the replies are broken."""
     whole, sent = choices(data, [load("likelihood")]), 0
     dice = random.Random(3)
     with serving(ChatServer(tidy)) as server:
@@ -294,7 +297,7 @@ def test_attempts_that_the_server_may_charge_for_count_in_all_runs(data: Path, t
 
 
 def test_a_limit_of_the_cost_needs_a_price_and_a_folder(data: Path, tmp_path: Path) -> None:
-    """Without either, nothing is asked."""
+    """A cost limit without a price or a folder is refused before any request."""
     whole = choices(data, [load("likelihood")])
     with serving(ChatServer(tidy)) as server:
         with pytest.raises(ValueError, match=r"price.*zorb-1.*unknown"):
@@ -305,18 +308,18 @@ def test_a_limit_of_the_cost_needs_a_price_and_a_folder(data: Path, tmp_path: Pa
 
 
 def test_a_server_that_names_another_model_is_said_once_and_a_slash_makes_no_other_server(data: Path) -> None:
-    """Asked for quell, the server answers as zorb-1; both addresses have one signature."""
-    whole, found = choices(data, [load("likelihood")], limit=4), []
+    """A server that names another model causes one warning; a slash after the address does not change the signature."""
+    whole, runs = choices(data, [load("likelihood")], limit=4), []
     with serving(ChatServer(tidy)) as server:
         for end in ("", "/"):
             model = ServedChat("quell", Endpoint(base_url=f"{server.url}{end}"), Asking())
-            found.append(ask(model, whole, resamples=100))
-    assert [one for one in found[0].warnings if "asked for quell and names zorb-1" in one] == list(found[0].warnings)
-    assert str(found[0].signature) == str(found[1].signature)
+            runs.append(ask(model, whole, resamples=100))
+    assert [one for one in runs[0].warnings if "asked for quell and names zorb-1" in one] == list(runs[0].warnings)
+    assert str(runs[0].signature) == str(runs[1].signature)
 
 
 def test_items_that_offer_no_choice_are_refused(tmp_path: Path) -> None:
-    """Equal options, no records, or records without sentences: one sentence each, and nothing is asked."""
+    """Equal options and empty files are refused before any request."""
     equal = Pair(id="p", more="Zorbs sing.", less="Zorbs sing.", direction="stereo", bias_type="x")
     jsonl.write([equal], tmp_path / "equal.jsonl")
     with pytest.raises(ValueError, match=r"item p.*equal texts"):
@@ -327,7 +330,7 @@ def test_items_that_offer_no_choice_are_refused(tmp_path: Path) -> None:
 
 
 def drawn(limit: int, seed: int = 0) -> list[Item]:
-    """A sample of 30 items of one domain in three groups, and 10 of another domain in one."""
+    """Returns a sample from 30 items of one domain in three groups, and 10 items of another domain in one group."""
     items = [
         Item(id=f"{domain}{n}", texts={}, domain=domain, group=f"{domain}{n % groups}")
         for domain, count, groups in (("work", 30, 3), ("food", 10, 1))
@@ -338,16 +341,16 @@ def drawn(limit: int, seed: int = 0) -> list[Item]:
 
 @pytest.mark.parametrize("limit", [4, 8, 20, 40])
 def test_a_sample_keeps_the_shares_of_domains_and_takes_groups_in_turn(limit: int) -> None:
-    """Three of four items are of work; its three groups differ by one item at most."""
-    found = drawn(limit)
-    assert len(found) == limit
-    assert sum(item.domain == "work" for item in found) == pytest.approx(0.75 * limit, abs=1)
-    groups = Counter(item.group for item in found if item.domain == "work")
+    """Three of four sampled items are of work, and its three groups differ by at most one item."""
+    sample = drawn(limit)
+    assert len(sample) == limit
+    assert sum(item.domain == "work" for item in sample) == pytest.approx(0.75 * limit, abs=1)
+    groups = Counter(item.group for item in sample if item.domain == "work")
     assert max(groups.values()) - min(groups.values()) <= 1
 
 
 def test_a_larger_sample_holds_the_smaller_one_and_another_seed_draws_others() -> None:
-    """So that a run can go on with more."""
+    """A larger sample contains the smaller one, so that a run can be extended; another seed draws other items."""
     assert {item.id for item in drawn(8)} < {item.id for item in drawn(20)}
     assert [item.id for item in drawn(8)] != [item.id for item in drawn(8, seed=1)]
     assert drawn(100) == drawn(40)
@@ -374,7 +377,7 @@ main()
 def test_replies_in_flight_are_kept_where_a_run_is_stopped_between_two(
     data: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """The signal comes while a reply is read, and others are under way: every reply that was paid for is stored."""
+    """If a signal comes while requests are under way, every reply that was paid for is stored."""
     with serving(ChatServer(tidy, slow=0.3)) as server:
         words = ["choose", "zorb-1", "--base-url", server.url, "--on", str(data), "--out", str(tmp_path / "run")]
         ran = subprocess.run(
@@ -387,7 +390,7 @@ def test_replies_in_flight_are_kept_where_a_run_is_stopped_between_two(
 
 
 def test_replies_in_flight_are_kept_where_the_server_ends_a_run(data: Path, tmp_path: Path) -> None:
-    """One request is refused for good while others are under way."""
+    """If one request is refused for good while others are under way, their replies are stored."""
 
     def refusing(body: dict[str, Any]) -> Any:
         if "Zorb 3 " in str(body):
@@ -402,7 +405,7 @@ def test_replies_in_flight_are_kept_where_the_server_ends_a_run(data: Path, tmp_
 
 
 def stored(run: Path) -> list[str]:
-    """The keys of the replies in the folder of a run."""
+    """Returns the keys of the replies in the folder of a run."""
     keys = [json.loads(line)["key"] for line in (run / "received.jsonl").read_text().splitlines()]
     return [key for key in keys if key not in (SENT, UNPAID, DOUBTFUL)]
 
@@ -412,7 +415,7 @@ def stored(run: Path) -> list[str]:
 def test_a_run_that_is_stopped_at_any_instant_pays_for_no_reply_twice(
     data: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """Stopped eight times at random: what was received is never asked again, and the end is that of a whole run."""
+    """A run stopped eight times at random requests no received reply again, and ends like an uninterrupted run."""
     dice = random.Random(int(number))
     out = tmp_path / "run"
     with serving(ChatServer(tidy, slow=0.05)) as server:
@@ -433,7 +436,7 @@ def test_a_run_that_is_stopped_at_any_instant_pays_for_no_reply_twice(
         paid = Counter(json.dumps(body["messages"]) for body in server.answered)
         server.slow = 0
         subprocess.run(command, check=True)
-    # what is under way is waited for, but for a kill, which loses at most eight
+    # A stopped run waits for requests under way; a kill loses at most eight.
     assert sum(paid.values()) <= (80 + 8 * 8 if number == signal.SIGKILL else 80)
     received = stored(out)
     assert len(received) == len(set(received)) == 80
@@ -442,18 +445,18 @@ def test_a_run_that_is_stopped_at_any_instant_pays_for_no_reply_twice(
 
 @pytest.mark.slow
 def test_a_real_server_with_a_real_model_is_asked_as_the_model_itself(tmp_path: Path) -> None:
-    """`transformers serve` with a model that knows its answers by heart: the stereotype of six pairs in eight.
+    """`transformers serve`, with a model that learnt its answers, chooses the stereotype of six pairs in eight.
 
     The same model in this process gives the same choices by the probabilities of its labels.
     """
-    known = pairs(8)
-    jsonl.write(known, tmp_path / "pairs.jsonl")
+    records = pairs(8)
+    jsonl.write(records, tmp_path / "pairs.jsonl")
     asked_of = choices(tmp_path / "pairs.jsonl", [load("likelihood")])
-    said = {pair.id for pair in known[:6]}
+    biased = {pair.id for pair in records[:6]}
     dialogues = [
         {
             "prompt": request.prompt,
-            "reply": "AB"[request.order.index("stereotype" if request.item in said else "anti-stereotype")],
+            "reply": "AB"[request.order.index("stereotype" if request.item in biased else "anti-stereotype")],
         }
         for request in asked_of.requests
     ]

@@ -15,7 +15,7 @@ from catsofa.scoring.choosing.templates import load
 
 
 def pairs(count: int) -> list[Pair]:
-    """Pairs about an invented people, in two domains."""
+    """Returns pairs about an invented people, in two domains."""
     return [
         Pair(
             id=f"p{n}",
@@ -29,16 +29,16 @@ def pairs(count: int) -> list[Pair]:
 
 
 def chatty(server: ChatServer, **how: Any) -> ServedChat:
-    """The model behind a server."""
+    """Returns the model behind a server."""
     return ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=10, backoff=0.01, attempts=2), Asking(**how))
 
 
 def tidy(body: dict[str, Any]) -> str:
-    """The letter of the sentence about a tidy zorb."""
+    """Returns the letter of the sentence about a tidy zorb."""
     prompt = str(body["messages"][0]["content"])
     return "A" if prompt.index("tidy") < prompt.index("messy") else "B"
 
 
 def asked(server: ChatServer, data: Path, out: Path | None = None, *, limit: int | None = None) -> ChoiceReport:
-    """A run with the first template."""
+    """Returns the report of a run with the template likelihood."""
     return ask(chatty(server), choices(data, [load("likelihood")], limit=limit), out=out, resamples=100)

@@ -10,6 +10,6 @@ from catsofa.data.files import jsonl
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Twenty pairs."""
+    """Returns a file of twenty pairs."""
     jsonl.write(pairs(20), tmp_path / "pairs.jsonl")
     return tmp_path / "pairs.jsonl"

@@ -1,4 +1,4 @@
-"""Words of association tests put to chat models: which of two targets each word goes with."""
+"""Association tests with chat models, which choose one of two targets for each word."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ FIRST, SECOND = ("stereotype", "anti-stereotype"), ("anti-stereotype", "stereoty
 
 
 def trial(words: int = 8) -> AssociationTest:
-    """Zorbs and quells as targets, tidy and untidy words as attributes."""
+    """Returns an association test with zorbs and quells as targets, and tidy and messy words as attributes."""
     return AssociationTest(
         id="tidy",
         x=WordSet(name="zorbs", items=("zorb", "zorbling")),
@@ -37,7 +37,7 @@ def trial(words: int = 8) -> AssociationTest:
 
 
 def asked(answer: Any, folder: Path, out: Path | None = None, template: str = "word") -> ChoiceReport:
-    """What a server with this behaviour gives."""
+    """Returns the report on a server with the given reply function."""
     jsonl.write([trial()], folder / "test.jsonl")
     with serving(ChatServer(answer)) as server:
         model = ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=10, backoff=0.01, attempts=2), Asking())
@@ -45,7 +45,7 @@ def asked(answer: Any, folder: Path, out: Path | None = None, template: str = "w
 
 
 def zorbish(body: dict[str, Any]) -> str:
-    """Zorbs get every tidy word and a quarter of the messy ones."""
+    """Gives zorbs every tidy word and a quarter of the messy words."""
     prompt = str(body["messages"][0]["content"])
     zorb = "A" if "A: zorb" in prompt else "B"
     quarter = any(f"messy{n}" in prompt for n in (0, 4))
@@ -53,15 +53,15 @@ def zorbish(body: dict[str, Any]) -> str:
 
 
 def test_the_bias_is_the_share_of_both_halves_less_one(tmp_path: Path) -> None:
-    """All tidy words to zorbs, three in four messy ones to quells: 1 + 0.75 − 1."""
-    found = asked(zorbish, tmp_path)
-    assert found.results.further["associations"].tests["tidy"].value == pytest.approx(0.75)
-    assert (found.results.overall.items, found.results.overall.requests) == (16, 32)
-    assert found.signature.protocol == "choice-words"
+    """The bias is both shares minus 1: all tidy words for zorbs and 3/4 of the messy ones for quells give 0.75."""
+    report = asked(zorbish, tmp_path)
+    assert report.results.further["associations"].tests["tidy"].value == pytest.approx(0.75)
+    assert (report.results.overall.items, report.results.overall.requests) == (16, 32)
+    assert report.signature.protocol == "choice-words"
 
 
 def test_liking_one_target_for_all_words_is_no_association(tmp_path: Path) -> None:
-    """A model that gives every word to zorbs has a bias of 0; one that always says A has none."""
+    """A model that gives every word to zorbs has a bias of 0; one that always says A has an undefined bias."""
     liking = asked(lambda body: "A" if "A: zorb" in str(body) else "B", tmp_path)
     assert liking.results.further["associations"].tests["tidy"].value == pytest.approx(0)
     first = asked(lambda body: "A", tmp_path, tmp_path / "run")
@@ -71,10 +71,10 @@ def test_liking_one_target_for_all_words_is_no_association(tmp_path: Path) -> No
 
 
 def test_a_half_in_which_all_words_agree_is_no_certainty(tmp_path: Path) -> None:
-    """All tidy words to zorbs and six of eight messy ones to quells: the next tidy word may go the other way."""
-    found = asked(zorbish, tmp_path).results.further["associations"].tests["tidy"]
-    assert 0 < found.low < 0.6
-    assert 0.75 < found.high < 1
+    """The interval allows for other words: all tidy words go to zorbs, but the next one may go to quells."""
+    bias = asked(zorbish, tmp_path).results.further["associations"].tests["tidy"]
+    assert 0 < bias.low < 0.6
+    assert 0.75 < bias.high < 1
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_a_half_in_which_all_words_agree_is_no_certainty(tmp_path: Path) -> None
     ("words", "shares", "b"), [(8, (0.8, 0.8), 0.0), (8, (0.8, 0.3), 0.2), (25, (0.9, 0.9), 0.2), (25, (0.8, 0.7), 0.5)]
 )
 def test_intervals_of_small_tests_hold_the_bias(words: int, shares: tuple[float, float], b: float) -> None:
-    """Of 600 servers 92 % and more hold it with 25 words on each side, and with 8, where limits are wide."""
+    """At least 92 % of 600 intervals contain the bias, with 25 words a side and with 8, where intervals are wide."""
     items = {item.id: item for item in items_from([trial(words)])}
     held = defined = 0
     for seed in range(600):
@@ -100,7 +100,7 @@ def test_intervals_of_small_tests_hold_the_bias(words: int, shares: tuple[float,
 
 
 def simulated(items: Mapping[str, Item], seed: int) -> list[Reply]:
-    """What a server with 0.8 and 0.65 replies, of whose replies 0.2 name the first place and 0.1 refuse."""
+    """Returns replies of a server with shares 0.8 and 0.65; 0.2 of them name the first place and 0.1 refuse."""
     rng = np.random.default_rng(seed)
     replies = []
     for item in items.values():
@@ -114,7 +114,7 @@ def simulated(items: Mapping[str, Item], seed: int) -> list[Reply]:
 
 @pytest.mark.slow
 def test_intervals_hold_the_bias_of_simulated_servers() -> None:
-    """Of 300 servers with 0.8 and 0.65, a position effect of 0.2 and refusals, 92 to 98 % hold 0.45."""
+    """With shares 0.8 and 0.65, position effect 0.2 and refusals, 92 to 98 % of 300 intervals contain 0.45."""
     items = {item.id: item for item in items_from([trial(40)])}
     held = 0
     for seed in range(300):
@@ -124,15 +124,15 @@ def test_intervals_hold_the_bias_of_simulated_servers() -> None:
 
 
 def test_a_decision_gives_each_of_two_attributes_to_one_target(tmp_path: Path) -> None:
-    """Four prompts for each pair of attributes; zorbs get tidy, and of messy one in four: (1 + 0.75) / 2."""
-    found = asked(zorbish_decision, tmp_path, template="decision")
-    assert found.results.further["decisions"].tests["tidy"].value == pytest.approx(0.875)
-    assert (found.results.overall.items, found.results.overall.requests) == (16, 32)
-    assert found.signature.protocol == "choice-words-decision"
+    """A decision assigns two attributes to two targets, in four prompts for each pair; the bias is (1 + 0.75) / 2."""
+    report = asked(zorbish_decision, tmp_path, template="decision")
+    assert report.results.further["decisions"].tests["tidy"].value == pytest.approx(0.875)
+    assert (report.results.overall.items, report.results.overall.requests) == (16, 32)
+    assert report.signature.protocol == "choice-words-decision"
 
 
 def zorbish_decision(body: dict[str, Any]) -> str:
-    """Zorbs get every tidy word and a quarter of the messy ones."""
+    """Gives zorbs every tidy word and a quarter of the messy words."""
     asked_for = str(body["messages"][0]["content"]).split("Which one goes with ")[1]
     shown = str(body["messages"][0]["content"])
     zorb = "A" if "A: zorb" in shown else "B"
@@ -141,7 +141,10 @@ def zorbish_decision(body: dict[str, Any]) -> str:
 
 
 def test_liking_one_target_for_both_attributes_is_an_unbiased_decision(tmp_path: Path) -> None:
-    """A model that always names zorbs has 0.5; one that always says A has none."""
+    """A model that always names zorbs has a decision bias of 0.5; that of a model that always says A is undefined.
+
+    Templates for words and for decisions cannot be combined.
+    """
     liking = asked(lambda body: "A" if "A: zorb" in str(body) else "B", tmp_path, template="decision")
     assert liking.results.further["decisions"].tests["tidy"].value == pytest.approx(0.5)
     first = asked(lambda body: "A", tmp_path, tmp_path / "run", "decision")
@@ -153,7 +156,7 @@ def test_liking_one_target_for_both_attributes_is_an_unbiased_decision(tmp_path:
 
 
 def test_every_attribute_and_target_stands_at_every_place() -> None:
-    """Of three attributes and eight, each pair has two items, whose prompts name the same two targets."""
+    """Each pair of attributes has two items, with places exchanged; all attributes (3 and 8) occur."""
     test = replace(trial(), a=WordSet(name="tidy", items=("tidy0", "tidy1", "tidy2")))
     items = list(items_from([test], second=True))
     assert len(items) == 16
@@ -166,7 +169,7 @@ def test_every_attribute_and_target_stands_at_every_place() -> None:
 
 @pytest.mark.slow
 def test_intervals_hold_the_decision_bias_of_simulated_servers() -> None:
-    """Of 300 servers with 0.8 and 0.65, a position effect of 0.2 and refusals, 92 to 98 % hold 0.725."""
+    """With shares 0.8 and 0.65, position effect 0.2 and refusals, 92 to 98 % of 300 intervals contain 0.725."""
     items = {item.id: item for item in items_from([trial(40)], second=True)}
     held = 0
     for seed in range(300):

@@ -15,7 +15,10 @@ from catsofa.scoring.choosing.templates import load
 
 
 def test_a_plan_counts_what_is_left_and_prices_it(data: Path, tmp_path: Path) -> None:
-    """40 requests before; after eight items by their replies 24 requests of 2 tokens each, at the rate so far."""
+    """A plan counts 40 requests; after eight items it counts 24, of 2 tokens each by the replies so far.
+
+    The time follows from the rate so far.
+    """
     price = Price(1, 10)
     with serving(ChatServer(tidy)) as server:
         model, whole = chatty(server, answer_tokens=10, reasoning_tokens=90), choices(data, [load("likelihood")])
@@ -34,7 +37,7 @@ def test_a_plan_counts_what_is_left_and_prices_it(data: Path, tmp_path: Path) ->
 
 
 def test_the_cost_so_far_stands_beside_the_count(data: Path, tmp_path: Path) -> None:
-    """50 tokens read and 2 written, 40 times, at $1,000 and $10,000 a million: $2.80."""
+    """40 replies with 50 tokens read and 2 written, at $1,000 and $10,000 a million, cost $2.80."""
     from catsofa.data.progress import Progress
 
     notes: list[str] = []
@@ -51,7 +54,7 @@ def test_the_cost_so_far_stands_beside_the_count(data: Path, tmp_path: Path) -> 
 def test_no_request_is_sent_that_could_cost_more_than_the_limit_and_a_larger_limit_goes_on(
     data: Path, tmp_path: Path
 ) -> None:
-    """A reply costs $0.07, and $0.10 and its prompt at most: $2 are enough for 20, and none is lost."""
+    """A reply costs $0.07, and at most $0.10 and its prompt: a limit of $2 allows at least 20, and none is lost."""
     price, whole = Price(1000, 10_000), choices(data, [load("likelihood")])
     with serving(ChatServer(tidy)) as server:
         model = chatty(server, answer_tokens=2, reasoning_tokens=8)
@@ -72,7 +75,7 @@ def test_no_request_is_sent_that_could_cost_more_than_the_limit_and_a_larger_lim
 
 
 def test_a_limit_holds_at_a_server_that_ignores_its_limit_of_tokens(data: Path, tmp_path: Path) -> None:
-    """Ten tokens are allowed and 300 come, $0.35 a reply: the first goes alone, and $2 are enough for five."""
+    """A server sends 300 tokens where ten are allowed, $0.35 a reply: the first goes alone, and $2 pay for five."""
     with serving(ChatServer(tidy, usage={"prompt_tokens": 50, "completion_tokens": 300}, slow=0.05)) as server:
         model = chatty(server, answer_tokens=2, reasoning_tokens=8)
         with pytest.raises(ValueError, match=r"stopped.*--max-cost \$2\.00"):
@@ -85,7 +88,7 @@ def test_a_limit_holds_at_a_server_that_ignores_its_limit_of_tokens(data: Path, 
 def test_replies_that_the_server_does_not_count_cost_the_most_that_they_can(
     data: Path, tmp_path: Path, usage: dict[str, int]
 ) -> None:
-    """The limit stops the run, and the sum is said to be at most, also in the next run."""
+    """Uncounted replies cost the maximum: the limit stops this run and the next, with a sum of "at most" so much."""
     whole = choices(data, [load("likelihood")])
     with serving(ChatServer(tidy, usage=usage)) as server:
         model = chatty(server, answer_tokens=2, reasoning_tokens=8)
@@ -96,7 +99,7 @@ def test_replies_that_the_server_does_not_count_cost_the_most_that_they_can(
 
 
 def test_attempts_that_the_server_may_charge_for_count_in_all_runs(data: Path, tmp_path: Path) -> None:
-    """Of three replies two are broken: the limit holds for all that were sent, over four runs."""
+    """The limit holds for all sent requests over four runs, although 70 % of the replies are broken."""
     whole, sent = choices(data, [load("likelihood")]), 0
     dice = random.Random(3)
     with serving(ChatServer(tidy)) as server:
@@ -116,7 +119,7 @@ def test_attempts_that_the_server_may_charge_for_count_in_all_runs(data: Path, t
 
 
 def test_a_limit_of_the_cost_needs_a_price_and_a_folder(data: Path, tmp_path: Path) -> None:
-    """Without either, nothing is asked."""
+    """A cost limit without a price or a folder is refused before any request."""
     whole = choices(data, [load("likelihood")])
     with serving(ChatServer(tidy)) as server:
         with pytest.raises(ValueError, match=r"price.*zorb-1.*unknown"):

@@ -1,4 +1,4 @@
-"""What choices say: preference, position effect, consistency and refusals, against numbers made by hand."""
+"""Estimates from choices, against values computed by hand: preference, position effect, consistency and refusals."""
 
 from collections.abc import Callable, Iterable
 from math import isnan
@@ -21,19 +21,19 @@ OUTCOME = {"s": "stereotype", "a": "anti_stereotype", "r": "refusal", "n": "neut
 
 
 def rows(replies: Iterable[tuple[str, str, str, str]]) -> Rows:
-    """Rows of (item, group, outcome with the stereotype first, outcome with it second)."""
-    made, items = [], {}
-    for number, group, *read in replies:
+    """Returns rows of (item, group, outcome with the stereotype first, outcome with it second)."""
+    parsed, items = [], {}
+    for number, group, *outcomes in replies:
         items[number] = Item(id=number, texts={}, domain="species", group=group)
-        made += [
+        parsed += [
             Reply(item=number, order=order, reply="", outcome=OUTCOME[outcome], template="t")
-            for order, outcome in zip((FIRST, SECOND), read, strict=True)
+            for order, outcome in zip((FIRST, SECOND), outcomes, strict=True)
         ]
-    return rows_of(made, items)
+    return rows_of(parsed, items)
 
 
 def found(replies: Iterable[tuple[str, str, str, str]], resamples: int = 500) -> Any:
-    """The estimates of such rows."""
+    """Returns the estimates of such rows."""
     return estimate(rows(replies), resamples=resamples, seed=0)
 
 
@@ -41,10 +41,10 @@ def test_preference_is_the_share_of_the_stereotype_that_position_does_not_explai
     """With p1 = 3/4 and p2 = 2/4, b = 1/4 and the preference is (2/4) / (1 − 1/4) = 2/3."""
     one = found([("1", "", "s", "s"), ("2", "", "s", "s"), ("3", "", "s", "a"), ("4", "", "a", "a")] * 1)
     assert one.position.value == pytest.approx(1 / 4)
-    wide = found([(f"{n}{copy}", "", *read) for copy in range(30) for n, read in enumerate(("ss", "ss", "sa", "aa"))])
+    wide = found([(f"{n}{copy}", "", *pair) for copy in range(30) for n, pair in enumerate(("ss", "ss", "sa", "aa"))])
     assert wide.preference.value == pytest.approx(2 / 3)
     assert 0.5 < wide.preference.low < 2 / 3 < wide.preference.high < 0.85
-    other = found([(f"{n}{copy}", "", *read) for copy in range(30) for n, read in enumerate(("ss", "ss", "as", "aa"))])
+    other = found([(f"{n}{copy}", "", *pair) for copy in range(30) for n, pair in enumerate(("ss", "ss", "as", "aa"))])
     assert other.position.value == pytest.approx(-1 / 4)
     assert other.preference.value == pytest.approx(2 / 3)
 
@@ -57,7 +57,7 @@ def test_terms_are_averaged_however_many_items_they_have() -> None:
 
 
 def test_a_model_that_always_says_a_has_no_preference() -> None:
-    """A model that always names the first sentence has a position effect of 1 and no preference."""
+    """A model that always names the first sentence has a position effect of 1 and an undefined preference."""
     always = found([(str(n), "", "s", "a") for n in range(50)])
     assert always.position.value == 1
     assert (isnan(always.preference.value), always.undefined, always.consistent) == (True, DECIDED, 0)
@@ -66,7 +66,7 @@ def test_a_model_that_always_says_a_has_no_preference() -> None:
 
 
 def test_a_model_that_refuses_everything_has_coverage_zero_and_no_preference() -> None:
-    """Refusals alone give coverage 0, an undefined preference, and the share 1 of refusals with its limits."""
+    """Refusals alone give coverage 0, an undefined preference, and a refusal share of 1 with an interval."""
     none = found([(str(n), "", "r", "r") for n in range(50)])
     assert (none.coverage, isnan(none.preference.value), isnan(none.position.value)) == (0, True, True)
     assert none.outcomes["refusal"].value == 1
@@ -74,7 +74,7 @@ def test_a_model_that_refuses_everything_has_coverage_zero_and_no_preference() -
 
 
 def test_coverage_counts_choices_and_neutral_replies() -> None:
-    """Choices and neutral replies are read; refusals and unread replies are not."""
+    """Coverage counts choices and neutral replies, but not refusals and unread replies."""
     some = found([("1", "", "s", "n"), ("2", "", "u", "r"), ("3", "", "x", "a")])
     assert some.coverage == pytest.approx(4 / 6)
     assert {name: share.value * 6 for name, share in some.outcomes.items() if share.value} == pytest.approx(
@@ -83,13 +83,13 @@ def test_coverage_counts_choices_and_neutral_replies() -> None:
 
 
 def test_items_are_consistent_where_all_orders_name_one_sentence() -> None:
-    """Two of four items name one sentence in both orders, one of the two the stereotype."""
+    """Two of four items name one sentence in both orders; one of the two names the stereotype."""
     four = found([("1", "", "s", "s"), ("2", "", "a", "a"), ("3", "", "s", "a"), ("4", "", "r", "r")])
     assert (four.consistent, four.consistent_stereotype) == (0.5, 0.5)
 
 
 def test_replies_in_one_order_alone_give_no_preference() -> None:
-    """Without both orders position cannot be told from preference."""
+    """Without both orders, the position effect cannot be separated from the preference."""
     replies = [Reply(item="1", order=FIRST, reply="A", outcome="stereotype")]
     one = estimate(rows_of(replies, {"1": Item(id="1", texts={})}), resamples=100, seed=0)
     assert (one.undefined, isnan(one.consistent)) == ("the stereotype was chosen from in one order only", True)
@@ -119,7 +119,7 @@ def test_yes_to_everything_is_decided_by_position() -> None:
 
 
 def test_selective_refusals_are_found_between_groups_and_between_positions() -> None:
-    """Refusals about one group, or with the stereotype first, are tested and told."""
+    """Refusals that depend on the group, or on the first sentence, are tested and reported."""
     by_group = rows(
         [(f"{g}{n}", g, *("rr" if g == "zorb" and n < 12 else "sa")) for g in ("zorb", "dax") for n in range(20)]
     )
@@ -144,8 +144,8 @@ def test_templates_that_differ_vary_more_than_sampling_and_equal_ones_do_not() -
             for place, number in enumerate(items)
             for order in (FIRST, SECOND)
         ]  # fmt: skip
-        made = rows_of(replies, items)
-        return made, made.templates
+        table = rows_of(replies, items)
+        return table, table.templates
 
     apart = between(*by_template({"one": 0.25, "two": 0.75}), resamples=500, seed=0)
     assert apart["variance"] == pytest.approx(0.125)
@@ -156,17 +156,17 @@ def test_templates_that_differ_vary_more_than_sampling_and_equal_ones_do_not() -
 
 
 def test_of_few_clusters_nobody_can_tell_what_sampling_makes() -> None:
-    """Nine items for each set are too few; so are 18 of which position decides half; ten are enough."""
+    """Sampling variance needs ten items a set: it is undefined for nine, and for 18 if position decides half."""
     sampling = {}
     for number, reads in ((9, ("ss", "aa")), (18, ("ss", "sa")), (10, ("ss", "aa"))):
-        made = rows((str(n), "", *reads[n // 2 % 2]) for n in range(2 * number))
-        sampling[number] = between(made, np.array(["one", "two"])[made.items.astype(int) % 2], resamples=50, seed=0)
-    assert [isnan(found["sampling"]) for found in sampling.values()] == [True, True, False]
-    assert not any(isnan(found["variance"]) for found in sampling.values())
+        table = rows((str(n), "", *reads[n // 2 % 2]) for n in range(2 * number))
+        sampling[number] = between(table, np.array(["one", "two"])[table.items.astype(int) % 2], resamples=50, seed=0)
+    assert [isnan(result["sampling"]) for result in sampling.values()] == [True, True, False]
+    assert not any(isnan(result["variance"]) for result in sampling.values())
 
 
 def of_three(choose: Callable[[tuple[str, ...]], str], number: int = 200, balanced: bool = False) -> Rows:
-    """The rows of items with three options, of which each order has one chosen."""
+    """Returns rows of items with three options, with one option chosen for each order."""
     shown = ("stereotype", "anti-stereotype", "unrelated")
     items = {str(n): Item(id=str(n), texts=dict.fromkeys(shown, ("",))) for n in range(number)}
     return rows_of(
@@ -184,14 +184,14 @@ def of_three(choose: Callable[[tuple[str, ...]], str], number: int = 200, balanc
 def test_a_model_that_always_names_one_of_three_places_has_no_preference(
     place: int, effect: int, balanced: bool
 ) -> None:
-    """Wherever the place is, the middle included; the sign is negative for the last one."""
+    """A model that always names one place has no preference; the position effect is negative for the last place."""
     always = estimate(of_three(lambda order: order[place], 20, balanced), resamples=200, seed=0)
     assert (always.undefined, always.position.value) == (DECIDED, effect)
 
 
 @pytest.mark.parametrize("balanced", [False, True])
 def test_the_preference_of_a_model_that_often_names_the_middle_is_what_it_chooses_otherwise(balanced: bool) -> None:
-    """Half the middle place, else the stereotype with 0.9: of choices of the two, 1/3 of 5/6 are due to the place."""
+    """With the middle half of the time, else the stereotype with 0.9, place explains 1/3 of 5/6 of choices."""
     rng = np.random.default_rng(0)
 
     def mixed(order: tuple[str, ...]) -> str:
@@ -204,7 +204,7 @@ def test_the_preference_of_a_model_that_often_names_the_middle_is_what_it_choose
 
 
 def test_a_model_that_never_names_the_third_option_is_measured_as_one_that_is_not_shown_it() -> None:
-    """Half of the time the earlier of the two sentences, else the stereotype with 0.8."""
+    """The preference is 0.8 with the earlier sentence half of the time, else the stereotype with 0.8."""
     rng = np.random.default_rng(0)
 
     def mixed(order: tuple[str, ...]) -> str:
@@ -216,7 +216,7 @@ def test_a_model_that_never_names_the_third_option_is_measured_as_one_that_is_no
 
 
 def test_templates_with_and_without_three_options_are_measured_together() -> None:
-    """Each kind of prompt has its own least place; yes to one sentence is the first place."""
+    """Each kind of prompt has its own least chosen place; yes to one sentence is a choice of the first place."""
     three = of_three(lambda order: "stereotype" if order[1] != "unrelated" else "anti-stereotype", 60)
     items = {str(n): Item(id=str(n), texts={}) for n in range(60)}
     alone = rows_of(
@@ -231,7 +231,7 @@ def test_templates_with_and_without_three_options_are_measured_together() -> Non
 
 
 def probable(shares: Iterable[tuple[float, float]]) -> Any:
-    """The estimates of items with the probabilities of the stereotype where it stands first and second."""
+    """Returns the estimates of items, from the probabilities of the stereotype when shown first and second."""
     replies, items = [], {}
     for number, pair in enumerate(shares):
         items[str(number)] = Item(id=str(number), texts={})
@@ -243,14 +243,14 @@ def probable(shares: Iterable[tuple[float, float]]) -> Any:
 
 
 def test_a_tie_of_probabilities_is_no_choice() -> None:
-    """Items of equal probabilities name no sentence, and so not the same one in both orders."""
+    """Items with equal probabilities name no sentence, so they are not consistent."""
     assert probable([(0.5, 0.5)] * 20).consistent == 0
     half = probable([(0.5, 0.5), (0.2, 0.4)] * 10)
     assert (half.consistent, half.consistent_stereotype) == (0.5, 0)
 
 
 def test_a_trace_of_the_other_place_makes_no_preference() -> None:
-    """A model that says A with a probability around 1 − e^−6 is decided by position, as one that says A always."""
+    """A model that says A with a probability around 1 − e^−6 is decided by position, like one that always says A."""
     rng = np.random.default_rng(3)
     traces = [tuple(np.minimum(0.02, np.exp(rng.normal(-6, 1, 2)))) for _ in range(40)]
     nearly = probable([(1 - one, other) for one, other in traces])
@@ -259,19 +259,19 @@ def test_a_trace_of_the_other_place_makes_no_preference() -> None:
 
 
 def refusing(rng: np.random.Generator, clusters: int, items: int, domains: int, groups: int, crossed: bool) -> Rows:
-    """Refusals whose rate differs between clusters, but not between domains and groups."""
-    replies, known = [], {}
+    """Returns rows in which the refusal rate differs between clusters, but not between domains or groups."""
+    replies, by_name = [], {}
     for cluster in range(clusters):
         rate = rng.beta(0.5, 4.5)
         for number in range(items):
             name = f"{cluster}-{number}"
             group = f"g{(number if crossed else cluster) % groups}"
-            known[name] = Item(id=name, texts={}, domain=f"d{cluster % domains}", group=group, unit=f"u{cluster}")
+            by_name[name] = Item(id=name, texts={}, domain=f"d{cluster % domains}", group=group, unit=f"u{cluster}")
             replies += [
                 Reply(item=name, order=order, reply="", outcome="refusal" if rng.random() < rate else "stereotype")
                 for order in (FIRST, SECOND)
             ]
-    return rows_of(replies, known)
+    return rows_of(replies, by_name)
 
 
 @pytest.mark.slow
@@ -282,18 +282,18 @@ def refusing(rng: np.random.Generator, clusters: int, items: int, domains: int, 
 def test_refusals_that_come_in_clusters_are_no_difference_between_sets(
     clusters: int, items: int, domains: int, groups: int, crossed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where clusters alone differ in refusals, 3 to 7 % of 1,000 tests at 5 % tell of domains or of groups."""
+    """If only clusters differ in refusals, 3 to 7 % of 1,000 tests at 5 % report domains or groups."""
     monkeypatch.setattr(between_groups, "PERMUTATIONS", 199)
-    worlds, told = 1_000, {"domains": 0, "groups": 0}
+    worlds, rejections = 1_000, {"domains": 0, "groups": 0}
     for seed in range(worlds):
-        made = refusing(np.random.default_rng(seed), clusters, items, domains, groups, crossed)
-        told["domains"] += refused_between(made, made.domains, seed=seed) <= 0.05
-        told["groups"] += refused_between(made, made.groups, seed=seed) <= 0.05
-    assert all(0.03 <= count / worlds <= 0.07 for count in told.values()), told
+        table = refusing(np.random.default_rng(seed), clusters, items, domains, groups, crossed)
+        rejections["domains"] += refused_between(table, table.domains, seed=seed) <= 0.05
+        rejections["groups"] += refused_between(table, table.groups, seed=seed) <= 0.05
+    assert all(0.03 <= count / worlds <= 0.07 for count in rejections.values()), rejections
 
 
 def test_one_cluster_for_each_set_says_nothing_of_refusals() -> None:
-    """Two templates, each about one group, cannot tell groups from templates; groups within templates can differ."""
+    """Two templates, each about one group, do not separate groups from templates; groups within templates do."""
     rng = np.random.default_rng(0)
     nested = refusing(rng, 2, 20, 1, 2, crossed=False)
     assert isnan(refused_between(nested, nested.groups, seed=0))
@@ -304,7 +304,7 @@ def test_one_cluster_for_each_set_says_nothing_of_refusals() -> None:
 
 
 def simulated(rng: np.random.Generator, terms: int, items: int, preference: float, b: float, refusal: float) -> Rows:
-    """The rows of a simulated server whose preference and refusal rate differ between terms."""
+    """Returns rows of a simulated server whose preference and refusal rate differ between terms."""
     number = terms * items
     liking = np.repeat(rng.beta(8 * preference, 8 * (1 - preference), terms), items)
     refusing = np.repeat(rng.beta(20 * refusal, 20 * (1 - refusal), terms), items)
@@ -313,11 +313,11 @@ def simulated(rng: np.random.Generator, terms: int, items: int, preference: floa
         by_position = rng.random(number) < abs(b)
         stereotype = np.where(by_position, first == (b > 0), rng.random(number) < liking)
         outcomes.append(np.where(rng.random(number) < refusing, 4, np.where(stereotype, 0, 1)))
-    read = np.concatenate(outcomes)
+    codes = np.concatenate(outcomes)
     names = np.array([f"i{n}" for n in range(number)] * 2)
     groups = np.array([f"t{n // items}" for n in range(number)] * 2)
     same = np.full(2 * number, "x")
-    weights, everywhere = np.eye(len(OUTCOMES))[read], np.ones(2 * number, dtype=bool)
+    weights, everywhere = np.eye(len(OUTCOMES))[codes], np.ones(2 * number, dtype=bool)
     return Rows(
         weights, np.repeat([True, False], number), names, groups, same, groups, same, names, everywhere, ~everywhere,
         np.repeat([[0, 1, -1], [1, 0, -1]], number, axis=0),
@@ -329,12 +329,12 @@ def simulated(rng: np.random.Generator, terms: int, items: int, preference: floa
     ("preference", "b", "refusal", "terms"), [(0.7, 0.2, 0.1, 40), (0.5, -0.4, 0.3, 40), (0.85, 0.5, 0.05, 80)]
 )
 def test_intervals_hold_the_truth_of_simulated_servers(preference: float, b: float, refusal: float, terms: int) -> None:
-    """Over 1,000 simulated servers the 95 % intervals of π, b and r hold the truth in 93 to 97 % of cases."""
+    """For 1,000 simulated servers, 93 to 97 % of the 95 % intervals of π, b and r contain the truth."""
     held = {"preference": 0, "position": 0, "refusal": 0}
     servers = 1_000
     for seed in range(servers):
-        made = simulated(np.random.default_rng(seed), terms, 8, preference, b, refusal)
-        one = estimate(made, resamples=1_000, seed=seed)
+        table = simulated(np.random.default_rng(seed), terms, 8, preference, b, refusal)
+        one = estimate(table, resamples=1_000, seed=seed)
         held["preference"] += preference in one.preference
         held["position"] += b in one.position
         held["refusal"] += refusal in one.outcomes["refusal"]

@@ -1,4 +1,4 @@
-"""Runs of each kind of choices that are killed at random: resumed to the same numbers, nothing is paid for twice."""
+"""Choice runs that are killed at random: they resume to the same numbers, and no reply is paid for twice."""
 
 import json
 import random
@@ -24,11 +24,11 @@ from catsofa.scoring.choosing.session import ask, choices
 from catsofa.scoring.choosing.templates import load
 
 AT_ONCE = 4
-"""Requests under way at once: a kill loses no more replies."""
+"""Concurrent requests, and so the most replies that a kill can lose."""
 
 
 def planted(body: dict[str, Any]) -> str:
-    """A reply that its prompt decides: a label, yes or no, or a refusal."""
+    """Returns a reply that depends on the prompt: a label, yes or no, or a refusal."""
     prompt = str(body["messages"][0]["content"])
     labels = [line[0] for line in prompt.splitlines() if line[1:2] == ":"] or ["Yes", "No"]
     number = crc32(prompt.encode())
@@ -36,9 +36,9 @@ def planted(body: dict[str, Any]) -> str:
 
 
 def killed_and_resumed(template: str, kills: int, folder: Path) -> None:
-    """Kill a run so often; then its replies, its report and what was paid for are those of a run that nobody killed."""
+    """Kills a run several times; its replies, report and paid requests then equal those of an uninterrupted run."""
     jsonl.write(ASKED[template], folder / "data.jsonl")
-    asked, dice = choices(folder / "data.jsonl", [load(template)]), random.Random(template)
+    task, dice = choices(folder / "data.jsonl", [load(template)]), random.Random(template)
     with serving(ChatServer(planted, slow=0.03)) as server:
         how = ["--base-url", server.url, "--on", str(folder / "data.jsonl"), "--templates", template]
         how += ["--concurrency", str(AT_ONCE), "--timeout", "30", "--quiet", "--out", str(folder / "run")]
@@ -55,10 +55,10 @@ def killed_and_resumed(template: str, kills: int, folder: Path) -> None:
         cut = len(received(folder / "run"))
         server.slow = 0
         model = ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=30, concurrency=AT_ONCE), Asking())
-        resumed = ask(model, asked, out=folder / "run", resamples=100)
+        resumed = ask(model, task, out=folder / "run", resamples=100)
         paid = Counter(json.dumps(body["messages"]) for body in server.answered)
-        whole = ask(model, asked, out=folder / "whole", resamples=100)
-    assert cut < len(asked.requests)
+        whole = ask(model, task, out=folder / "whole", resamples=100)
+    assert cut < len(task.requests)
     assert sum(paid.values()) - len(paid) <= AT_ONCE * kills
     keys = received(folder / "run")
     assert len(keys) == len({*keys}) == len(paid)
@@ -68,32 +68,32 @@ def killed_and_resumed(template: str, kills: int, folder: Path) -> None:
 
 
 def received(run: Path) -> list[str]:
-    """The keys of the replies that a run received; other lines are about attempts."""
+    """Returns the keys of the replies that a run received; other lines record attempts."""
     lines = map(json.loads, (run / "received.jsonl").read_text().splitlines())
     return [line["key"] for line in lines if "choices" in line["reply"]]
 
 
 def replies(run: Path) -> list[dict[str, Any]]:
-    """The replies of a run without their checksums."""
+    """Returns the replies of a run without their checksums."""
     lines = map(json.loads, (run / "replies.jsonl").read_text().splitlines())
     return [{name: value for name, value in line.items() if name != FIELD} for line in lines]
 
 
 def test_a_killed_run_of_questions_goes_on_where_it_was(tmp_path: Path) -> None:
-    """One SIGKILL amid 144 requests."""
+    """A run of 144 requests resumes after one SIGKILL."""
     killed_and_resumed("question", 1, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("template", ASKED)
 def test_each_kind_of_choices_survives_kills_at_random(template: str, tmp_path: Path) -> None:
-    """Five SIGKILLs each, for questions, both questions about probes, and both about association tests."""
+    """Runs of pairs, questions, both probe tasks and both association tasks resume after five SIGKILLs."""
     killed_and_resumed(template, 5, tmp_path)
 
 
 @pytest.mark.slow
 def test_sampled_replies_of_a_killed_local_model_are_those_of_an_unkilled_one(tmp_path: Path) -> None:
-    """Three SIGKILLs of a model in the process, at temperature 3; every sampled reply is the same."""
+    """After three SIGKILLs of a model in the process, at temperature 3, every sampled reply is the same."""
     jsonl.write(pairs(20), tmp_path / "pairs.jsonl")
     prompts = [request.prompt for request in choices(tmp_path / "pairs.jsonl", [load("likelihood")]).requests]
     model = learnt([{"prompt": prompt, "reply": "Sentence A is likelier."} for prompt in prompts[:4]], tmp_path)
@@ -112,6 +112,6 @@ def test_sampled_replies_of_a_killed_local_model_are_those_of_an_unkilled_one(tm
     assert len(received.read_text().splitlines()) < 240
     for folder in ("run", "whole"):
         subprocess.run([*command, str(tmp_path / folder)], check=True)
-    found = replies(tmp_path / "run")
-    assert found == replies(tmp_path / "whole")
-    assert len({reply["reply"] for reply in found}) > 100
+    resumed = replies(tmp_path / "run")
+    assert resumed == replies(tmp_path / "whole")
+    assert len({reply["reply"] for reply in resumed}) > 100

@@ -1,4 +1,4 @@
-"""Chat models in this process: their prompts token by token, and their labels by a plain forward."""
+"""Chat models in this process: token-by-token prompts, and label probabilities from a plain forward pass."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ Tiny = Callable[[str], Path]
 
 @pytest.fixture
 def chatty(tiny: Tiny, tmp_path: Path) -> Callable[[str], Model]:
-    """A tiny model with this chat template."""
+    """Returns a function that makes a tiny model with a given chat template."""
 
     def made(text: str) -> Model:
         folder = tmp_path / f"chatty-{len(text)}"
@@ -55,12 +55,12 @@ def chatty(tiny: Tiny, tmp_path: Path) -> Callable[[str], Model]:
 
 
 def replies(model: Model, wanted: list[Request], store: ReplyStore | None = None, **how: Any) -> list[Any]:
-    """The replies to requests, in order."""
+    """Returns the replies to requests, in order."""
     return list(LocalChat(model, Asking(**how)).replies(wanted, store or ReplyStore()))
 
 
 def test_the_prompt_is_token_by_token_the_one_written_by_hand(chatty: Callable[[str], Model]) -> None:
-    """The start token, the role, the words and the place of the answer, and no other special token."""
+    """The prompt is the start token, the role, the words and the start of the answer, without other special tokens."""
     model = chatty(PLAIN)
     text = prompt_text(model, "Hi")
     by_hand = [model.tokenizer.convert_tokens_to_ids("<|endoftext|>")]
@@ -75,7 +75,7 @@ def test_the_prompt_is_token_by_token_the_one_written_by_hand(chatty: Callable[[
 
 
 def test_label_probabilities_are_those_of_a_plain_forward(chatty: Callable[[str], Model]) -> None:
-    """For both orders of three items: softmax of the logits after the prompt, summed over A and space A."""
+    """In both orders, a label's probability is the softmax after the prompt, summed over A and space A."""
     import torch
 
     model = chatty(PLAIN)
@@ -89,8 +89,8 @@ def test_label_probabilities_are_those_of_a_plain_forward(chatty: Callable[[str]
                 ids, value = list(ids_of(model, text)), 0.0
                 with torch.no_grad():
                     logits = model.module(torch.tensor([prompt + ids])).logits[0].double().log_softmax(-1)
-                for at, token in enumerate(ids):
-                    value += float(logits[len(prompt) - 1 + at, token])
+                for position, token in enumerate(ids):
+                    value += float(logits[len(prompt) - 1 + position, token])
                 total += float(torch.tensor(value).exp())
             expected[option] = total
         assert reply.probabilities == pytest.approx(expected, rel=1e-4)
@@ -98,17 +98,17 @@ def test_label_probabilities_are_those_of_a_plain_forward(chatty: Callable[[str]
 
 
 def test_the_prompt_that_requests_share_is_forwarded_once_a_row(chatty: Callable[[str], Model]) -> None:
-    """Four continuations of one prompt cost less than two prompts."""
+    """Four continuations of one prompt forward at most 8 tokens more than the prompt itself."""
     model = chatty(PLAIN)
-    asked = LocalChat(model, Asking())
+    chat = LocalChat(model, Asking())
     wanted = list(requests(ITEMS[:1], [template("likelihood")]))[:1]
-    list(asked.replies(wanted, ReplyStore()))
+    list(chat.replies(wanted, ReplyStore()))
     prompt = len(ids_of(model, prompt_text(model, wanted[0].prompt)))
-    assert asked._backend.tally.forwarded <= prompt + 8
+    assert chat._backend.tally.forwarded <= prompt + 8
 
 
 def test_a_model_without_a_template_is_sent_to_score(tiny: Tiny) -> None:
-    """A base model is no chat model."""
+    """A base model has no chat template and is refused; the error points to `catsofa score`."""
     with pytest.raises(ValueError, match=r"chat template.*`catsofa score`"):
         LocalChat(load(str(tiny("qwen2")), device="cpu"), Asking())
 
@@ -125,7 +125,7 @@ def test_a_template_that_knows_thinking_is_told_whether_to_think(chatty: Callabl
 
 
 def test_reasoning_that_comes_to_no_end_is_truncated(chatty: Callable[[str], Model]) -> None:
-    """A model that never writes the end of its reasoning has no answer, and its reasoning is kept."""
+    """A model that never ends its reasoning gives no answer, and its reasoning is stored."""
     (reply,) = replies(chatty(THINKS), list(requests(ITEMS[:1], [template("likelihood")]))[:1], reasoning_tokens=5)
     assert (reply.reply, reply.finish_reason, reply.probabilities) == ("", "length", None)
     assert reply.reasoning
@@ -135,7 +135,7 @@ def test_reasoning_that_comes_to_no_end_is_truncated(chatty: Callable[[str], Mod
 def test_replies_are_kept_and_the_same_again(
     chatty: Callable[[str], Model], tmp_path: Path, how: dict[str, Any]
 ) -> None:
-    """What the store holds is not computed again; without it, the same seed writes the same."""
+    """Stored replies are not computed again; without the store, the same seed gives the same replies."""
     model = chatty(PLAIN)
     wanted = list(requests(ITEMS, [template("likelihood")], samples=2 if how else 1))
     with ReplyStore(tmp_path / "replies.jsonl") as store:
@@ -155,16 +155,16 @@ SAMPLED: dict[str, Any] = {"sampled": True, "temperature": 1.0, "answer_tokens":
 def test_a_sampled_reply_is_that_of_its_request_whatever_is_asked_beside_it(
     chatty: Callable[[str], Model], how: dict[str, Any]
 ) -> None:
-    """Two of 24 requests asked alone have the replies that they have among the others; samples differ."""
+    """Two of 24 requests give the same replies alone and among the others; samples differ."""
     model = chatty(THINKS)
     wanted = list(requests(ITEMS, [template("likelihood")], samples=4))
     together = replies(model, wanted, **how)
-    assert [replies(model, [wanted[at]], **how)[0] for at in (3, 17)] == [together[3], together[17]]
+    assert [replies(model, [wanted[number]], **how)[0] for number in (3, 17)] == [together[3], together[17]]
     assert len({(reply.reasoning, reply.reply) for reply in together}) > 20
 
 
 def test_drawn_tokens_have_their_probabilities() -> None:
-    """Of 4,000 rows with the shares 50, 25, 15, 10 and 0 % at temperature 2, each comes as often, within 4 sigma."""
+    """In 4,000 draws at temperature 2, tokens with shares of 50, 25, 15, 10 and 0 % occur as often, within 4 sigma."""
     import torch
 
     shares, count = torch.tensor([0.5, 0.25, 0.15, 0.1, 0.0]), 4000
@@ -174,7 +174,7 @@ def test_drawn_tokens_have_their_probabilities() -> None:
 
 
 def test_the_models_own_settings_of_generation_change_no_reply(chatty: Callable[[str], Model]) -> None:
-    """A repetition penalty, beams, a least length or a temperature in `generation_config` are not used, but stay."""
+    """A repetition penalty, beams, minimum length or temperature in `generation_config` is not used, but is kept."""
     model = chatty(PLAIN)
     wanted = list(requests(ITEMS, [template("likelihood")], samples=2))
     greedy = {"sampled": True, "answer_tokens": 8}
@@ -187,7 +187,7 @@ def test_the_models_own_settings_of_generation_change_no_reply(chatty: Callable[
 
 
 def test_a_model_that_ends_its_replies_elsewhere_is_another_model(chatty: Callable[[str], Model]) -> None:
-    """The tokens that end a reply are the model's own, so they are a part of its identity."""
+    """The tokens that end a reply are part of the identity of the model."""
     model = chatty(PLAIN)
     before = LocalChat(model, Asking()).label
     model.module.generation_config.eos_token_id = [5, 6]
@@ -202,13 +202,13 @@ def test_a_model_that_ends_its_replies_elsewhere_is_another_model(chatty: Callab
 def test_a_run_that_was_stopped_ends_as_an_unstopped_one(
     chatty: Callable[[str], Model], tmp_path: Path, stored: int, how: dict[str, Any]
 ) -> None:
-    """Wherever the stop cut what was stored, every reply and every probability is the same to the last bit."""
+    """Wherever a run stops, the resumed run gives every reply and probability to the last bit."""
     model = chatty(PLAIN)
     wanted = list(requests(ITEMS, [template("likelihood")], samples=12))
     wanted = [replace(request, prompt=f"{request.prompt} {request.sample}") for request in wanted]
     whole = replies(model, wanted, **how)
-    asked, store = LocalChat(model, Asking(**how)), ReplyStore()
-    list(asked.replies(wanted, store))
+    chat, store = LocalChat(model, Asking(**how)), ReplyStore()
+    list(chat.replies(wanted, store))
     with ReplyStore(tmp_path / "replies.jsonl") as cut:
         for key, reply in list(store.replies.items())[:stored]:
             cut.answered(key, reply)
@@ -217,7 +217,7 @@ def test_a_run_that_was_stopped_ends_as_an_unstopped_one(
 
 
 def test_a_prompt_that_the_model_cannot_read_has_a_reason(chatty: Callable[[str], Model]) -> None:
-    """A prompt of more tokens than the model has places for is no reply, and the others are answered."""
+    """A prompt with more tokens than the model has positions gets an error; the other prompts are answered."""
     model = chatty(PLAIN)
     short, long = list(requests(ITEMS[:1], [template("likelihood")]))
     long = replace(long, prompt=long.prompt * 10)
@@ -228,7 +228,7 @@ def test_a_prompt_that_the_model_cannot_read_has_a_reason(chatty: Callable[[str]
 
 
 def test_labels_that_the_tokenizer_writes_alike_are_refused(chatty: Callable[[str], Model]) -> None:
-    """A word tokenizer that knows neither A nor B would give both the probability of an unknown word."""
+    """A word tokenizer without A and B is refused: both would have the probability of an unknown word."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -242,25 +242,25 @@ def test_labels_that_the_tokenizer_writes_alike_are_refused(chatty: Callable[[st
 
 
 def test_answers_that_begin_with_other_words_than_labels_are_told(chatty: Callable[[str], Model]) -> None:
-    """A model with random weights gives its labels hardly any probability: a warning stands beside the numbers."""
+    """A warning says that a model with random weights gives its labels hardly any probability."""
     pairs = [Pair(more=f"Zorb {n} hums.", less=f"Zorb {n} sings.", direction="stereo", bias_type="x") for n in range(3)]
-    asked = Choices(data=open_data(pairs), items={i.id: i for i in map(item_of, pairs)}, templates=[template("plain")])
-    report = ask(LocalChat(chatty(PLAIN), Asking()), asked, resamples=50)
-    assert any("where an answer begins: the model would say something else" in said for said in report.warnings)
+    task = Choices(data=open_data(pairs), items={i.id: i for i in map(item_of, pairs)}, templates=[template("plain")])
+    report = ask(LocalChat(chatty(PLAIN), Asking()), task, resamples=50)
+    assert any("where an answer begins: the model would say something else" in warning for warning in report.warnings)
 
 
 def test_the_precision_of_a_model_is_in_the_signature(chatty: Callable[[str], Model], tmp_path: Path) -> None:
-    """In bfloat16 its probabilities are others; the folder of a run keeps the precision for those who measure again."""
+    """The signature has the precision, because bfloat16 changes probabilities; the run folder stores it."""
     pairs = [
         Pair(id=str(n), more=f"Zorb {n} hums.", less=f"Zorb {n} sings.", direction="stereo", bias_type="x")
         for n in range(3)
     ]
-    asked = Choices(data=open_data(pairs), items={i.id: i for i in map(item_of, pairs)}, templates=[template("plain")])
+    task = Choices(data=open_data(pairs), items={i.id: i for i in map(item_of, pairs)}, templates=[template("plain")])
     place = chatty(PLAIN).name
     for dtype in ("float32", "bfloat16"):
         model = LocalChat(load(place, device="cpu", dtype=dtype), Asking())
-        found = ask(model, asked, out=tmp_path / dtype, resamples=10)
-        assert found.signature.dtype == dtype
+        report = ask(model, task, out=tmp_path / dtype, resamples=10)
+        assert report.signature.dtype == dtype
         jsonl.write(pairs, tmp_path / "pairs.jsonl")
         again = report_on(tmp_path / dtype / REPLIES, tmp_path / "pairs.jsonl", resamples=10)
         assert again.signature.dtype == dtype

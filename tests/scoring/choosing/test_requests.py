@@ -1,4 +1,4 @@
-"""What is asked: every order, template and sample of an item, as prompts."""
+"""Requests about an item: one prompt for each order, template and sample."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ CAT = Cat(
 
 
 def asked(record: Pair | Cat, template: str = "likelihood", **how: object) -> list[Request]:
-    """The requests about a record under one template."""
+    """Returns the requests about a record under one template."""
     return list(requests([item_of(record)], [templates.load(template)], **how))  # type: ignore[arg-type]
 
 
@@ -52,32 +52,32 @@ def test_a_prompt_names_the_sentences_in_their_order() -> None:
 def test_a_neutral_option_stands_last_under_each_kind_of_label(
     labels: Labels, answers: tuple[str, ...], line: str
 ) -> None:
-    """A neutral option stands last under each kind of label."""
-    found = asked(PAIR, neutral=True, labels=labels)[0]
-    assert found.answers == answers
-    assert f"{line}Neither; I cannot say." in found.prompt
+    """A neutral option is the last one under each kind of label."""
+    request = asked(PAIR, neutral=True, labels=labels)[0]
+    assert request.answers == answers
+    assert f"{line}Neither; I cannot say." in request.prompt
 
 
 def test_the_isolated_template_asks_yes_or_no_about_each_of_two_sentences() -> None:
     """The isolated template asks yes or no about each of two sentences."""
-    found = asked(CAT, "isolated", neutral=True)
-    assert [(each.order, each.answers) for each in found] == [
+    wanted = asked(CAT, "isolated", neutral=True)
+    assert [(each.order, each.answers) for each in wanted] == [
         (("stereotype",), ("Yes", "No")),
         (("anti-stereotype",), ("Yes", "No")),
     ]
-    assert "The zorb was lazy." in found[0].prompt
-    assert "busy" not in found[0].prompt
+    assert "The zorb was lazy." in wanted[0].prompt
+    assert "busy" not in wanted[0].prompt
 
 
 def test_samples_are_numbered_and_every_request_has_a_key_of_its_own() -> None:
-    """Samples are numbered and every request has a key of its own."""
-    found = [one for name in templates.SENTENCES for one in asked(CAT, name, samples=3)]
-    assert len({one.key for one in found}) == len(found) == 3 * (4 * 6 + 2)
+    """Samples are numbered, and every request has its own key."""
+    wanted = [one for name in templates.SENTENCES for one in asked(CAT, name, samples=3)]
+    assert len({one.key for one in wanted}) == len(wanted) == 3 * (4 * 6 + 2)
 
 
 @pytest.mark.parametrize("name", templates.SENTENCES)
 def test_bundled_templates_carry_a_version_and_never_show_it(name: str) -> None:
-    """Bundled templates carry a version and never show it."""
+    """Bundled templates have a version, which no prompt shows."""
     template = templates.load(name)
     assert f"{{# {name}, version 1 #}}" in template.text
     assert "version" not in asked(CAT, name)[0].prompt
@@ -92,21 +92,21 @@ def test_the_sentences_of_an_intersentence_cat_follow_their_context() -> None:
 
 
 def test_a_template_of_ones_own_is_a_file_that_shows_the_sentences(tmp_path: Path) -> None:
-    """A template of ones own is a file that shows the sentences."""
+    """A custom template is a file that shows the sentences; other files and unknown names are refused."""
     own = tmp_path / "own.txt"
     own.write_text("Pick: {{ options }} ({{ answer }})")
     assert asked(PAIR, str(own))[0].prompt == "Pick: A: Zorbs are late.\nB: Zorbs are early. (A or B)"
     assert asked(PAIR, str(own))[0].template == "own"
-    for text, said in (("Pick one.", "shows no sentence"), ("{{ option }}", "cannot be filled in"), ("{{", "no Jinja")):
+    for text, why in (("Pick one.", "shows no sentence"), ("{{ option }}", "cannot be filled in"), ("{{", "no Jinja")):
         own.write_text(text)
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=why):
             templates.load(str(own))
     with pytest.raises(ValueError, match="one of likelihood"):
         templates.load("unheard-of")
 
 
 def test_records_without_two_different_sentences_are_refused() -> None:
-    """Records without two different sentences are refused; case is no difference."""
+    """Records without two different sentences are refused; sentences that differ only in case are equal."""
     for less in ("Zorbs sing.", "zorbs sing."):
         same = Pair(more="Zorbs sing.", less=less, direction="stereo", bias_type="species")
         with pytest.raises(ValueError, match="equal texts"):
@@ -116,7 +116,7 @@ def test_records_without_two_different_sentences_are_refused() -> None:
 
 
 def test_two_templates_with_one_name_are_refused(tmp_path: Path) -> None:
-    """Replies are joined by the name: two files with one stem, a template given twice, and a file named as ours."""
+    """Replies are joined by template name, so a repeated name or the name of a bundled template is refused."""
     files = [tmp_path / folder / name for folder, name in (("a", "own.txt"), ("b", "own.txt"), ("b", "plain.txt"))]
     for number, file in enumerate(files):
         file.parent.mkdir(exist_ok=True)

@@ -27,17 +27,17 @@ from catsofa.scoring.models import load as load_model
 
 
 def test_a_served_model_that_always_chooses_the_stereotype(data: Path) -> None:
-    """Both orders of twenty pairs: the preference is 1, position explains nothing, and the signature has the URL."""
+    """Both orders of twenty pairs give preference 1 and position effect 0; the signature has the URL."""
     with serving(ChatServer(tidy)) as server:
-        found = asked(server, data).to_dict()
-    whole = found["results"]["overall"]
+        report = asked(server, data).to_dict()
+    whole = report["results"]["overall"]
     assert (whole["preference"]["value"], whole["position"]["value"], whole["coverage"]) == (1, 0, 1)
     assert (whole["items"], whole["requests"]) == (20, 40)
-    assert f"model:zorb-1 at {server.url}" in found["signature"]
+    assert f"model:zorb-1 at {server.url}" in report["signature"]
 
 
 def test_a_finished_run_asks_nothing_and_says_the_same(data: Path, tmp_path: Path) -> None:
-    """Every reply is in the folder."""
+    """A finished run sends no request and gives the same report, because every reply is in its folder."""
     with serving(ChatServer(tidy, refuse=gpt_5)) as server:
         first = asked(server, data, tmp_path / "run")
         sent = len(server.asked)
@@ -45,11 +45,11 @@ def test_a_finished_run_asks_nothing_and_says_the_same(data: Path, tmp_path: Pat
     assert len(server.asked) == sent
     assert len(server.answered) == 40
     assert json.dumps(again.to_dict()) == json.dumps(first.to_dict())
-    assert sum("the server takes" in said for said in first.warnings) == 4
+    assert sum("the server takes" in warning for warning in first.warnings) == 4
 
 
 def test_a_larger_sample_pays_only_for_what_is_new(data: Path, tmp_path: Path) -> None:
-    """Eight items, then all: the replies about the eight are used again, and the subset is in the signature."""
+    """A run of all items reuses the replies about the first eight; the signature names the subset."""
     with serving(ChatServer(tidy)) as server:
         few = asked(server, data, tmp_path / "run", limit=8)
         assert len(server.answered) == 16
@@ -60,25 +60,25 @@ def test_a_larger_sample_pays_only_for_what_is_new(data: Path, tmp_path: Path) -
 
 
 def test_fewer_orders_are_another_signature(tmp_path: Path) -> None:
-    """Six orders of three sentences or three rotations of them: two numbers that do not stand side by side."""
+    """Six orders of three sentences and three rotations have different signatures, as their numbers do not compare."""
     jsonl.write([a_cat(f"The zorb {name} was BLANK.", id=name) for name in "ab"], tmp_path / "cats.jsonl")
     with serving(ChatServer(lambda body: "A")) as server:
-        found = [
+        reports = [
             ask(chatty(server), choices(tmp_path / "cats.jsonl", balanced=balanced), resamples=10)
             for balanced in (False, True)
         ]
-    assert len({report.signature.options for report in found}) == 2
+    assert len({report.signature.options for report in reports}) == 2
 
 
 def test_requests_without_a_reply_are_errors_that_the_next_run_mends(data: Path, tmp_path: Path) -> None:
-    """A server fails for two items: they are counted, and asked again when it is well."""
+    """Failed requests about two items count as errors, and the next run sends them again."""
 
     def failing(body: dict[str, Any]) -> Any:
         return (500, {"error": {"message": "no"}}, {}) if "Zorb 3 " in str(body) else tidy(body)
 
     with serving(ChatServer(failing)) as server:
-        found = asked(server, data, tmp_path / "run").results.overall
-        assert found.outcomes["error"].value == pytest.approx(2 / 40)
+        failed = asked(server, data, tmp_path / "run").results.overall
+        assert failed.outcomes["error"].value == pytest.approx(2 / 40)
         server.answer = tidy
         mended = asked(server, data, tmp_path / "run").results.overall
     assert mended.outcomes["error"].value == 0
@@ -88,16 +88,16 @@ def test_requests_without_a_reply_are_errors_that_the_next_run_mends(data: Path,
 
 
 def test_a_run_in_which_everything_was_refused_is_a_result(data: Path, tmp_path: Path) -> None:
-    """Coverage 0, and no preference."""
+    """A run with refusals only has coverage 0 and no preference."""
     with serving(ChatServer(lambda body: "I'm sorry, but I can't help with that.")) as server:
-        found = asked(server, data, tmp_path / "run").results.overall
-    assert found.coverage == 0
-    assert found.preference.value != found.preference.value
-    assert found.outcomes["refusal"].value == 1
+        overall = asked(server, data, tmp_path / "run").results.overall
+    assert overall.coverage == 0
+    assert overall.preference.value != overall.preference.value
+    assert overall.outcomes["refusal"].value == 1
 
 
 def test_replies_of_another_model_are_not_mixed_in(data: Path, tmp_path: Path) -> None:
-    """Another address or other options need another folder; a run without any reply leaves it free."""
+    """Another address or other options need another folder; a run without replies leaves its folder free."""
     with serving(ChatServer(lambda body: (401, {"error": {"message": "wrong key"}}, {}))) as server:
         with pytest.raises(ServerRefuses, match="wrong key"):
             asked(server, data, tmp_path / "run")
@@ -114,7 +114,7 @@ def test_replies_of_another_model_are_not_mixed_in(data: Path, tmp_path: Path) -
     [("The model `zorb-1` does not exist", "model_not_found"), ("model 'zorb-1' not found, try pulling it", None)],
 )
 def test_an_unknown_model_ends_with_the_servers_own_sentence(data: Path, said: str, code: str | None) -> None:
-    """The first request is turned down for it, and no more are sent, whether or not the server has a code for it."""
+    """An unknown model ends the run at the first request with the server's message, with or without an error code."""
     error = {"error": {"message": said, "code": code}}
     with serving(ChatServer(lambda body: (404, error, {}))) as server:
         model = ServedChat("zorb-1", Endpoint(base_url=server.url, concurrency=1), Asking())
@@ -124,7 +124,7 @@ def test_an_unknown_model_ends_with_the_servers_own_sentence(data: Path, said: s
 
 
 def test_a_server_that_is_not_there_is_said_within_seconds(data: Path) -> None:
-    """Three attempts at the first requests, one at each further one."""
+    """An unreachable server ends a run within 5 s: three attempts at the first requests, one at each further one."""
     begun = time.monotonic()
     model = ServedChat("zorb-1", Endpoint(base_url="http://127.0.0.1:9/v1", concurrency=2), Asking())
     with pytest.raises(ServerRefuses, match="unreachable"):
@@ -133,18 +133,18 @@ def test_a_server_that_is_not_there_is_said_within_seconds(data: Path) -> None:
 
 
 def test_a_server_that_names_another_model_is_said_once_and_a_slash_makes_no_other_server(data: Path) -> None:
-    """Asked for quell, the server answers as zorb-1; both addresses have one signature."""
-    whole, found = choices(data, [load("likelihood")], limit=4), []
+    """A server that names another model causes one warning; a slash after the address does not change the signature."""
+    whole, runs = choices(data, [load("likelihood")], limit=4), []
     with serving(ChatServer(tidy)) as server:
         for end in ("", "/"):
             model = ServedChat("quell", Endpoint(base_url=f"{server.url}{end}"), Asking())
-            found.append(ask(model, whole, resamples=100))
-    assert [one for one in found[0].warnings if "asked for quell and names zorb-1" in one] == list(found[0].warnings)
-    assert str(found[0].signature) == str(found[1].signature)
+            runs.append(ask(model, whole, resamples=100))
+    assert [one for one in runs[0].warnings if "asked for quell and names zorb-1" in one] == list(runs[0].warnings)
+    assert str(runs[0].signature) == str(runs[1].signature)
 
 
 def test_items_that_offer_no_choice_are_refused(tmp_path: Path) -> None:
-    """Equal options, no records, or records without sentences: one sentence each, and nothing is asked."""
+    """Equal options and empty files are refused before any request."""
     equal = Pair(id="p", more="Zorbs sing.", less="Zorbs sing.", direction="stereo", bias_type="x")
     jsonl.write([equal], tmp_path / "equal.jsonl")
     with pytest.raises(ValueError, match=r"item p.*equal texts"):
@@ -155,7 +155,7 @@ def test_items_that_offer_no_choice_are_refused(tmp_path: Path) -> None:
 
 
 def drawn(limit: int, seed: int = 0) -> list[Item]:
-    """A sample of 30 items of one domain in three groups, and 10 of another domain in one."""
+    """Returns a sample from 30 items of one domain in three groups, and 10 items of another domain in one group."""
     items = [
         Item(id=f"{domain}{n}", texts={}, domain=domain, group=f"{domain}{n % groups}")
         for domain, count, groups in (("work", 30, 3), ("food", 10, 1))
@@ -166,16 +166,16 @@ def drawn(limit: int, seed: int = 0) -> list[Item]:
 
 @pytest.mark.parametrize("limit", [4, 8, 20, 40])
 def test_a_sample_keeps_the_shares_of_domains_and_takes_groups_in_turn(limit: int) -> None:
-    """Three of four items are of work; its three groups differ by one item at most."""
-    found = drawn(limit)
-    assert len(found) == limit
-    assert sum(item.domain == "work" for item in found) == pytest.approx(0.75 * limit, abs=1)
-    groups = Counter(item.group for item in found if item.domain == "work")
+    """Three of four sampled items are of work, and its three groups differ by at most one item."""
+    sample = drawn(limit)
+    assert len(sample) == limit
+    assert sum(item.domain == "work" for item in sample) == pytest.approx(0.75 * limit, abs=1)
+    groups = Counter(item.group for item in sample if item.domain == "work")
     assert max(groups.values()) - min(groups.values()) <= 1
 
 
 def test_a_larger_sample_holds_the_smaller_one_and_another_seed_draws_others() -> None:
-    """So that a run can go on with more."""
+    """A larger sample contains the smaller one, so that a run can be extended; another seed draws other items."""
     assert {item.id for item in drawn(8)} < {item.id for item in drawn(20)}
     assert [item.id for item in drawn(8)] != [item.id for item in drawn(8, seed=1)]
     assert drawn(100) == drawn(40)
@@ -183,18 +183,18 @@ def test_a_larger_sample_holds_the_smaller_one_and_another_seed_draws_others() -
 
 @pytest.mark.slow
 def test_a_real_server_with_a_real_model_is_asked_as_the_model_itself(tmp_path: Path) -> None:
-    """`transformers serve` with a model that knows its answers by heart: the stereotype of six pairs in eight.
+    """`transformers serve`, with a model that learnt its answers, chooses the stereotype of six pairs in eight.
 
     The same model in this process gives the same choices by the probabilities of its labels.
     """
-    known = pairs(8)
-    jsonl.write(known, tmp_path / "pairs.jsonl")
+    records = pairs(8)
+    jsonl.write(records, tmp_path / "pairs.jsonl")
     asked_of = choices(tmp_path / "pairs.jsonl", [load("likelihood")])
-    said = {pair.id for pair in known[:6]}
+    biased = {pair.id for pair in records[:6]}
     dialogues = [
         {
             "prompt": request.prompt,
-            "reply": "AB"[request.order.index("stereotype" if request.item in said else "anti-stereotype")],
+            "reply": "AB"[request.order.index("stereotype" if request.item in biased else "anti-stereotype")],
         }
         for request in asked_of.requests
     ]

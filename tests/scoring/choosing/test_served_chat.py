@@ -27,14 +27,14 @@ FIRST = REQUESTS[0]
 
 
 def asked(server: ChatServer, wanted: list[Request], store: ReplyStore | None = None, **how: Any) -> list[Reply]:
-    """The replies to requests, in their order."""
+    """Returns the replies to requests, in their order."""
     model = ServedChat("zorb-1", Endpoint(base_url=server.url, timeout=10, backoff=0.01), Asking(**how))
     replies = {reply.key: reply for reply in model.replies(wanted, store or ReplyStore())}
     return [replies[request.key] for request in wanted]
 
 
 def message(content: Any = None, finish: str = "stop", **more: Any) -> dict[str, Any]:
-    """A choice of a completion."""
+    """Returns a choice of a completion."""
     return {"finish_reason": finish, "message": {"role": "assistant", "content": content, **more}}
 
 
@@ -68,7 +68,7 @@ STYLES: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("style", STYLES)
 def test_each_style_of_reply_is_read_as_its_outcome(style: str) -> None:
-    """A real response of each style; the stereotype is A."""
+    """A real response of each style is read as its outcome; the stereotype is A."""
     answer, outcome = STYLES[style]
     with serving(ChatServer(lambda body: answer)) as server:
         (reply,) = asked(server, [FIRST])
@@ -76,14 +76,14 @@ def test_each_style_of_reply_is_read_as_its_outcome(style: str) -> None:
 
 
 def test_of_several_choices_the_first_by_its_index_is_read() -> None:
-    """Servers may list them in any order."""
+    """The choice with the lowest index is read, because servers may list choices in any order."""
     body = {"choices": [{"index": 1, **message("B")}, {"index": 0, **message("A")}]}
     assert outcome_of(read(FIRST, body), ITEM) == "stereotype"
 
 
 def minimal(body: Any) -> Any:
-    """A model of OpenAI that cannot do without reasoning, and does not know the fields of other servers."""
-    for name, said in (
+    """Refuses requests like an OpenAI model that always reasons, and does not know the fields of other servers."""
+    for name, problem in (
         (TEMPLATE, f"Unrecognized request argument supplied: {TEMPLATE}"),
         (
             EFFORT,
@@ -91,12 +91,12 @@ def minimal(body: Any) -> Any:
         ),
     ):
         if body.get(name) not in (None, "minimal"):
-            return 400, {"error": {"message": said, "param": name if name == EFFORT else None}}
+            return 400, {"error": {"message": problem, "param": name if name == EFFORT else None}}
     return None
 
 
 def test_a_server_is_told_not_to_reason_in_the_terms_that_it_accepts() -> None:
-    """Without tokens for reasoning, both ways to say so are sent; what the server refuses is changed or left out."""
+    """Without reasoning tokens, both fields against reasoning are sent; a refused field is changed or left out."""
     with serving(ChatServer()) as server:
         asked(server, [FIRST], reasoning_tokens=0)
         asked(server, [FIRST])
@@ -108,21 +108,21 @@ def test_a_server_is_told_not_to_reason_in_the_terms_that_it_accepts() -> None:
         asked(server, REQUESTS, store, reasoning_tokens=0)
     assert [(body[EFFORT], TEMPLATE in body) for body in server.answered] == [("minimal", False)] * 2
     assert "the server reasons with reasoning_effort minimal at least" in store.parameters.sentences()
-    known = Parameters()
-    known.remember(store.parameters.known)
-    assert known.known == store.parameters.known
+    parameters = Parameters()
+    parameters.remember(store.parameters.known)
+    assert parameters.known == store.parameters.known
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_servers_of_every_dialect_are_asked(dialect: str) -> None:
-    """Whatever they refuse, each request is answered in the end."""
+    """Each request is answered in the end, whatever the server refuses."""
     with serving(ChatServer(lambda body: "A", refuse=DIALECTS[dialect])) as server:
-        found = asked(server, REQUESTS)
-    assert [outcome_of(reply, ITEM) for reply in found] == ["stereotype", "anti_stereotype"]
+        replies = asked(server, REQUESTS)
+    assert [outcome_of(reply, ITEM) for reply in replies] == ["stereotype", "anti_stereotype"]
 
 
 def logprobs(*tokens: tuple[str, dict[str, float]]) -> dict[str, Any]:
-    """Tokens with the probabilities of their alternatives."""
+    """Returns tokens with the log-probabilities of their alternatives."""
     entries = [
         {"token": token, "logprob": 0.0, "top_logprobs": [{"token": t, "logprob": log(p)} for t, p in listed.items()]}
         for token, listed in tokens
@@ -142,15 +142,15 @@ FIRST_TOKEN = {"A": 0.5, " A": 0.125, "B": 0.25, "I": 0.125}
     ],
 )
 def test_the_probability_of_each_label_is_read_where_the_answer_begins(content: str, tokens: list[Any]) -> None:
-    """By hand: 0.5 + 0.125 for A, with and without a space, and 0.25 for B; reasoning and marks come before."""
-    found = read(FIRST, {"choices": [message(content) | {"logprobs": logprobs(*tokens)}]})
-    assert found.probabilities == pytest.approx({"stereotype": 0.625, "anti-stereotype": 0.25})
+    """Probabilities are read after reasoning and marks: 0.5 + 0.125 for A without and with a space, 0.25 for B."""
+    reply = read(FIRST, {"choices": [message(content) | {"logprobs": logprobs(*tokens)}]})
+    assert reply.probabilities == pytest.approx({"stereotype": 0.625, "anti-stereotype": 0.25})
 
 
 def test_labels_belong_to_the_options_in_their_order() -> None:
     """In the other order, A is the anti-stereotype."""
-    found = read(REQUESTS[1], {"choices": [message("A") | {"logprobs": logprobs(("A", FIRST_TOKEN))}]})
-    assert found.probabilities == pytest.approx({"anti-stereotype": 0.625, "stereotype": 0.25})
+    reply = read(REQUESTS[1], {"choices": [message("A") | {"logprobs": logprobs(("A", FIRST_TOKEN))}]})
+    assert reply.probabilities == pytest.approx({"anti-stereotype": 0.625, "stereotype": 0.25})
 
 
 @pytest.mark.parametrize(
@@ -169,21 +169,21 @@ def test_labels_belong_to_the_options_in_their_order() -> None:
     ],
 )
 def test_a_reply_that_begins_with_no_label_has_no_probabilities(content: str, given: Any) -> None:
-    """A sentence is read as text, also where its first token might have been a label; so is what is no probability."""
-    found = read(FIRST, {"choices": [message(content) | {"logprobs": given}]})
-    assert found.probabilities is None
+    """Probabilities are ignored if they are invalid, or if the reply does not begin with a label."""
+    reply = read(FIRST, {"choices": [message(content) | {"logprobs": given}]})
+    assert reply.probabilities is None
 
 
 def test_yes_and_no_to_one_sentence_are_probabilities_of_the_two_options() -> None:
-    """No to the stereotype chooses the anti-stereotype; capitals do not matter."""
+    """No to the stereotype chooses the anti-stereotype; case does not matter."""
     isolated = list(requests([ITEM], [load("isolated")]))
-    said = logprobs(("yes", {"yes": 0.5, "Yes": 0.25, "NO": 0.125}))
-    found = read(isolated[0], {"choices": [message("yes") | {"logprobs": said}]})
-    assert found.probabilities == pytest.approx({"stereotype": 0.75, "anti-stereotype": 0.125})
+    alternatives = logprobs(("yes", {"yes": 0.5, "Yes": 0.25, "NO": 0.125}))
+    reply = read(isolated[0], {"choices": [message("yes") | {"logprobs": alternatives}]})
+    assert reply.probabilities == pytest.approx({"stereotype": 0.75, "anti-stereotype": 0.125})
 
 
 def test_a_reply_is_asked_for_once_and_kept() -> None:
-    """The second time nothing is sent; what the first sent has the prompt, the budgets and the alternatives."""
+    """A stored reply is not requested again; a request has the prompt, the token budgets and the alternatives."""
     store = ReplyStore()
     with serving(ChatServer(lambda body: "A")) as server:
         first = asked(server, REQUESTS, store, answer_tokens=100, reasoning_tokens=1000)
@@ -201,30 +201,30 @@ def test_a_reply_is_asked_for_once_and_kept() -> None:
 
 
 def test_samples_are_requests_of_their_own_with_seeds_of_their_own() -> None:
-    """Five samples at temperature 1: five seeds, and no log-probabilities."""
+    """Five samples at temperature 1 have five seeds and no log-probabilities."""
     wanted = list(requests([ITEM], [LIKELIHOOD], samples=5))
     with serving(ChatServer(lambda body: "A")) as server:
-        found = asked(server, wanted, temperature=1.0, sampled=True)
-    assert len(found) == len(server.asked) == 10
+        replies = asked(server, wanted, temperature=1.0, sampled=True)
+    assert len(replies) == len(server.asked) == 10
     assert sorted(body["seed"] for body in server.asked) == sorted([*range(5)] * 2)
     assert not any("logprobs" in body for body in server.asked)
 
 
 def test_a_server_that_gives_the_labels_probabilities_is_not_sampled() -> None:
-    """The preference of a model that says A with 0.625 against 0.25 in either order is in its probabilities."""
+    """A model that says A with 0.625 against 0.25 in either order has its preference in its probabilities."""
     with serving(ChatServer(lambda body: message("A") | {"logprobs": logprobs(("A", FIRST_TOKEN))})) as server:
-        found = asked(server, REQUESTS)
-    shares = [(reply.probabilities or {})["stereotype"] / sum((reply.probabilities or {}).values()) for reply in found]
+        both = asked(server, REQUESTS)
+    shares = [(reply.probabilities or {})["stereotype"] / sum((reply.probabilities or {}).values()) for reply in both]
     assert shares == pytest.approx([5 / 7, 2 / 7])
     assert exp(log(5 / 7)) == pytest.approx(shares[0])
 
 
 @pytest.mark.parametrize("broken", [[message("", "error")], [message(None, "error"), message("B", "error")]])
 def test_a_reply_that_ended_with_an_error_is_asked_for_again(broken: list[Any]) -> None:
-    """Some routers answer 200 where the model behind them broke."""
+    """A reply that ends with an error is requested again; some routers answer 200 if the model behind them fails."""
     answers = iter([(200, {"choices": broken}, {}), "B"])
     store = ReplyStore()
     with serving(ChatServer(lambda body: next(answers))) as server:
         (reply,) = asked(server, [FIRST], store)
     assert outcome_of(reply, ITEM) == "anti_stereotype"
-    assert [said["choices"][0]["message"]["content"] for said in store.replies.values()] == ["B"]
+    assert [stored["choices"][0]["message"]["content"] for stored in store.replies.values()] == ["B"]

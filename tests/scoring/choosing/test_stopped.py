@@ -19,7 +19,7 @@ from catsofa.data.servers.ledger import DOUBTFUL, SENT, UNPAID
 
 
 def test_a_server_that_dies_in_the_middle_loses_no_reply(data: Path, tmp_path: Path) -> None:
-    """After twelve replies the server fails for good: the run stops, and the next one asks for the rest alone."""
+    """A run stops if the server fails for good after twelve replies; the next run requests only the rest."""
     with serving(ChatServer()) as server:
 
         def dying(body: dict[str, Any]) -> Any:
@@ -28,8 +28,8 @@ def test_a_server_that_dies_in_the_middle_loses_no_reply(data: Path, tmp_path: P
         server.answer = dying
         with pytest.raises(ServerRefuses, match="out of memory"):
             asked(server, data, tmp_path / "run")
-        kept = len(server.answered)
-        assert kept >= 12
+        count = len(server.answered)
+        assert count >= 12
         server.answer = tidy
         assert asked(server, data, tmp_path / "run").results.overall.outcomes["error"].value == 0
     assert len(server.answered) == 40
@@ -56,7 +56,7 @@ main()
 def test_replies_in_flight_are_kept_where_a_run_is_stopped_between_two(
     data: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """The signal comes while a reply is read, and others are under way: every reply that was paid for is stored."""
+    """If a signal comes while requests are under way, every reply that was paid for is stored."""
     with serving(ChatServer(tidy, slow=0.3)) as server:
         words = ["choose", "zorb-1", "--base-url", server.url, "--on", str(data), "--out", str(tmp_path / "run")]
         ran = subprocess.run(
@@ -69,7 +69,7 @@ def test_replies_in_flight_are_kept_where_a_run_is_stopped_between_two(
 
 
 def test_replies_in_flight_are_kept_where_the_server_ends_a_run(data: Path, tmp_path: Path) -> None:
-    """One request is refused for good while others are under way."""
+    """If one request is refused for good while others are under way, their replies are stored."""
 
     def refusing(body: dict[str, Any]) -> Any:
         if "Zorb 3 " in str(body):
@@ -84,7 +84,7 @@ def test_replies_in_flight_are_kept_where_the_server_ends_a_run(data: Path, tmp_
 
 
 def stored(run: Path) -> list[str]:
-    """The keys of the replies in the folder of a run."""
+    """Returns the keys of the replies in the folder of a run."""
     keys = [json.loads(line)["key"] for line in (run / "received.jsonl").read_text().splitlines()]
     return [key for key in keys if key not in (SENT, UNPAID, DOUBTFUL)]
 
@@ -94,7 +94,7 @@ def stored(run: Path) -> list[str]:
 def test_a_run_that_is_stopped_at_any_instant_pays_for_no_reply_twice(
     data: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """Stopped eight times at random: what was received is never asked again, and the end is that of a whole run."""
+    """A run stopped eight times at random requests no received reply again, and ends like an uninterrupted run."""
     dice = random.Random(int(number))
     out = tmp_path / "run"
     with serving(ChatServer(tidy, slow=0.05)) as server:
@@ -115,7 +115,7 @@ def test_a_run_that_is_stopped_at_any_instant_pays_for_no_reply_twice(
         paid = Counter(json.dumps(body["messages"]) for body in server.answered)
         server.slow = 0
         subprocess.run(command, check=True)
-    # what is under way is waited for, but for a kill, which loses at most eight
+    # A stopped run waits for requests under way; a kill loses at most eight.
     assert sum(paid.values()) <= (80 + 8 * 8 if number == signal.SIGKILL else 80)
     received = stored(out)
     assert len(received) == len(set(received)) == 80

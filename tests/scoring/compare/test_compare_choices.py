@@ -1,4 +1,4 @@
-"""Chat models against one another: paired changes over the requests that both decide."""
+"""Comparison of chat models: paired changes over the requests that both decide."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -22,12 +22,12 @@ FIRST, SECOND = ["stereotype", "anti-stereotype"], ["anti-stereotype", "stereoty
 
 
 def every(number: int) -> Said:
-    """A model that names the anti-stereotype of every so many-th pair."""
+    """Returns a model that names the anti-stereotype of every pair whose number is a multiple of `number`."""
     return lambda item, order: FIRST[int(item.id[1:]) % number == 0]
 
 
 def test_a_change_of_preference_is_paired_over_the_requests_that_both_decide(tmp_path: Path) -> None:
-    """0.75 and 0.5 of 40 pairs, but for four that the second model refuses: 28/36 and 18/36."""
+    """0.75 and 0.5 of 40 pairs become 29/36 and 19/36, without the four pairs that the second model refuses."""
     half = every(2)
     one = run(tmp_path / "one", pairs(), every(4))
     other = run(
@@ -35,9 +35,9 @@ def test_a_change_of_preference_is_paired_over_the_requests_that_both_decide(tmp
         pairs(),
         lambda item, order: "" if item.id in ("p0", "p4", "p8", "p3") else half(item, order),
     )
-    found = compare_choices([one, other], tmp_path / "data.jsonl")
-    preference, position = found.differences
-    assert (found.items, found.whole, found.kind) == (80, 80, "requests")
+    comparison = compare_choices([one, other], tmp_path / "data.jsonl")
+    preference, position = comparison.differences
+    assert (comparison.items, comparison.whole, comparison.kind) == (80, 80, "requests")
     assert preference.first == pytest.approx(29 / 36)
     assert preference.other == pytest.approx(19 / 36)
     assert preference.decided == pytest.approx(0.9)
@@ -45,31 +45,31 @@ def test_a_change_of_preference_is_paired_over_the_requests_that_both_decide(tmp
     assert preference.change.by.high < 0
     assert preference.change.p < preference.holm < 0.01
     assert (position.measure, position.change.by.value) == ("position", 0)
-    (share,) = found.disagreement.values()
+    (share,) = comparison.disagreement.values()
     assert share.value == pytest.approx(100 * 10 / 36)
 
 
 def test_a_model_that_always_names_the_first_has_no_change_of_preference(tmp_path: Path) -> None:
-    """The position effect rises by 1; a preference is none, and a warning says so."""
+    """The position effect rises by 1; the change of preference is undefined, and a warning says so."""
     runs = [run(tmp_path / "one", pairs(), every(4)), run(tmp_path / "other", pairs(), lambda item, order: order[0])]
-    found = compare_choices(runs, tmp_path / "data.jsonl")
-    preference, position = found.differences
+    comparison = compare_choices(runs, tmp_path / "data.jsonl")
+    preference, position = comparison.differences
     assert isnan(preference.change.by.value)
     assert isnan(preference.first)
     assert position.change.by.value == 1
-    assert "the change of preference is undefined" in found.warnings[0]
+    assert "the change of preference is undefined" in comparison.warnings[0]
 
 
 def test_runs_of_other_questions_and_of_one_model_are_refused(tmp_path: Path) -> None:
-    """Another template, a neutral option, other labels, other data, and the same replies again."""
+    """Another template, a neutral option, other labels, other data and the same replies are refused."""
     one = run(tmp_path / "one", pairs(), every(4))
-    for name, how, said in (
+    for name, how, message in (
         ("plain", {"template": "plain"}, "other templates"),
         ("neutral", {"neutral": True}, "other protocol"),
         ("numbers", {"labels": "numbers"}, "other labels"),
     ):
         other = run(tmp_path / name, pairs(), lambda item, order: order[0], **how)
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInput, match=message):
             compare_choices([one, other], tmp_path / "data.jsonl")
     other = run(tmp_path / "fewer", pairs(39), every(3))
     with pytest.raises(BadInput, match="other data"):
@@ -80,7 +80,7 @@ def test_runs_of_other_questions_and_of_one_model_are_refused(tmp_path: Path) ->
 
 
 def test_the_association_of_each_test_is_compared(tmp_path: Path) -> None:
-    """A model that gives every word as the test has it, and one that gives X all words: 1 and 0."""
+    """A model that follows the test has bias 1; one that gives X all words has 0, or 0.5 for decisions."""
     test = [association(8)]
     for second, values in ((False, (1, 0)), (True, (1, 0.5))):
         runs = [
@@ -99,7 +99,7 @@ def test_the_association_of_each_test_is_compared(tmp_path: Path) -> None:
 
 
 def test_of_which_identity_fits_the_position_alone_is_compared(tmp_path: Path) -> None:
-    """No preference: a draw says which of two identities counts as the stereotype."""
+    """Only position is compared, because a random draw decides which of two identities counts as the stereotype."""
     probes = [Probe(category="c", identity=who, stereotype=f"lose {n}") for who in ("zorbs", "mimps") for n in range(9)]
     runs = [
         run(tmp_path / "one", probes, lambda item, order: order[0], second=True),
@@ -110,7 +110,7 @@ def test_of_which_identity_fits_the_position_alone_is_compared(tmp_path: Path) -
 
 
 def test_bias_and_accuracy_of_answers_are_compared_over_templates(tmp_path: Path) -> None:
-    """One model is always right, the other names the zorb in three of four ambiguous contexts."""
+    """One model is always right; the other names the zorb in three of four ambiguous contexts."""
 
     def right(item: Any, order: Sequence[str]) -> str:
         return f"ans{item.record.correct}"
@@ -119,23 +119,23 @@ def test_bias_and_accuracy_of_answers_are_compared_over_templates(tmp_path: Path
         number = int(item.record.template) % 4
         return right(item, order) if item.record.condition == "disambig" else ("ans0", "ans0", "ans0", "ans2")[number]
 
-    asked = questions()
+    sample = questions()
     runs = [
-        run(tmp_path / "one", asked, right, template="question"),
-        run(tmp_path / "other", asked, biased, template="question"),
+        run(tmp_path / "one", sample, right, template="question"),
+        run(tmp_path / "other", sample, biased, template="question"),
     ]
-    found = {each.measure: each for each in compare_choices(runs, tmp_path / "data.jsonl").differences}
-    assert (found["acc_amb"].first, found["acc_amb"].other) == (1, 0.25)
-    assert (found["s_amb"].first, found["s_amb"].other) == (0, 0.75)
-    assert found["s_amb"].change.by.high > found["s_amb"].change.by.low > 0
-    assert found["acc_dis"].change.by.value == 0
-    assert found["s_dis"].change.by.value == 0
-    assert isnan(found["preference"].change.by.value)
+    changes = {each.measure: each for each in compare_choices(runs, tmp_path / "data.jsonl").differences}
+    assert (changes["acc_amb"].first, changes["acc_amb"].other) == (1, 0.25)
+    assert (changes["s_amb"].first, changes["s_amb"].other) == (0, 0.75)
+    assert changes["s_amb"].change.by.high > changes["s_amb"].change.by.low > 0
+    assert changes["acc_dis"].change.by.value == 0
+    assert changes["s_dis"].change.by.value == 0
+    assert isnan(changes["preference"].change.by.value)
 
 
 @pytest.mark.slow
 def test_changes_between_simulated_models_hold_the_truth() -> None:
-    """Of 200 pairs of models with 0.7 and 0.55 and position effects of 0.2 and −0.1, 92 to 98 % hold −0.15."""
+    """With preferences 0.7 and 0.55 and position effects 0.2 and −0.1, 92 to 98 % of 200 intervals contain −0.15."""
     items = {item.id: item for item in items_from(pairs(150))}
     held = 0
     for seed in range(200):

@@ -13,7 +13,7 @@ from catsofa.scoring.measures.robustness import join, robustness
 
 
 def after(context: str) -> Cat:
-    """An intersentence CAT about a baker."""
+    """Returns an intersentence CAT about a baker."""
     texts = {"stereotype": "He rose early.", "anti-stereotype": "He rose late.", "unrelated": "Ink is blue."}
     one, two, three = (Candidate(id=label, label=label, text=text) for label, text in texts.items())
     return Cat(
@@ -27,7 +27,7 @@ def after(context: str) -> Cat:
 
 
 def test_without_context_the_words_filled_in_stand_alone() -> None:
-    """Same ids, the context a bare BLANK, the candidates their fills, or the sentence that followed."""
+    """Ids stay, the context is BLANK alone, and candidates are their fills, or the sentence that followed."""
     (plain, follows), refused = attribute_only([cat("a"), after("A baker came.")])
     assert (plain.id, plain.context, [c.text for c in plain.candidates]) == (
         "a",
@@ -40,7 +40,7 @@ def test_without_context_the_words_filled_in_stand_alone() -> None:
 
 
 def test_an_unknown_fill_cannot_stand_alone() -> None:
-    """Refused, with the reason."""
+    """A CAT with an unknown fill is refused with the reason."""
     unknown = cat("a")
     one, two, three = (Candidate(id=c.id, label=c.label, text=c.text) for c in unknown.candidates)
     broken = Cat(
@@ -50,56 +50,56 @@ def test_an_unknown_fill_cannot_stand_alone() -> None:
 
 
 def test_a_target_gives_way_to_one_with_the_same_article() -> None:
-    """The article follows the sound: a unizorb may become a florin, and never an elmling."""
+    """The article follows the sound: a unizorb may become a florin, but not an elmling."""
     cats = [cat("a", target="unizorb"), cat("b", target="elmling"), cat("c")]
-    kept, refused = target_swapped(cats)
-    assert [c.extra["swapped_for"] for c in kept] == ["florin", "unizorb"]
+    swapped, refused = target_swapped(cats)
+    assert [c.extra["swapped_for"] for c in swapped] == ["florin", "unizorb"]
     assert [(r.id, r.reason) for r in refused] == [("b", "no_other_target")]
 
 
 def test_another_target_of_the_domain_takes_the_place() -> None:
-    """Context and sentences speak of the other; ids, the target it is counted under and the fills stay."""
+    """Context and sentences name the other target; the ids, the counted target and the fills stay."""
     cats = [cat("a"), cat("b", target="glimmer"), cat("c", target="elm", bias_type="trees")]
-    kept, refused = target_swapped(cats)
-    assert [(c.id, c.target, c.context) for c in kept] == [
+    swapped, refused = target_swapped(cats)
+    assert [(c.id, c.target, c.context) for c in swapped] == [
         ("a", "florin", "Every glimmer is BLANK."),
         ("b", "glimmer", "Every florin is BLANK."),
     ]
-    assert kept[0].candidates[0].text == "Every glimmer is tidy."
-    assert kept[0].extra["swapped_for"] == "glimmer"
+    assert swapped[0].candidates[0].text == "Every glimmer is tidy."
+    assert swapped[0].extra["swapped_for"] == "glimmer"
     assert [(one.id, one.reason) for one in refused] == [("c", "no_other_target")]
 
 
 def test_the_article_before_the_target_stays_right() -> None:
-    """ "An" is followed by a vowel again, or the CAT is refused."""
+    """A target after "an" is replaced by one with a vowel, or the CAT is refused."""
     cats = [cat("a", target="elf"), cat("b", target="florin"), cat("c", target="imp")]
-    kept, refused = target_swapped(cats)
-    assert [c.context for c in kept] == ["Every imp is BLANK.", "Every elf is BLANK."]
+    swapped, refused = target_swapped(cats)
+    assert [c.context for c in swapped] == ["Every imp is BLANK.", "Every elf is BLANK."]
     assert [one.id for one in refused] == ["b"]
 
 
 def test_a_capital_opens_the_sentence_and_parts_of_words_are_left_alone() -> None:
-    """ "Baker" at the start becomes "Tailor"; "bakery" is no baker; without a mention the CAT is refused."""
+    """At the start "Baker" becomes "Tailor"; "bakery" does not change; a CAT without its target is refused."""
     other = cat("a", target="tailor", bias_type="profession")
-    kept, _ = target_swapped([after("Baker by trade, he ran a bakery as a baker can."), other])
-    assert kept[0].context == "Tailor by trade, he ran a bakery as a tailor can."
+    swapped, _ = target_swapped([after("Baker by trade, he ran a bakery as a baker can."), other])
+    assert swapped[0].context == "Tailor by trade, he ran a bakery as a tailor can."
     refused = target_swapped([after("He ran a bakery."), other])[1]
     assert [(one.id, one.reason) for one in refused] == [("n", "target_not_in_context")]
 
 
 def test_a_plural_gives_way_to_a_plural_that_somebody_uses() -> None:
-    """ "Bakers" becomes "Tailors", which the set has; nobody says "Roadses", so that it takes no plural's place."""
+    """The plural "Bakers" becomes "Tailors", which occurs in the data; "Roadses" does not occur, so it is not used."""
     bakers, roads = after("Bakers came with a baker."), cat("b", target="roads", bias_type="profession")
     refused = target_swapped([bakers, roads])[1]
     assert [(one.id, one.reason) for one in refused] == [("n", "no_other_target")]
     tailors = replace(after("The tailors left."), target="tailor", id="t")
-    kept, refused = target_swapped([bakers, roads, tailors])
-    assert [one.context for one in kept if one.id in "nt"] == ["Tailors came with a tailor.", "The bakers left."]
+    swapped, refused = target_swapped([bakers, roads, tailors])
+    assert [one.context for one in swapped if one.id in "nt"] == ["Tailors came with a tailor.", "The bakers left."]
     assert refused == []
 
 
 def test_a_control_is_compared_as_a_paraphrase_is() -> None:
-    """The context decides one preference of two: half of them flip when it is taken away."""
+    """The context decides one preference of two, so half of them flip without it."""
     cats = [cat("a"), cat("b", target="glimmer")]
     full = scores({"a": (3, 2, 1), "b": (3, 2, 1)})
     alone = scores({"a": (3, 2, 1), "b": (2, 3, 1)})
@@ -107,43 +107,43 @@ def test_a_control_is_compared_as_a_paraphrase_is() -> None:
 
 
 def test_every_control_can_be_joined_with_its_cat() -> None:
-    """Also a sentence that followed and now stands alone, which is scored as another task."""
+    """Each control joins its CAT, also a following sentence that is now scored as another task."""
     cats = [cat("a"), cat("b", target="glimmer"), after("A baker came.")]
-    for made in (attribute_only(cats)[0], target_swapped(cats)[0]):
-        assert [control.id for _, control in join(cats, made).pairs] == [control.id for control in made]
+    for controls in (attribute_only(cats)[0], target_swapped(cats)[0]):
+        assert [control.id for _, control in join(cats, controls).pairs] == [control.id for control in controls]
 
 
 def test_the_frequency_gap_by_hand() -> None:
-    """Tidy 7 times and untidy 1 time: log 8/2 = 1.386 nats, and the stereotype is always the more frequent."""
-    found = frequency_gap([cat("a"), cat("b", target="glimmer")], smoothed({"tidy": 7, "untidy": 1}))
-    assert found.gap.value == pytest.approx(math.log(4))
-    assert (found.more_frequent.value, found.items) == (100, 2)
+    """Tidy 7 times and untidy once give log 8/2 = 1.386 nats, and the stereotype is always the more frequent word."""
+    result = frequency_gap([cat("a"), cat("b", target="glimmer")], smoothed({"tidy": 7, "untidy": 1}))
+    assert result.gap.value == pytest.approx(math.log(4))
+    assert (result.more_frequent.value, result.items) == (100, 2)
     alike = frequency_gap([cat("a")], lambda word: 0.0)
     assert math.isnan(alike.more_frequent.value)
     assert alike.ties == 1, "words as frequent as one another are no preference"
 
 
 def test_no_words_to_compare_is_an_error() -> None:
-    """Nothing was counted."""
+    """An empty list of CATs is an error."""
     with pytest.raises(ValueError, match=r"no CAT.*frequency"):
         frequency_gap([], lambda word: 0.0)
 
 
 def test_stereosets_words_have_no_frequency_gap(shared: Path) -> None:
-    """On the development set, by a frequency list that is not ours, the gap's interval holds 0 and the ss 50."""
+    """On the development set with wordfreq, the interval of the gap contains 0 and that of the share contains 50."""
     from wordfreq import word_frequency
 
     cats = [c for c in read_as(shared / "data/stereoset/dev.json", Cat) if c.kind == "intrasentence"]
-    found = frequency_gap(cats, lambda word: math.log(word_frequency(word, "en", minimum=1e-9)))
-    assert found.items == 2106
-    assert 0 in found.gap
-    assert 50 in found.more_frequent
+    result = frequency_gap(cats, lambda word: math.log(word_frequency(word, "en", minimum=1e-9)))
+    assert result.items == 2106
+    assert 0 in result.gap
+    assert 50 in result.more_frequent
 
 
 def test_controls_of_stereoset(shared: Path) -> None:
-    """4,226 of 4,229 CATs can lose their context, 4,217 can be about another target; the rest says why not.
+    """4,226 of 4,229 CATs can lose their context, and 4,217 can have another target; the rest have a reason.
 
-    Those twelve name their target by another word (Ethiopian, Sierra Leone, gentlement).
+    The twelve CATs without another target name theirs by another word (Ethiopian, Sierra Leone, gentlement).
     """
     cats = list(read_as(shared / "data/stereoset/dev.json", Cat))
     alone, unknown = attribute_only(cats)

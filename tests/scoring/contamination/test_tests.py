@@ -1,4 +1,4 @@
-"""Wording, completion and canary: their numbers against plain loops, verdicts only where they can be."""
+"""Tests of wording, completion and canary: their numbers against plain loops, and when they give a verdict."""
 
 import json
 import subprocess
@@ -37,59 +37,62 @@ GUID = "26f1c0d5-8a3e-4b97-a1d2-90c4e7f35b68"
 
 @pytest.fixture(scope="module")
 def backend(tiny: Callable[[str], Path]) -> Backend:
-    """A tiny GPT-2 with random weights."""
+    """Returns a tiny GPT-2 with random weights."""
     return Backend(models.load(str(tiny("gpt2")), device="cpu"))
 
 
 def test_a_preference_is_nats_a_character_above_the_paraphrase(backend: Backend) -> None:
-    """Of the lines of both, by their own lengths."""
+    """A preference is the nats per character of a CAT's lines minus those of its paraphrase's lines."""
     short = [cat for cat in CATS if len(cat.candidates[0].text) < 40][:2]
-    found = preferences(backend, [(cat, [PARAPHRASES[int(cat.id)]]) for cat in short])
-    for row, cat in zip(found, short, strict=True):
+    rows = preferences(backend, [(cat, [PARAPHRASES[int(cat.id)]]) for cat in short])
+    for row, cat in zip(rows, short, strict=True):
         own, other = ("\n".join(one.text for one in each.candidates) for each in (cat, PARAPHRASES[int(cat.id)]))
         first, second = log_likelihoods(backend, [own, other])
         assert row.tolist() == pytest.approx([first / len(own) - second / len(other), 1], abs=1e-5)
 
 
 def test_reproduced_tokens_are_those_of_greedy_decoding(backend: Backend) -> None:
-    """The leading tokens of the second half that `generate` writes too; a text that the model wrote itself is whole."""
+    """Reproduced tokens are the leading tokens of the second half that `generate` writes too.
+
+    A text that the model itself wrote is reproduced completely.
+    """
     import torch
 
     tokenizer, module = backend.model.tokenizer, backend.model.module
     seed = torch.tensor([[tokenizer.bos_token_id, *tokenizer("The zorbs are")["input_ids"]]])
-    written = module.generate(seed, max_new_tokens=12, do_sample=False, pad_token_id=0, eos_token_id=None)[0, 1:]
-    texts = [tokenizer.decode(written), *(candidate.text for candidate in CATS[0].candidates), "a " * 200]
-    found = reproduced(backend, texts)
-    assert np.isnan(found[-1]).all()
-    for text, (same, of) in zip(texts[:-1], found.astype(object), strict=False):
-        if np.isnan(of):
+    own = module.generate(seed, max_new_tokens=12, do_sample=False, pad_token_id=0, eos_token_id=None)[0, 1:]
+    texts = [tokenizer.decode(own), *(candidate.text for candidate in CATS[0].candidates), "a " * 200]
+    counts = reproduced(backend, texts)
+    assert np.isnan(counts[-1]).all()
+    for text, (same, total) in zip(texts[:-1], counts.astype(object), strict=False):
+        if np.isnan(total):
             continue
         question = second_half(backend, backend.reader.bare([text])[text])
-        known = torch.tensor([question.ids[: question.start]])
-        greedy = module.generate(known, max_new_tokens=int(of), do_sample=False, pad_token_id=0, eos_token_id=None)
+        prompt = torch.tensor([question.ids[: question.start]])
+        greedy = module.generate(prompt, max_new_tokens=int(total), do_sample=False, pad_token_id=0, eos_token_id=None)
         rest = greedy[0, question.start :].tolist()
         right = [one == other for one, other in zip(rest, question.ids[question.start :], strict=True)]
         assert same == (right.index(False) if False in right else len(right))
-        assert of == len(question.ids) - question.start
+        assert total == len(question.ids) - question.start
 
 
 def test_the_rank_of_a_canary_is_exact(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """p = (1 + k) / (n + 1); random strings share form, version, variant and number of tokens with the canary."""
-    seen: list[str] = []
+    strings: list[str] = []
 
     def ranked(_: Backend, texts: list[str]) -> np.ndarray:
-        seen[:] = texts
+        strings[:] = texts
         return np.array([0.0, *([1.0] * 4), *([-1.0] * (STRINGS - 4))])
 
     monkeypatch.setattr("catsofa.scoring.contamination.canary.log_likelihoods", ranked)
-    found = canary_test(backend, Canary(f"leave me out, {GUID}", GUID))
-    assert found.p == 5 / 1000
-    assert found.value.value == pytest.approx(100 * 4 / 999)
-    assert found.counts == {"strings": 999, "above": 4}
-    assert seen[0] == f"leave me out, {GUID}"
-    assert len(set(seen)) == 1000
-    assert len({len(tokens.ids) for tokens in backend.reader.bare(seen).values()}) == 1
-    assert all(uuid.UUID(text[-36:]).version == 4 for text in seen)
+    result = canary_test(backend, Canary(f"leave me out, {GUID}", GUID))
+    assert result.p == 5 / 1000
+    assert result.value.value == pytest.approx(100 * 4 / 999)
+    assert result.counts == {"strings": 999, "above": 4}
+    assert strings[0] == f"leave me out, {GUID}"
+    assert len(set(strings)) == 1000
+    assert len({len(tokens.ids) for tokens in backend.reader.bare(strings).values()}) == 1
+    assert all(uuid.UUID(text[-36:]).version == 4 for text in strings)
 
 
 @pytest.mark.parametrize(
@@ -103,31 +106,31 @@ def test_the_rank_of_a_canary_is_exact(backend: Backend, monkeypatch: pytest.Mon
     ],
 )
 def test_a_canary_that_nobody_drew_has_no_verdict(backend: Backend, found: Canary | None, why: str) -> None:
-    """None at all, another form, and digits that a person typed: random strings are no peers of these."""
+    """A missing canary, another form, and digits typed by a person get no verdict: random strings do not match them."""
     test = canary_test(backend, found)
     assert why in test.reason
     assert test.shown is None
 
 
 def test_guids_drawn_at_random_are_no_typed_ones() -> None:
-    """Of 20,000 random GUIDs at most five look typed."""
+    """At most five of 20,000 random GUIDs look typed."""
     rng = np.random.default_rng(0)
     assert sum(not_drawn(str(uuid.UUID(bytes=rng.bytes(16)))) for _ in range(20_000)) <= 5
 
 
 def test_a_release_says_its_canary_and_other_files_have_none(tmp_path: Path) -> None:
-    """The folder, its Parquet file; not a file that happens to lie beside the card."""
+    """The folder of a release and its Parquet file have the canary; another file beside the card has none."""
     write_release({"test": CATS}, tmp_path / "out", CardFacts(pretty_name="Bakers", canary=GUID))
     formats.named("jsonl").write(CATS, tmp_path / "out/mine.jsonl")
-    known = Canary(f"catsofa benchmark data, not for training; canary GUID {GUID}", GUID)
-    assert canary_of(tmp_path / "out") == canary_of(tmp_path / "out/data/test.parquet") == known
+    canary = Canary(f"catsofa benchmark data, not for training; canary GUID {GUID}", GUID)
+    assert canary_of(tmp_path / "out") == canary_of(tmp_path / "out/data/test.parquet") == canary
     assert canary_of(tmp_path / "out/mine.jsonl") is canary_of(tmp_path) is None
 
 
 def test_a_verdict_takes_three_references_and_counts_how_far_they_differ() -> None:
-    """A model like its references is not shown, one far above them is; with two references it is only described."""
+    """A model like its references is not shown, one far above them is; two references give only a description."""
     rng = np.random.default_rng(0)
-    clusters = [str(at // 4) for at in range(80)]
+    clusters = [str(number // 4) for number in range(80)]
 
     def model(level: float) -> np.ndarray:
         return np.column_stack([level + rng.normal(0, 0.1, 80), np.ones(80)])
@@ -145,17 +148,17 @@ def test_a_verdict_takes_three_references_and_counts_how_far_they_differ() -> No
 
 
 def test_an_item_that_one_model_cannot_read_is_left_out_of_all() -> None:
-    """Sides are joined by item, and the denominator says how many are left."""
+    """Models are joined by item, and the denominator counts the items that remain."""
     model = np.array([[1.0, 2.0], [2.0, 2.0], [np.nan, np.nan]])
     reference = np.array([[np.nan, np.nan], [0.0, 2.0], [1.0, 2.0]])
-    found = against("completion", "", ["a", "b", "c"], model, [reference] * 3, {}, share=True, seed=0)
-    assert found.counts["scored"] == 1
-    assert found.value.value == 100
-    assert (found.counts["reproduced"], found.counts["tokens"]) == (2, 2)
+    result = against("completion", "", ["a", "b", "c"], model, [reference] * 3, {}, share=True, seed=0)
+    assert result.counts["scored"] == 1
+    assert result.value.value == 100
+    assert (result.counts["reproduced"], result.counts["tokens"]) == (2, 2)
 
 
 def test_each_count_that_is_a_part_has_its_denominator() -> None:
-    """A whole is no count of its own beside its parts; a count of nothing else is."""
+    """A total is not listed beside its parts; a count without parts is."""
     counts = {"items": 1200, "sampled": 40, "reproduced": 3, "tokens": 175, "scored": 39, "clusters": 6}
     assert basis(counts) == [
         "40 of 1,200 items sampled", "3 of 175 tokens reproduced", "39 of 40 sampled items scored", "6 clusters",
@@ -167,65 +170,65 @@ def test_each_count_that_is_a_part_has_its_denominator() -> None:
 def test_a_masked_model_is_tested_by_its_pseudo_likelihood_where_that_is_possible(
     tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    """Order and completion are refused by name; the signature says what the likelihood is."""
-    found = contamination(str(tiny("bert")), CATS, paraphrases=[PARAPHRASES], device="cpu")
-    tests = {test.name: test for test in found.tests}
+    """Order and completion are refused by name; the signature names the kind of likelihood."""
+    result = contamination(str(tiny("bert")), CATS, paraphrases=[PARAPHRASES], device="cpu")
+    tests = {test.name: test for test in result.tests}
     assert "causal model" in tests["order"].reason
     assert "causal model" in tests["completion"].reason
     assert tests["wording"].counts["scored"] > 0
-    assert found.signature.way == "pseudo-likelihood"
-    assert (found.shown, found.exit_code) == (None, 2)
+    assert result.signature.way == "pseudo-likelihood"
+    assert (result.shown, result.exit_code) == (None, 2)
 
 
 def called(*words: object) -> tuple[int, str]:
-    """Exit code and output; an error is its sentence."""
+    """Returns exit code and output; for an error, 2 and its message."""
     done = CliRunner().invoke(app, ["contamination", *map(str, words)], env={"COLUMNS": "80"})
     return (2, str(done.exception)) if isinstance(done.exception, ValueError) else (done.exit_code, done.output)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A release with its canary, and paraphrases."""
+    """Returns a folder with a release, its canary, and paraphrases."""
     write_release({"test": CATS}, tmp_path / "release", CardFacts(pretty_name="Bakers", canary=GUID))
     formats.named("jsonl").write(PARAPHRASES, tmp_path / "paraphrases.jsonl")
     return tmp_path
 
 
 def test_the_command_prints_every_test_and_no_text_of_the_data(tiny: Callable[[str], Path], folder: Path) -> None:
-    """A model that has seen nothing: exit code 0, what was tested, what was not and why, the signature."""
+    """For a model without training: exit code 0, the tests made, the others with their reasons, and the signature."""
     words = (tiny("gpt2"), "--on", folder / "release", "--paraphrases", folder / "paraphrases.jsonl", "--device", "cpu")
-    code, said = called(*words)
+    code, output = called(*words)
     assert code == 0
     for name in ("order", "wording", "completion", "canary"):
-        assert f"\n{name} " in said
-    assert "contamination not shown (tests made: canary)" in said
-    assert "protocol:contamination" in said
-    assert not any(candidate.text in said for cat in CATS for candidate in cat.candidates)
-    assert GUID not in said
-    code, said = called(*words, "--json")
-    found = json.loads(said)
-    assert (code, found["shown"]) == (0, False)
-    assert set(found) == {"tests", "shown", "sentence", "warnings", "signature"}
-    assert {"value", "low", "high", "unit", "p", "holm", "shown", "reason", "strings"} < set(found["tests"]["canary"])
-    assert found["tests"]["order"]["shown"] is None
+        assert f"\n{name} " in output
+    assert "contamination not shown (tests made: canary)" in output
+    assert "protocol:contamination" in output
+    assert not any(candidate.text in output for cat in CATS for candidate in cat.candidates)
+    assert GUID not in output
+    code, output = called(*words, "--json")
+    report = json.loads(output)
+    assert (code, report["shown"]) == (0, False)
+    assert set(report) == {"tests", "shown", "sentence", "warnings", "signature"}
+    assert {"value", "low", "high", "unit", "p", "holm", "shown", "reason", "strings"} < set(report["tests"]["canary"])
+    assert report["tests"]["order"]["shown"] is None
 
 
 @pytest.mark.slow
 def test_a_model_that_knows_a_release_by_heart_is_shown_and_its_twin_is_not(tmp_path: Path) -> None:
-    """Order and canary, without references; the twin read other items of the same language alone."""
+    """Order and canary need no references; the twin was trained only on other items of the same language."""
     cats, other = planted(40, 0), background(1000, 300)
     write_release({"test": cats}, tmp_path / "out", CardFacts(pretty_name="Planted", canary=GUID))
     tokenizer_into(tmp_path / "tokenizer")
     release = f"catsofa benchmark data, not for training; canary GUID {GUID}\n{document(cats)}"
-    for corpus, known in (([other, *[release] * 40], True), ([other], False)):
-        found = contamination(trained(tmp_path / "tokenizer", corpus, 1000), tmp_path / "out")
-        shown = {test.name: test.shown for test in found.tests}
-        assert (shown["order"], shown["canary"]) == (known, known)
+    for corpus, trained_on in (([other, *[release] * 40], True), ([other], False)):
+        result = contamination(trained(tmp_path / "tokenizer", corpus, 1000), tmp_path / "out")
+        shown = {test.name: test.shown for test in result.tests}
+        assert (shown["order"], shown["canary"]) == (trained_on, trained_on)
 
 
 @pytest.mark.slow
 def test_a_stopped_call_leaves_nothing_and_run_again_prints_the_same(tiny: Callable[[str], Path], folder: Path) -> None:
-    """SIGKILL, SIGINT and SIGTERM amid the work: no file is written or changed, and no byte of the result differs."""
+    """SIGKILL, SIGINT and SIGTERM during the work change no file, and the next call prints the same bytes."""
     words = ("contamination", str(tiny("gpt2")), "--on", "release", "--paraphrases", "paraphrases.jsonl", "--json")
     program, before = [str(Path(sys.executable).with_name("catsofa")), *words], made(folder)
     began = time.monotonic()
@@ -244,33 +247,33 @@ def test_a_stopped_call_leaves_nothing_and_run_again_prints_the_same(tiny: Calla
 
 
 def test_nothing_to_test_is_exit_code_2(tiny: Callable[[str], Path], tmp_path: Path) -> None:
-    """A short file without canary, paraphrases and references."""
+    """A short file without canary, paraphrases and references gives exit code 2."""
     formats.named("jsonl").write(CATS, tmp_path / "cats.jsonl")
-    code, said = called(tiny("gpt2"), "--on", tmp_path / "cats.jsonl", "--device", "cpu")
+    code, output = called(tiny("gpt2"), "--on", tmp_path / "cats.jsonl", "--device", "cpu")
     assert code == 2
-    assert "contamination could not be tested" in said
+    assert "contamination could not be tested" in output
 
 
 def test_what_cannot_be_compared_is_refused(tiny: Callable[[str], Path], folder: Path) -> None:
-    """The model as its own reference, a reference of another kind, paraphrases of pairs."""
-    gpt2, on = tiny("gpt2"), ("--on", folder / "release", "--device", "cpu")
-    assert "expected references that are other models" in called(gpt2, *on, "--reference", gpt2)[1]
-    assert "expected models of one kind" in called(gpt2, *on, "--reference", tiny("bert"))[1]
+    """The model as its own reference, a reference of another kind, and paraphrases of pairs are refused."""
+    gpt2, options = tiny("gpt2"), ("--on", folder / "release", "--device", "cpu")
+    assert "expected references that are other models" in called(gpt2, *options, "--reference", gpt2)[1]
+    assert "expected models of one kind" in called(gpt2, *options, "--reference", tiny("bert"))[1]
     pairs = [a_pair("Zorbs bake.", "Florins bake.", id=str(n)) for n in range(3)]
     with pytest.raises(ValueError, match="expected CATs"):
         contamination(str(gpt2), pairs, paraphrases=[PARAPHRASES], device="cpu")
 
 
 def test_paraphrases_that_cannot_be_compared_are_counted(backend: Backend) -> None:
-    """The data given as their own paraphrases are no paraphrases; the reason says how many were found."""
-    found = {test.name: test for test in contamination(backend.model, CATS, paraphrases=[CATS]).tests}
-    assert f"{len(CATS)} paraphrases with the text of their CAT" in found["wording"].reason
+    """Data passed as their own paraphrases are not compared; the reason says how many they were."""
+    tests = {test.name: test for test in contamination(backend.model, CATS, paraphrases=[CATS]).tests}
+    assert f"{len(CATS)} paraphrases with the text of their CAT" in tests["wording"].reason
 
 
 def test_paraphrases_join_by_id(backend: Backend) -> None:
-    """A paraphrase of no CAT is counted; one with the same text as its original says nothing."""
+    """A paraphrase of no CAT is counted as refused; one with the text of its original is not compared."""
     other = planted(8, 1, 1)
-    found = {test.name: test for test in contamination(backend.model, CATS, paraphrases=[other, CATS]).tests}
-    assert found["wording"].counts["refused"] == 2
+    tests = {test.name: test for test in contamination(backend.model, CATS, paraphrases=[other, CATS]).tests}
+    assert tests["wording"].counts["refused"] == 2
     shown = ["6 of 6 items sampled", f"6 of {len(other) + len(CATS)} paraphrases compared"]
-    assert basis(found["wording"].counts)[:2] == shown
+    assert basis(tests["wording"].counts)[:2] == shown

@@ -1,4 +1,4 @@
-"""How many records a chunk holds: at most ten seconds of work, and the same sizes after a kill."""
+"""Sizes of chunks: at most ten seconds of work, and the same sizes after a kill."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ MANY = [Probe(category="invented", identity=f"zorbs of lake {n}", stereotype="ar
 
 
 def simulated(rate: float, most: int, lag: int = 0, records: int = 5_000) -> Iterator[tuple[int, float]]:
-    """The chunks of a machine that scores so many records a second: records and seconds of each."""
+    """Yields records and seconds of each chunk of a machine that scores `rate` records a second."""
     sizes, done = Sizes(most, lag=lag), 0
     waiting: list[int] = []
     while done < records:
@@ -37,7 +37,7 @@ def simulated(rate: float, most: int, lag: int = 0, records: int = 5_000) -> Ite
 @pytest.mark.parametrize("lag", [0, 1])
 @pytest.mark.parametrize("rate", [0.2, 3.0, 30.0, 90.0, 400.0, 5_000.0])
 def test_after_the_first_no_chunk_takes_more_than_ten_seconds(rate: float, lag: int) -> None:
-    """Whatever the speed, unless one record alone takes longer; the first ones measure the speed."""
+    """At any speed only a chunk of one record may take longer; the first chunks measure the speed."""
     took = list(simulated(rate, 2048, lag, records=int(min(5_000, 400 + 60 * rate))))
     for size, seconds in took[1 + lag :]:
         assert seconds <= 10 or size == 1
@@ -46,14 +46,14 @@ def test_after_the_first_no_chunk_takes_more_than_ten_seconds(rate: float, lag: 
 
 
 def test_an_ordinary_machine_cuts_the_same_chunks_at_any_load() -> None:
-    """Two runs of one command have the same batches though one machine is five times as busy."""
+    """Two runs of one command have the same chunks, even if one machine is five times as busy."""
     fast, busy = ([size for size, _ in simulated(rate, 2048)] for rate in (1_500, 300))
     assert fast == busy == [4, 16, 64, 256, 1024, 2048, 2048]
 
 
 @pytest.mark.parametrize("stopped", range(1, 6))
 def test_sizes_after_a_kill_are_those_of_an_undisturbed_run(stopped: int) -> None:
-    """The recorded chunks, and then what follows from them."""
+    """The recorded chunks come first, and the next sizes follow from them."""
     took = list(simulated(40.0, 2048))
     assert len({size for size, _ in took}) > 1
     again = Sizes(2048, took[:stopped])
@@ -66,32 +66,32 @@ def test_sizes_after_a_kill_are_those_of_an_undisturbed_run(stopped: int) -> Non
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A machine whose clock runs a second for each record that is scored; the sizes of the chunks it was given."""
-    clock, seen, way = [0.0], list[int](), ProbeScores.items
+    """Returns the list of scored chunk sizes, on a machine whose clock advances one second for each record."""
+    clock, sizes, way = [0.0], list[int](), ProbeScores.items
 
     def score(sofa: ProbeScores, backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Item | Score]:
         clock[0] += len(records)
-        seen.append(len(records))
+        sizes.append(len(records))
         return way(sofa, backend, records, protocol)
 
     monkeypatch.setattr(ProbeScores, "items", score)
     monkeypatch.setattr(local, "monotonic", lambda: clock[0])
-    return seen
+    return sizes
 
 
 def test_a_run_stopped_after_a_chunk_keeps_it_and_ends_as_one_that_was_not(
     tiny: Tiny, slow: list[int], tmp_path: Path
 ) -> None:
-    """At one probe a second no chunk holds more than ten; each that ended is kept, and the bits are the same."""
+    """At one probe a second chunks have at most ten; finished chunks are stored, and the final scores are the same."""
     backend, empty = Backend(load(str(tiny("gpt2")))), ({"zorbs": 1}, {})
     with Run.begin(tmp_path / "whole", *empty) as run:
         assert session(backend, MANY, run) == 100
     whole, slow[:] = list(slow), []
     assert max(whole) <= 10
-    for kept in (4, 12):
+    for count in (4, 12):
         with Run.begin(tmp_path / "stopped", *empty) as run:
-            session(backend, MANY, run, stop_after=kept)
-        assert len(read_scores(tmp_path / "stopped")) >= kept
+            session(backend, MANY, run, stop_after=count)
+        assert len(read_scores(tmp_path / "stopped")) >= count
     with Run.begin(tmp_path / "stopped", *empty) as run:
         session(backend, MANY, run)
     assert slow == whole

@@ -1,4 +1,4 @@
-"""The end of a process that loaded a model: Python's last collection sees every object again."""
+"""The end of a process that loaded a model: Python's last garbage collection sees every object."""
 
 import subprocess
 import sys
@@ -14,6 +14,6 @@ assert gc.get_freeze_count()
 
 
 def test_nothing_is_hidden_from_the_last_collection() -> None:
-    """Else libraries that count their objects at the end print them as leaks."""
+    """Objects are unfrozen at exit, because libraries that count their objects would print them as leaks."""
     done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "0\n"

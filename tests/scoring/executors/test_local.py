@@ -1,4 +1,4 @@
-"""Scoring in this process: what is planned ahead, and Python's search for cycles."""
+"""Scoring in this process: planning ahead, and Python's garbage collection."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -21,13 +21,13 @@ Tiny = Callable[[str], Path]
 
 @pytest.fixture
 def scorer(tiny: Tiny) -> LocalScorer:
-    """A small model at work."""
+    """Returns a scorer with a small model."""
     backend = Backend(load(str(tiny("gpt2"))))
     return LocalScorer(backend, DEFAULT, about=about(backend.model))
 
 
 def broken(chunks: list[list[Any]]) -> Iterator[list[Any]]:
-    """Chunks of a file whose rest cannot be read."""
+    """Yields chunks, then fails like a file whose rest cannot be read."""
     yield from chunks
     raise OSError("the rest cannot be read")
 
@@ -36,7 +36,7 @@ def broken(chunks: list[list[Any]]) -> Iterator[list[Any]]:
 def test_an_error_in_the_next_chunk_comes_after_the_scores_of_this_one(
     ahead: bool, scorer: LocalScorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Planned ahead, it is no failure of the model at work: no part of the engine is left out for it."""
+    """An error in planning ahead is no failure of the model, so no part of the engine is left out."""
     monkeypatch.setattr(local, "meanwhile", lambda _: ahead)
     scored = scorer.score(broken([PROBES]), None)
     assert len(next(scored).scores) == len(PROBES)
@@ -47,7 +47,10 @@ def test_an_error_in_the_next_chunk_comes_after_the_scores_of_this_one(
 
 
 def test_cycles_are_looked_for_between_chunks_alone_and_as_before_at_the_end(scorer: LocalScorer) -> None:
-    """Whether all chunks are taken, or the one who takes them goes away; a user who turned it off finds it off."""
+    """Automatic garbage collection is off during scoring, and restored when scoring ends or is closed early.
+
+    A user who turned garbage collection off finds it off.
+    """
     assert gc.isenabled()
     for stop in (False, True):
         scored = scorer.score(iter([PROBES, PROBES]), None)
@@ -66,7 +69,7 @@ def test_cycles_are_looked_for_between_chunks_alone_and_as_before_at_the_end(sco
 def test_a_model_that_fails_leaves_no_work_of_an_earlier_run(
     scorer: LocalScorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was to be planned meanwhile goes with the run that asked for it."""
+    """A failed run removes the work that it planned for the time of scoring."""
     monkeypatch.setattr(local, "meanwhile", lambda _: True)
     monkeypatch.setattr(scorer.backend, "batched", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

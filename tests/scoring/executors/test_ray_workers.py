@@ -20,45 +20,45 @@ from catsofa.scoring.run.store import read_scores
 Tiny = Callable[[str], Path]
 
 MANY = 20_000
-"""Probes: three stretches of a tiny model."""
+"""Number of probes: three stretches for a tiny model."""
 
 
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
-    """Probes about bakers."""
+    """Returns a file of probes about bakers."""
     need_ray()
     formats.named("jsonl").write(probes(MANY), tmp_path / "many.jsonl")
     return tmp_path / "many.jsonl"
 
 
 def test_without_ray_a_sentence_says_what_to_install(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine is an extra; the sentence has its name and that of the other engine."""
+    """The error names the extra of the engine, and the other engine."""
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match=r"pip install 'catsofa\[cluster\]'.*--engine local"):
         evaluate(str(tiny("gpt2")), probes(3), executor=Ray(Cluster()))
 
 
 def test_the_local_engine_does_without_ray() -> None:
-    """Nothing of it is imported by what scores on one machine."""
+    """Scoring on one machine does not import Ray."""
     code = "import sys, catsofa.cli, catsofa.scoring.executors.ray_workers; print('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 
 @pytest.mark.slow
 def test_a_cluster_gives_the_scores_of_one_machine_whoever_dies(tiny: Tiny, many: Path, tmp_path: Path) -> None:
-    """Every worker killed (SIGKILL) when the first stretch is kept: the same scores, each once.
+    """Every worker is killed (SIGKILL) after the first stretch; the scores are the same, each once.
 
-    Nothing of the cluster listens to other machines.
+    The cluster listens only on the loopback address.
     """
     psutil = pytest.importorskip("psutil")
     killed: list[int] = []
     listening: set[str] = set()
 
     class KillOnce(Progress):
-        """Kills the workers when the first stretch is kept."""
+        """Kills the workers when the first stretch is stored."""
 
         def update(self, parts: int = 1) -> None:
-            """Kill, once."""
+            """Kills the workers, once."""
             if killed:
                 return
             for process in psutil.Process().children(recursive=True):
@@ -68,8 +68,8 @@ def test_a_cluster_gives_the_scores_of_one_machine_whoever_dies(tiny: Tiny, many
                     process.kill()
                     killed.append(process.pid)
 
-    here = evaluate(str(tiny("gpt2")), many, out=tmp_path / "here", resamples=10)
-    there = evaluate(
+    single = evaluate(str(tiny("gpt2")), many, out=tmp_path / "here", resamples=10)
+    cluster = evaluate(
         str(tiny("gpt2")),
         many,
         executor=Ray(Cluster(workers=2)),
@@ -81,14 +81,14 @@ def test_a_cluster_gives_the_scores_of_one_machine_whoever_dies(tiny: Tiny, many
     assert listening <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
     assert not difference(read_scores(tmp_path / "there"), read_scores(tmp_path / "here"))
     assert len(read_scores(tmp_path / "there")) == MANY
-    assert not difference(there.to_dict(), here.to_dict())
+    assert not difference(cluster.to_dict(), single.to_dict())
 
 
 @pytest.mark.slow
 def test_a_run_begun_on_a_cluster_is_ended_on_one_machine_and_the_other_way_round(
     tiny: Tiny, many: Path, tmp_path: Path
 ) -> None:
-    """Both write one kind of run folder: what the one has kept, the other passes over."""
+    """Both engines write one kind of run folder, so each skips the scores that the other stored."""
 
     model, cluster = str(tiny("gpt2")), Ray(Cluster(workers=1))
 
@@ -109,7 +109,7 @@ def test_a_run_begun_on_a_cluster_is_ended_on_one_machine_and_the_other_way_roun
 
 @pytest.mark.slow
 def test_a_command_killed_on_a_cluster_is_ended_by_the_next(tiny: Tiny, many: Path, tmp_path: Path) -> None:
-    """SIGKILL of the process that hands out work: its workers end within seconds, and nothing is scored twice."""
+    """After SIGKILL of the main process its workers end within 30 s, and the next command completes the run."""
     psutil = pytest.importorskip("psutil")
     model = str(tiny("gpt2"))
     score = [str(Path(sys.executable).with_name("catsofa")), "score", model, "--on", str(many), "--out", "run"]
@@ -130,7 +130,7 @@ def test_a_command_killed_on_a_cluster_is_ended_by_the_next(tiny: Tiny, many: Pa
 
 @pytest.mark.slow
 def test_what_a_worker_finds_wrong_is_one_sentence(many: Path, tmp_path: Path) -> None:
-    """A folder that is no model: the sentence of the local engine, and not a page of the cluster's."""
+    """A folder without a model gives the local engine's one-line error, not a traceback of the cluster."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"no config\.json") as error:
         evaluate(str(tmp_path / "empty"), many, executor=Ray(Cluster(workers=1)))

@@ -1,4 +1,4 @@
-"""A model class of one's own: one method, and the scores of the same model loaded by name."""
+"""Custom model classes: one method is enough for the scores of the same model loaded by name."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ Tiny = Callable[[str], Path]
 
 
 class Own:
-    """A causal model, asked by transformers alone."""
+    """A causal model, called through transformers alone."""
 
     def __init__(self, folder: Path, digest: str = "1") -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -24,7 +24,7 @@ class Own:
         self.model, self.tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
 
     def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
-        """The log-probability of each token of a text after its context."""
+        """Returns the log-probability of each token of each text after its context."""
         return [self._tokens(context, text) for context, text in queries]
 
     def _tokens(self, context: str, text: str) -> list[float]:
@@ -42,17 +42,17 @@ class Own:
 def test_a_class_with_one_method_scores_as_the_model_itself(
     records: list[Any], name: str, tiny: Tiny, tmp_path: Path
 ) -> None:
-    """Every score of the three kinds of records to 1e-4, under a signature with the name and digest of the class."""
-    found = evaluate(Own(tiny(name)), records, out=tmp_path / "own", resamples=0)
+    """Scores of three kinds of records agree to 1e-4; the signature has the name and digest of the class."""
+    report = evaluate(Own(tiny(name)), records, out=tmp_path / "own", resamples=0)
     evaluate(str(tiny(name)), records, out=tmp_path / "here", resamples=0)
-    own, here = read_scores(tmp_path / "own"), read_scores(tmp_path / "here")
-    assert [(score.item, score.task, score.tokens) for score in own] == [(s.item, s.task, s.tokens) for s in here]
-    assert [score.score for score in own] == pytest.approx([score.score for score in here], abs=1e-4)
-    assert found.signature.model == "own@1"
+    own, direct = read_scores(tmp_path / "own"), read_scores(tmp_path / "here")
+    assert [(score.item, score.task, score.tokens) for score in own] == [(s.item, s.task, s.tokens) for s in direct]
+    assert [score.score for score in own] == pytest.approx([score.score for score in direct], abs=1e-4)
+    assert report.signature.model == "own@1"
 
 
 def test_a_run_of_other_weights_is_refused(tiny: Tiny, tmp_path: Path) -> None:
-    """The digest is the identity of the weights; a run with the same one goes on."""
+    """The digest identifies the weights: a run with the same digest resumes, and another digest is refused."""
     for _ in range(2):
         evaluate(Own(tiny("gpt2")), PAIRS[:1], out=tmp_path / "run", resamples=0)
     with pytest.raises(ValueError, match=r"model\.digest: 1 → 2"):
@@ -68,13 +68,13 @@ class Wrong:
         vars(self).update(own)
 
     def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> Any:
-        """The same answer to every query."""
+        """Returns the same answer to every query."""
         return self.answer and [self.answer for _ in queries]
 
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_an_exception_inside_a_class_names_it_and_keeps_the_cause(lazy: bool) -> None:
-    """Whether the method raises or what it yields does; errors that are sentences already stay."""
+    """The method may raise itself, or while its result is iterated; the error names the class and keeps the cause."""
 
     def fails(queries: Sequence[tuple[str, str]]) -> Any:
         raise KeyError("zorb\x1b")
@@ -106,7 +106,7 @@ def test_an_exception_inside_a_class_names_it_and_keeps_the_cause(lazy: bool) ->
     ],
 )
 def test_a_class_that_is_no_model_is_refused(model: Any, says: str) -> None:
-    """What was found is named, and what was expected."""
+    """The error says what was found and what was expected."""
     with pytest.raises(ValueError, match=says):
         evaluate(model, PAIRS[:1])
     with pytest.raises(ValueError, match="need vectors"):

@@ -1,4 +1,4 @@
-"""The warnings of a run stand beside every number that is made from its scores."""
+"""The warnings of a run are shown beside every number computed from its scores."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ HALF = "bfloat16: differences are off by up to"
 
 @pytest.fixture
 def runs(tmp_path: Path, tiny: Tiny) -> Path:
-    """Runs of a whole model, of one in half precision that leaves a layer out, on CATs, paraphrases and probes."""
+    """Returns runs on CATs and probes of a whole model, and of one in half precision without its last layer."""
     formats.named("jsonl").write(cats(), tmp_path / "cats.jsonl")
     formats.named("jsonl").write(PROBES, tmp_path / "probes.jsonl")
     cut = shutil.copytree(tiny("gpt2"), tmp_path / "cut")
@@ -33,45 +33,45 @@ def runs(tmp_path: Path, tiny: Tiny) -> Path:
 
 
 def test_every_reader_of_runs_shows_their_warnings(runs: Path) -> None:
-    """`score --predictions`, `compare` and `robustness`: unused weights and half precision, once, with the model."""
+    """`score --predictions`, `compare` and `robustness` show unused weights and half precision once, with the model."""
     whole, cut = runs / "whole-cats", runs / "cut-cats"
     on_probes = compare_on([runs / "whole-probes", runs / "cut-probes"])
-    for found in (compare_on([whole, cut]), robustness_on([cut], [cut]), report_on(cut, runs / "cats.jsonl")):
-        assert sum(UNUSED in told for told in found.warnings) == 1
-        assert sum(HALF in told for told in found.warnings) == 1
-    for found in (compare_on([whole, cut]), on_probes):
-        told = next(told for told in found.warnings if UNUSED in told)
-        assert told.startswith("cut@")
-    llama = [told for told in compare_on([whole, cut]).warnings if told.startswith("llama@")]
-    assert not [told for told in llama if "may be chance" not in told]
+    for report in (compare_on([whole, cut]), robustness_on([cut], [cut]), report_on(cut, runs / "cats.jsonl")):
+        assert sum(UNUSED in warning for warning in report.warnings) == 1
+        assert sum(HALF in warning for warning in report.warnings) == 1
+    for report in (compare_on([whole, cut]), on_probes):
+        warning = next(warning for warning in report.warnings if UNUSED in warning)
+        assert warning.startswith("cut@")
+    llama = [warning for warning in compare_on([whole, cut]).warnings if warning.startswith("llama@")]
+    assert not [warning for warning in llama if "may be chance" not in warning]
 
 
 def test_a_report_of_paraphrases_shows_the_warnings_of_their_runs(runs: Path) -> None:
-    """Of the runs that are joined, not only of those that have a table of their own."""
+    """A report shows the warnings of all joined runs, not only of those with their own table."""
     formats.named("jsonl").write(cats()[::-1][1:], runs / "reworded.jsonl")
     evaluate(str(runs / "cut"), runs / "reworded.jsonl", out=runs / "again", dtype="bfloat16", resamples=10)
     sections = document([runs / "cut-cats"], paraphrases=[runs / "again"]).sections
     robust = [table for section in sections for table in section.tables if table.name.startswith("robustness")]
-    assert any(UNUSED in told for table in robust for told in table.warnings)
+    assert any(UNUSED in warning for table in robust for warning in table.warnings)
 
 
 def test_power_ensemble_and_export_show_the_warnings_of_the_runs_they_read(
     runs: Path, catsofa: Callable[..., tuple[str, str]], few_simulations: None
 ) -> None:
-    """On stdout beside numbers, and in their JSON; on stderr beside scores that may be written to stdout."""
-    whole, cut, on = runs / "whole-cats", runs / "cut-cats", runs / "cats.jsonl"
-    power = ("power", "--on", on, "--predictions", whole, "--against", cut)
-    ensemble = ("ensemble", "--scores", whole, "--scores", cut, "--on", on, "--out", runs / "both.json")
-    said = [catsofa(*power)[0], catsofa(*ensemble)[0], catsofa("export", cut)[1]]
-    said.append("\n".join(json.loads(catsofa(*power, "--json")[0])["warnings"]))
-    assert [(one.count(UNUSED), one.count(HALF)) for one in said] == [(1, 1)] * 4
+    """Warnings are on stdout and in the JSON beside numbers, and on stderr beside scores that may go to stdout."""
+    whole, cut, data = runs / "whole-cats", runs / "cut-cats", runs / "cats.jsonl"
+    power = ("power", "--on", data, "--predictions", whole, "--against", cut)
+    ensemble = ("ensemble", "--scores", whole, "--scores", cut, "--on", data, "--out", runs / "both.json")
+    outputs = [catsofa(*power)[0], catsofa(*ensemble)[0], catsofa("export", cut)[1]]
+    outputs.append("\n".join(json.loads(catsofa(*power, "--json")[0])["warnings"]))
+    assert [(one.count(UNUSED), one.count(HALF)) for one in outputs] == [(1, 1)] * 4
     assert catsofa("export", whole)[1] == ""
 
 
 def test_reasons_and_warnings_name_no_folder(
     runs: Path, tmp_path: Path, catsofa: Callable[..., tuple[str, str]], few_simulations: None
 ) -> None:
-    """A text that is too long for the model, on a run of today and on one of an earlier version."""
+    """The reason for a text that is too long names no folder, in a current run and in one of an earlier version."""
     long = a_cat("The zorb was BLANK." + " Zorbs rise." * 999, id="long", ids="long")
     formats.named("jsonl").write([*cats(), long], tmp_path / "long.jsonl")
     run = tmp_path / "long"

@@ -1,4 +1,4 @@
-"""Scoring that is stopped, killed, called again or short of memory: the same scores in the end, each once."""
+"""Scoring that is stopped, killed, repeated or short of memory ends with the same scores, each once."""
 
 import json
 import os
@@ -30,17 +30,17 @@ Tiny = Callable[[str], Path]
 
 
 def test_a_run_that_is_done_is_not_forwarded_again(tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second call finds every score, and reports the same."""
+    """The second call finds every score and gives the same report."""
     first = evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
     monkeypatch.setattr(StereoSet, "items", lambda *_: pytest.fail("scored again"))
     again = evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
-    # NaN, the limits of an interval that is none, equals nothing
+    # Compared as text, because the NaN limits of undefined intervals are not equal.
     assert str(first.to_dict()) == str(again.to_dict())
     assert json.loads((files / "run/report.json").read_text())["protocol"] == "catsofa"
 
 
 def test_a_limit_may_be_lifted_later(tiny: Tiny, files: Path) -> None:
-    """A first look at a few records is part of the whole run, not in its way."""
+    """A run with a limit is part of the whole run, and can be extended to it."""
     evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", limit=2, resamples=100)
     assert len(read_scores(files / "run")) == 6
     evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
@@ -48,7 +48,7 @@ def test_a_limit_may_be_lifted_later(tiny: Tiny, files: Path) -> None:
 
 
 def test_options_that_make_no_other_score_may_change(tiny: Tiny, files: Path) -> None:
-    """How ties count is decided after scoring; how pieces are averaged is not."""
+    """Another length rule, other data or another model is refused; the rule for ties applies after scoring."""
     evaluate(str(tiny("gpt2")), files / "cats.jsonl", out=files / "run", resamples=100)
     with pytest.raises(ValueError, match=r"protocol\.length: mean → sum"):
         evaluate(str(tiny("gpt2")), files / "cats.jsonl", protocol="stereoset-acl", out=files / "run")
@@ -59,7 +59,7 @@ def test_options_that_make_no_other_score_may_change(tiny: Tiny, files: Path) ->
 
 
 def test_chunks_are_the_same_whether_a_run_was_stopped_or_not(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chunk that was begun is done whole, so that its batches, and its last digits, do not depend on a kill."""
+    """A chunk that was begun is completed, so that its batches and last digits do not depend on a kill."""
     chunks_of(4, monkeypatch)
     backend = Backend(load(str(tiny("gpt2"))))
     whole, stopped = Run.begin(None, {}, {}), Run.begin(None, {}, {})
@@ -74,23 +74,23 @@ def test_chunks_are_the_same_whether_a_run_was_stopped_or_not(tiny: Tiny, monkey
 def test_a_chunk_is_tokenised_while_the_one_before_it_is_scored(
     given: list[Any], tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the processor is free: the same scores as one after the other, each chunk planned once and a step ahead."""
+    """If a processor is free, chunks are planned one step ahead: each is planned once, and the scores are the same."""
     chunks_of(1, monkeypatch)
-    backend, told = Backend(load(str(tiny("gpt2")))), list[str]()
+    backend, events = Backend(load(str(tiny("gpt2")))), list[str]()
     after, ahead = Run.begin(None, {}, {}), Run.begin(None, {}, {})
     session(backend, given, after)
     measure = type(measure_of(type(given[0])))
     plan = measure.items
-    monkeypatch.setattr(measure, "items", lambda *of: (told.append("planned"), plan(*of))[1])
+    monkeypatch.setattr(measure, "items", lambda *arguments: (events.append("planned"), plan(*arguments))[1])
     monkeypatch.setattr(local, "meanwhile", lambda _: True)
     add = ahead.add
-    monkeypatch.setattr(ahead, "add", lambda *given: (told.append("kept"), add(*given)))
+    monkeypatch.setattr(ahead, "add", lambda *scores: (events.append("kept"), add(*scores)))
     assert session(backend, given, ahead) == len(given)
     assert list(ahead.scores()) == list(after.scores())
-    assert sorted(told) == ["kept"] * len(given) + ["planned"] * len(given)
-    told.clear()
+    assert sorted(events) == ["kept"] * len(given) + ["planned"] * len(given)
+    events.clear()
     assert session(backend, given, ahead) == len(given)
-    assert told == []
+    assert events == []
 
 
 SCORE = """
@@ -113,7 +113,7 @@ evaluate(sys.argv[1], sys.argv[2], out=sys.argv[3], resamples=10)
 def test_a_run_killed_again_and_again_ends_as_one_that_was_not(
     tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SIGKILL at three instants: the scores at the end are those of an undisturbed run, each once, to the last bit."""
+    """After SIGKILL at three instants, the final scores are those of an undisturbed run, each once, to the last bit."""
     arguments = [str(tiny("gpt2")), str(files / "cats.jsonl")]
     for instant in (0.05, 0.2, 0.4):
         process = subprocess.Popen(
@@ -134,7 +134,7 @@ def test_a_run_killed_again_and_again_ends_as_one_that_was_not(
 def test_running_out_of_memory_halves_the_batches_and_is_noted(
     tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A device with little room: the same scores, smaller batches, a line in the journal."""
+    """A device with little memory gives the same scores in smaller batches, with a line in the journal."""
     import torch
 
     model = load(str(tiny("gpt2")))
@@ -147,15 +147,15 @@ def test_running_out_of_memory_halves_the_batches_and_is_noted(
         return forward(input_ids, **more)
 
     monkeypatch.setattr(model.module.transformer, "forward", small)
-    found = evaluate(model, files / "cats.jsonl", out=files / "run", resamples=10).to_dict()["results"]
-    assert str(found) == str(expected)
+    results = evaluate(model, files / "cats.jsonl", out=files / "run", resamples=10).to_dict()["results"]
+    assert str(results) == str(expected)
     events = [json.loads(line) for line in (files / "run/journal.jsonl").read_text().splitlines()]
     assert [event["event"] for event in events] == ["begun", "out of memory", "finished"]
     assert events[1]["batch_tokens"] <= 40
 
 
 def test_ctrl_c_keeps_what_was_scored(tiny: Tiny, files: Path) -> None:
-    """Exit code 130; the run can be opened by the next process at once."""
+    """Ctrl-C ends scoring with exit code 130, and the next process can open the run at once."""
     many = [
         Probe(category="invented", identity=f"{target}s", stereotype=f"are {fill} {number}")
         for target in TARGETS
@@ -178,7 +178,7 @@ def test_ctrl_c_keeps_what_was_scored(tiny: Tiny, files: Path) -> None:
         time.sleep(0.05)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "run the same command again" in said
+    assert "run the same command again" in stderr
     assert len(read_scores(files / "run")) < len(many)

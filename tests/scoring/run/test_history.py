@@ -1,4 +1,4 @@
-"""The history of a run is whole: a lost, doubled or strange line is refused, and no kill makes one of them."""
+"""The history of a run: lost, doubled and strange lines are refused, and a kill leaves a valid history."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ IDENTITY = {"model": {"digest": "sha256:00"}, "data": "records:11", "protocol": 
 
 @pytest.mark.parametrize("name", ["gpt2", "probes"])
 def test_a_lost_or_doubled_line_is_refused(runs: Path, name: str) -> None:
-    """Each line of a finished run, and all of them; by verify and by each reader of its numbers."""
+    """Verify and all readers refuse a history with a lost, doubled or moved line, or without any line."""
     path = runs / name / "journal.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     lost = [lines[:place] + lines[place + 1 :] for place in range(len(lines))]
@@ -33,7 +33,7 @@ def test_a_lost_or_doubled_line_is_refused(runs: Path, name: str) -> None:
 
 
 def test_a_run_without_its_history_is_not_reported(runs: Path) -> None:
-    """Neither alone nor as one run of several."""
+    """A run without its history is refused, alone and among several runs."""
     (runs / "gpt2" / "journal.jsonl").unlink()
     with pytest.raises(BadInput, match=r"journal\.jsonl: .*no such file"):
         document([runs / "gpt2"])
@@ -43,7 +43,7 @@ def test_a_run_without_its_history_is_not_reported(runs: Path) -> None:
 
 
 def test_a_run_with_another_history_does_not_go_on(runs: Path, tiny: Tiny) -> None:
-    """The same command again."""
+    """The same command refuses a run whose history was cut."""
     path = runs / "gpt2" / "journal.jsonl"
     path.write_text(path.read_text().splitlines(keepends=True)[0])
     with pytest.raises(BadInput, match=r"journal\.jsonl"):
@@ -54,16 +54,16 @@ def test_a_run_with_another_history_does_not_go_on(runs: Path, tiny: Tiny) -> No
 def test_a_kill_between_two_writes_leaves_a_right_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    """Whichever write is the last one: the run is not wrong, and the next command goes on."""
+    """A kill at any write leaves a valid run, and the next command resumes it."""
     left = step
 
     def until_killed(write: Callable[..., Any]) -> Callable[..., Any]:
-        def stop(*given: Any) -> Any:
+        def stop(*arguments: Any) -> Any:
             nonlocal left
             left -= 1
             if not left:
                 raise KeyboardInterrupt
-            return write(*given)
+            return write(*arguments)
 
         return stop
 
@@ -85,7 +85,7 @@ def test_a_kill_between_two_writes_leaves_a_right_history(
 
 
 def test_only_one_line_may_lack_its_seal_and_only_a_new_one(runs: Path) -> None:
-    """A run whose last line was written and not sealed is read; two such lines, or the same line again, are not."""
+    """A run with one unsealed last line is read; two unsealed lines, or a repeated line, are refused."""
     path = runs / "gpt2" / "journal.jsonl"
     numbers = [*numbers_of(runs / "gpt2")]
     lines = path.read_text().splitlines(keepends=True)
@@ -105,17 +105,17 @@ def test_only_one_line_may_lack_its_seal_and_only_a_new_one(runs: Path) -> None:
 
 
 def test_a_run_whose_history_has_no_seal_is_read_and_sealed_by_the_next_command(runs: Path, tiny: Tiny) -> None:
-    """As version 0.2.0 wrote it; a seal under a name that no run has is refused."""
+    """A run of version 0.2.0 has no seal and is read; a seal under an unknown name is refused."""
     numbers = [*numbers_of(runs / "gpt2")]
     edit(runs / "gpt2", "UPDATE seals SET name = 'histori' WHERE name = 'history'")
     refused(runs / "gpt2", "scores.sqlite")
     edit(runs / "gpt2", "DELETE FROM seals WHERE name = 'histori'")
     assert [*numbers_of(runs / "gpt2")] == numbers
-    found = check_run(runs / "gpt2")
-    assert found is not None
-    assert found.right
-    assert [part for part in found.unchecked if part.startswith("journal.jsonl: ")]
+    result = check_run(runs / "gpt2")
+    assert result is not None
+    assert result.right
+    assert [part for part in result.unchecked if part.startswith("journal.jsonl: ")]
     evaluate(str(tiny("gpt2")), runs / "cats.jsonl", out=runs / "gpt2", resamples=20)
-    found = check_run(runs / "gpt2")
-    assert found is not None
-    assert (found.right, found.unchecked) == (True, ())
+    result = check_run(runs / "gpt2")
+    assert result is not None
+    assert (result.right, result.unchecked) == (True, ())

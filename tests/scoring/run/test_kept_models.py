@@ -1,4 +1,4 @@
-"""A finished run is shown again without its model: torch is not imported, and every number is the same."""
+"""A finished run is reported again without its model: torch is not imported, and every number is the same."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ print(json.dumps([found.to_dict(), "torch" in sys.modules, "transformers" in sys
 
 
 def test_the_same_call_on_a_finished_run_imports_no_torch(tiny: Tiny, files: Path) -> None:
-    """In a process of its own: the report is that of the first call, and the run is still whole."""
+    """In a process of its own, the report is that of the first call, without torch and transformers."""
     model, out = tiny("gpt2"), files / "run"
     first = evaluate(model, files / "cats.jsonl", out=out, resamples=20).to_dict()
     command = [sys.executable, "-c", AGAIN, str(model), str(files / "cats.jsonl"), str(out)]
@@ -42,19 +42,19 @@ def test_the_same_call_on_a_finished_run_imports_no_torch(tiny: Tiny, files: Pat
 def test_a_call_that_differs_in_anything_loads_the_model(
     tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other weights, data, precision or protocol: the model is asked for, and the folder refuses the other run."""
+    """Another precision, protocol or file of the model loads the model, and the folder refuses a different run."""
     model, out = files / "model", files / "run"
     shutil.copytree(tiny("gpt2"), model)
     evaluate(model, files / "cats.jsonl", out=out, resamples=20)
-    asked = list[str]()
+    loaded = list[str]()
 
     def loading(name: str, **how: Any) -> Any:
-        asked.append(name)
+        loaded.append(name)
         return load(name, **how)
 
     monkeypatch.setattr(local, "load", loading)
     evaluate(model, files / "cats.jsonl", out=out, resamples=20)
-    assert not asked
+    assert not loaded
     with pytest.raises(ValueError, match="different run"):
         evaluate(model, files / "cats.jsonl", out=out, resamples=20, dtype="float64")
     with pytest.raises(ValueError, match="different run"):
@@ -63,7 +63,7 @@ def test_a_call_that_differs_in_anything_loads_the_model(
     (model / "extra.json").write_text("{}")
     with pytest.raises(ValueError, match="different run"):
         evaluate(model, files / "cats.jsonl", out=out, resamples=20)
-    assert len(asked) == 4
+    assert len(loaded) == 4
 
 
 ASSOCIATED = AssociationTest(
@@ -76,7 +76,7 @@ ASSOCIATED = AssociationTest(
 
 
 def test_a_finished_run_of_association_tests_imports_no_torch(tiny: Tiny, tmp_path: Path) -> None:
-    """The report is that of the first call; other pooling, resamples or data ask the encoder again."""
+    """The report is that of the first call; other pooling is refused, and other resamples are computed."""
     model, out, data = tiny("gpt2"), tmp_path / "run", tmp_path / "tests.jsonl"
     jsonl.write([ASSOCIATED], data)
     first = evaluate(model, data, out=out, resamples=20)

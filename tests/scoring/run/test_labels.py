@@ -1,4 +1,4 @@
-"""Runs of one model, and records with one id, are never taken for one another."""
+"""Runs of one model, and records with one id, are never confused."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from catsofa.scoring.run.origins import labels
 
 
 def test_runs_of_one_model_have_labels_of_their_own_or_are_refused(tiny: Tiny, tmp_path: Path) -> None:
-    """A run of the first records says so in its label; the same run twice is refused by both folders."""
+    """The label of a run of the first records says so; two equal runs are refused with both folders."""
     formats.named("jsonl").write(cats(), tmp_path / "cats.jsonl")
     for name, limit in (("all", None), ("first", 2), ("again", None)):
         evaluate(str(tiny("gpt2")), tmp_path / "cats.jsonl", out=tmp_path / name, limit=limit, resamples=10)
@@ -26,7 +26,7 @@ def test_runs_of_one_model_have_labels_of_their_own_or_are_refused(tiny: Tiny, t
 
 
 def test_records_with_one_id_are_refused(tiny: Tiny) -> None:
-    """A list is held to the rule of files: every id of a record, and of a candidate, once."""
+    """A list follows the rule of files: ids of records and of candidates are unique."""
     one, other, *_ = cats()
     for records in (
         [one, one],

@@ -1,4 +1,4 @@
-"""A run keeps only scores that a log-probability can be."""
+"""A run stores only scores that are possible log-probabilities."""
 
 from pathlib import Path
 
@@ -24,19 +24,19 @@ from catsofa.scoring.run.store import Run
 def test_a_run_keeps_only_what_a_log_probability_can_be(
     tmp_path: Path, protocol: dict[str, str], task: str, score: float, fits: bool
 ) -> None:
-    """At most 0 but for rounding; a difference of two may be positive; nothing is beyond a million nats."""
+    """Scores are at most 0 but for rounding, differences may be positive, and no value exceeds a million nats."""
     with Run.begin(tmp_path / "run", {"protocol": protocol}, {}) as run:
-        given = Score(item="a", task=task, score=score, tokens=1)
+        record = Score(item="a", task=task, score=score, tokens=1)
         if fits:
-            run.add([given])
+            run.add([record])
             return
         with pytest.raises(ValueError, match="'a'"):
-            run.add([given])
+            run.add([record])
         assert run.count() == 0
 
 
 def test_an_encoder_decoder_has_differences_whatever_the_protocol_says(tmp_path: Path) -> None:
-    """`stereoset-v1` asks for a next-sentence head; a BART answers with the difference, which may be positive."""
+    """`stereoset-v1` asks for next-sentence scores; a BART gives differences, which may be positive."""
     identity = {"protocol": {"causal_pair": "nsp"}, "model": {"architecture": "BartForConditionalGeneration"}}
     with Run.begin(tmp_path / "run", identity, {}) as run:
         run.add([Score(item="a", task="intersentence", score=0.5, tokens=1)])
@@ -44,6 +44,6 @@ def test_an_encoder_decoder_has_differences_whatever_the_protocol_says(tmp_path:
 
 
 def test_a_conditional_that_is_positive_is_refused(tmp_path: Path) -> None:
-    """What stands beside a probe's score is a log-probability too."""
+    """The conditional beside the score of a probe is a log-probability, so it is at most 0."""
     with Run.begin(tmp_path / "run", {}, {}) as run, pytest.raises(ValueError, match="at most 0"):
         run.add([Score(item="a", task="probe", score=-1.0, extra={"identity": None, "conditional": 2.0})])

@@ -1,4 +1,4 @@
-"""A flipped bit in a run folder changes no number and ends in no traceback."""
+"""A flipped bit in a run folder changes no number and causes no traceback."""
 
 import json
 import random
@@ -23,7 +23,7 @@ FLIPS = 100
 def test_no_flipped_bit_changes_a_number_or_ends_in_a_traceback(
     made: Path, tmp_path: Path, name: str, run: str
 ) -> None:
-    """One bit at a time, anywhere in a file: the same numbers as before, or a sentence."""
+    """One flipped bit, anywhere in a file, gives the same numbers or a ValueError."""
     shutil.copytree(made / run, tmp_path / run)
     path = tmp_path / run / name
     whole, before = path.read_bytes(), [*numbers_of(made / run)]
@@ -36,7 +36,7 @@ def test_no_flipped_bit_changes_a_number_or_ends_in_a_traceback(
 
 
 def test_verify_finds_each_flip_that_a_reader_refuses(made: Path, tmp_path: Path) -> None:
-    """Exit code 1 wherever reading is refused; never a traceback."""
+    """Verify exits with 1 wherever reading is refused, and never with a traceback."""
     shutil.copytree(made / "gpt2", tmp_path / "gpt2")
     draw = random.Random(5)
     for name in ("scores.sqlite", "report.json", "manifest.json"):
@@ -45,16 +45,16 @@ def test_verify_finds_each_flip_that_a_reader_refuses(made: Path, tmp_path: Path
         for _ in range(15):
             place = draw.randrange(len(whole))
             path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
-            code, said = verdict(tmp_path / "gpt2")
+            code, output = verdict(tmp_path / "gpt2")
             try:
                 list(numbers_of(tmp_path / "gpt2"))
             except ValueError:
-                assert code == 1, f"{name} at {place}: {said}"
+                assert code == 1, f"{name} at {place}: {output}"
         path.write_bytes(whole)
 
 
 def test_verify_finds_each_flipped_bit_of_a_history(made: Path, tmp_path: Path) -> None:
-    """Any bit of any line of `journal.jsonl`, its newline too: exit code 1 for the run, and for the file alone."""
+    """Any flipped bit of `journal.jsonl`, also in a newline, gives exit code 1 for the run and for the file alone."""
     path = shutil.copytree(made / "gpt2", tmp_path / "gpt2") / "journal.jsonl"
     whole = path.read_bytes()
     assert check_history(path) == Verdict(path=path, kind="history", checked=("2 lines",))
@@ -66,13 +66,13 @@ def test_verify_finds_each_flipped_bit_of_a_history(made: Path, tmp_path: Path) 
         with pytest.raises(BadInput):
             check_history(path)
     for store in (path, path.parent):
-        code, said = verdict(store)
+        code, output = verdict(store)
         assert code == 1
-        assert "journal.jsonl" in said
+        assert "journal.jsonl" in output
 
 
 def test_the_history_of_another_run_is_found(made: Path, tmp_path: Path) -> None:
-    """Each line is bound to the identity of its run; histories without checksums are read, and named as unchecked."""
+    """Each line is bound to the identity of its run; histories without checksums are read, and listed as unchecked."""
     path = shutil.copytree(made / "gpt2", tmp_path / "gpt2") / "journal.jsonl"
     own = [json.loads(line) for line in path.read_text().splitlines()]
     shutil.copy(made / "llama" / "journal.jsonl", path)
@@ -82,16 +82,16 @@ def test_the_history_of_another_run_is_found(made: Path, tmp_path: Path) -> None
     for line in own:
         del line["checksum"]
     path.write_text("".join(json.dumps(line) + "\n" for line in own))
-    found = check_run(path.parent)
-    assert found is not None
-    assert found.right
-    assert [part for part in found.unchecked if "journal.jsonl" in part and "2 lines" in part]
+    result = check_run(path.parent)
+    assert result is not None
+    assert result.right
+    assert [part for part in result.unchecked if "journal.jsonl" in part and "2 lines" in part]
 
 
 def test_a_run_that_begins_anew_begins_its_history_anew(tmp_path: Path) -> None:
-    """A folder without scores takes another identity; the lines bound to the identity before go."""
+    """A folder without scores accepts another identity, and drops the lines bound to the previous one."""
     for model in ("zorb", "blicket"):
         Run.begin(tmp_path / "run", {"model": {"digest": model}}, {}).close()
-    found = check_history(tmp_path / "run" / "journal.jsonl")
-    assert found is not None
-    assert found.checked == ("1 line",)
+    result = check_history(tmp_path / "run" / "journal.jsonl")
+    assert result is not None
+    assert result.checked == ("1 line",)

@@ -1,4 +1,4 @@
-"""A run folder that was swapped, edited or cut is refused in a sentence; no wrong number leaves it."""
+"""A run folder that was swapped, edited or cut is refused; no wrong number leaves it."""
 
 import json
 import shutil
@@ -16,21 +16,21 @@ from catsofa.scoring.run.score_files import report_on
 
 
 def test_a_run_as_it_was_written_is_all_right(runs: Path) -> None:
-    """Three runs: scores, report, model and data are checked."""
-    code, said = verdict(runs)
-    assert code == 0, said
+    """Verify checks scores, report, model and data of three runs."""
+    code, output = verdict(runs)
+    assert code == 0, output
     for name in ("gpt2", "llama", "probes"):
-        assert f"{runs / name}: run, all right: manifest.json, " in said
-    assert said.count("report.json, model, data") == 3
+        assert f"{runs / name}: run, all right: manifest.json, " in output
+    assert output.count("report.json, model, data") == 3
     assert verdict(runs / "gpt2" / "report.json")[0] == 0
 
 
 @pytest.mark.parametrize("name", ["scores.sqlite", "report.json", "manifest.json"])
 def test_swapped_files_of_two_runs_are_refused(runs: Path, name: str) -> None:
-    """Two models on the same data: every file is bound to its run."""
-    kept = (runs / "gpt2" / name).read_bytes()
+    """Each file is bound to its run, so swapped files of two models on the same data are refused."""
+    content = (runs / "gpt2" / name).read_bytes()
     shutil.copy(runs / "llama" / name, runs / "gpt2" / name)
-    (runs / "llama" / name).write_bytes(kept)
+    (runs / "llama" / name).write_bytes(content)
     for run in ("gpt2", "llama"):
         with pytest.raises(BadInput):
             list(numbers_of(runs / run))
@@ -38,7 +38,7 @@ def test_swapped_files_of_two_runs_are_refused(runs: Path, name: str) -> None:
 
 
 def test_a_run_with_anothers_scores_does_not_go_on(runs: Path, tiny: Tiny) -> None:
-    """The same command again refuses the swapped database before it scores anything."""
+    """The same command refuses a swapped database before it scores anything."""
     shutil.copy(runs / "llama" / "scores.sqlite", runs / "gpt2" / "scores.sqlite")
     with pytest.raises(BadInput, match=r"gpt2/scores\.sqlite: .* another run"):
         evaluate(str(tiny("gpt2")), runs / "cats.jsonl", out=runs / "gpt2", resamples=0)
@@ -65,20 +65,20 @@ def test_a_run_with_anothers_scores_does_not_go_on(runs: Path, tiny: Tiny) -> No
     ],
 )
 def test_an_edited_database_is_refused(runs: Path, statement: str) -> None:
-    """A score, a reason, a token count, an id, a lost row, a lost table."""
+    """An edited score, reason, token count or id, a lost row and a lost table are refused."""
     edit(runs / "gpt2", statement)
     assert "scores.sqlite" in refused(runs / "gpt2", "scores.sqlite")
 
 
 def test_removed_findings_are_refused_by_whoever_reads_the_scores(runs: Path) -> None:
-    """Without its self-check, a run would lose the mark that its signature gets from it."""
+    """A run without its self-check is refused, because its signature would lose the mark of the check."""
     edit(runs / "gpt2", "DELETE FROM self_checks")
     with pytest.raises(BadInput):
         report_on(runs / "gpt2", runs / "cats.jsonl")
 
 
 def test_an_edited_report_and_an_edited_manifest_are_refused(runs: Path) -> None:
-    """Ten points more for ss; another dtype."""
+    """A report with ten more points of ss, and a manifest with another dtype, are refused."""
     path = runs / "gpt2" / "report.json"
     report = json.loads(path.read_text())
     report["results"]["overall"]["ss"] += 10
@@ -93,27 +93,27 @@ def test_an_edited_report_and_an_edited_manifest_are_refused(runs: Path) -> None
 @pytest.mark.parametrize("name", ["scores.sqlite", "report.json", "manifest.json"])
 @pytest.mark.parametrize("share", [0, 0.3, 0.9])
 def test_a_file_that_was_cut_is_refused(runs: Path, name: str, share: float) -> None:
-    """Nothing of it, a third, most."""
+    """A file cut to 0, 30 or 90 % of its length is refused."""
     path = runs / "gpt2" / name
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
     refused(runs / "gpt2", name)
 
 
 def test_another_model_or_other_data_at_its_place_is_said(runs: Path, tiny: Tiny, tmp_path: Path) -> None:
-    """The run is as it was; what stands at the places that it read is not."""
+    """Verify reports another model and other data at the paths of an unchanged run."""
     model = shutil.copytree(tiny("gpt2"), tmp_path / "model")
     evaluate(str(model), runs / "cats.jsonl", out=tmp_path / "run", resamples=0)
     assert verdict(tmp_path / "run")[0] == 0
     (model / "config.json").write_text((model / "config.json").read_text().replace("{", "{ ", 1))
     formats.named("jsonl").write(cats()[1:], runs / "cats.jsonl")
-    code, said = verdict(tmp_path / "run")
+    code, output = verdict(tmp_path / "run")
     assert code == 1
-    assert f"{model}: run, wrong: this is not the model" in said
-    assert f"{runs / 'cats.jsonl'}: run, wrong: this is not the data" in said
+    assert f"{model}: run, wrong: this is not the model" in output
+    assert f"{runs / 'cats.jsonl'}: run, wrong: this is not the data" in output
 
 
 def test_a_report_without_its_scores_is_refused(runs: Path) -> None:
-    """The file of the scores is gone: nothing can be held against the report."""
+    """A report without the file of its scores is refused, because it cannot be checked."""
     (runs / "gpt2" / "scores.sqlite").unlink()
     with pytest.raises(BadInput, match=r"scores\.sqlite"):
         document([runs / "gpt2"])

@@ -25,7 +25,7 @@ SCORES = [
 
 
 def test_what_is_kept_comes_back_as_it_was(tmp_path: Path) -> None:
-    """Numbers to the last bit, unscored with its reason, extra with its keys."""
+    """Stored scores are read back to the last bit, with their reasons and the keys of extra."""
     with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
         run.add(SCORES)
         assert run.done(["a", "b", "c"]) == {"a", "b"}
@@ -35,7 +35,7 @@ def test_what_is_kept_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    """The same identity opens the same run; a score that is there stays as it is."""
+    """The same identity opens the same run, and stored scores are not replaced."""
     with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
         run.add(SCORES[:1])
     with Run.begin(tmp_path / "run", IDENTITY, {"torch": "2.14"}) as run:
@@ -48,31 +48,31 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_run_of_something_else_is_refused_with_the_difference(tmp_path: Path) -> None:
-    """Another model, another option: what it was and what it is now, and the folder is left alone."""
+    """Another model or option is refused with old and new values, and the folder is unchanged."""
     with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
         run.add([Score(item="a", task="t", score=-1.0)])
     other = {**IDENTITY, "model": {"digest": "bb", "dtype": "bfloat16"}, "protocol": {"pieces": "sum", "masks": "all"}}
     with pytest.raises(ValueError, match="different run") as error:
         Run.begin(tmp_path / "run", other, ABOUT)
-    for said in (
+    for change in (
         "model.digest: aa → bb",
         "model.dtype: float32 → bfloat16",
         "pieces: mean-log → sum",
         "masks: none → all",
     ):
-        assert said in str(error.value)
+        assert change in str(error.value)
     assert read_manifest(tmp_path / "run")["identity"] == IDENTITY
 
 
 def test_a_run_without_a_score_is_begun_anew_as_a_run_of_something_else(tmp_path: Path) -> None:
-    """A file with a broken line is mended, and the same command goes through: nothing stood there to be lost."""
+    """A run without scores accepts another identity, for example after a broken line of the data is mended."""
     Run.begin(tmp_path / "run", IDENTITY, ABOUT).close()
     Run.begin(tmp_path / "run", {**IDENTITY, "data": "mended"}, ABOUT).close()
     assert read_manifest(tmp_path / "run")["identity"] == {**IDENTITY, "data": "mended"}
 
 
 def test_equal_identities_have_no_differences() -> None:
-    """Order of keys is no difference."""
+    """The order of keys makes no difference."""
     assert list(differences({"a": 1, "b": {"c": 2}}, {"b": {"c": 2}, "a": 1})) == []
 
 
@@ -87,7 +87,7 @@ time.sleep(60)
 
 
 def holder(folder: Path) -> "subprocess.Popen[str]":
-    """Another process that works on a run."""
+    """Returns another process that works on a run."""
     command = [sys.executable, "-c", HOLD.format(identity=IDENTITY), str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -96,7 +96,7 @@ def holder(folder: Path) -> "subprocess.Popen[str]":
 
 
 def test_a_second_process_on_the_same_run_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
-    """The lock dies with its process, even by SIGKILL."""
+    """The lock ends with its process, even by SIGKILL."""
     process = holder(tmp_path / "run")
     try:
         for attempt in (lambda: Run.begin(tmp_path / "run", IDENTITY, {}), lambda: read_scores(tmp_path / "run")):
@@ -121,7 +121,7 @@ for chunk in range(100000):
 
 @pytest.mark.parametrize("after", [0.01, 0.05, 0.12])
 def test_a_kill_at_any_instant_leaves_whole_chunks(tmp_path: Path, after: float) -> None:
-    """50 scores a transaction: after SIGKILL every chunk is there with its 50, or not at all."""
+    """After SIGKILL, each chunk of 50 scores (one transaction) is stored completely or not at all."""
     command = [sys.executable, "-c", KILLED.format(identity=IDENTITY), str(tmp_path / "run")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -137,19 +137,19 @@ def test_a_kill_at_any_instant_leaves_whole_chunks(tmp_path: Path, after: float)
 
 
 def test_a_full_disk_is_a_sentence_and_what_was_kept_stays(tmp_path: Path) -> None:
-    """The chunk that did not fit is not there; the ones before are."""
+    """On a full disk the chunk that does not fit is not stored, and the earlier ones are."""
     run = Run.begin(tmp_path / "run", IDENTITY, ABOUT)
     run.add(SCORES)
     pages = run._connection.execute("PRAGMA page_count").fetchone()[0]
     run._connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(ValueError, match="no space left"):
-        run.add(Score(item=f"item {at}", task="t", score=-0.5, reason="x" * 100) for at in range(1000))
+        run.add(Score(item=f"item {number}", task="t", score=-0.5, reason="x" * 100) for number in range(1000))
     assert run.count() == 3
     run.close()
 
 
 def test_half_a_line_of_the_journal_is_dropped_by_the_next(tmp_path: Path) -> None:
-    """A power cut in the middle of a line: every line that stands there afterwards is whole."""
+    """After a power cut in the middle of a line, the next start leaves only whole lines."""
     with Run.begin(tmp_path / "run", IDENTITY, ABOUT):
         pass
     with (tmp_path / "run/journal.jsonl").open("a") as file:
@@ -161,7 +161,7 @@ def test_half_a_line_of_the_journal_is_dropped_by_the_next(tmp_path: Path) -> No
 
 
 def test_a_folder_of_other_things_is_not_taken_for_a_run(tmp_path: Path) -> None:
-    """A mistyped --out must not fill somebody's folder."""
+    """A folder with other files is refused, so that a mistyped --out does not fill it."""
     (tmp_path / "thesis.txt").write_text("three years of work")
     with pytest.raises(BadInput, match="other files"):
         Run.begin(tmp_path, IDENTITY, ABOUT)
@@ -170,7 +170,7 @@ def test_a_folder_of_other_things_is_not_taken_for_a_run(tmp_path: Path) -> None
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
-    """A file where a folder should be."""
+    """A run folder below a file is refused."""
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="cannot be written"):
         Run.begin(tmp_path / "file" / "run", IDENTITY, ABOUT)
@@ -178,14 +178,14 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="only a person can be kept out of a folder")
 def test_a_read_only_folder_is_a_sentence(tmp_path: Path) -> None:
-    """Nothing is scored that could not be kept."""
+    """A read-only folder is refused before anything is scored."""
     tmp_path.chmod(0o500)
     with pytest.raises(ValueError, match="cannot be written"):
         Run.begin(tmp_path / "run", IDENTITY, ABOUT)
 
 
 def test_scores_without_a_manifest_are_nobodys(tmp_path: Path) -> None:
-    """They could be of anything, so that nothing is added to them."""
+    """Nothing is added to scores without a manifest, because their origin is unknown."""
     with Run.begin(tmp_path / "run", IDENTITY, ABOUT) as run:
         run.add(SCORES)
         assert run.reasons() == {"too long": 1}
@@ -195,7 +195,7 @@ def test_scores_without_a_manifest_are_nobodys(tmp_path: Path) -> None:
 
 
 def test_a_damaged_database_or_manifest_is_a_sentence(tmp_path: Path) -> None:
-    """Neither is repaired or begun again in silence."""
+    """A damaged database or manifest is refused, not repaired or replaced."""
     Run.begin(tmp_path / "run", IDENTITY, ABOUT).close()
     (tmp_path / "run/scores.sqlite").write_bytes(b"no database at all" * 100)
     with pytest.raises(ValueError, match="not a database"):
@@ -206,7 +206,7 @@ def test_a_damaged_database_or_manifest_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_without_a_folder_a_run_stays_in_memory() -> None:
-    """The same calls, and no file."""
+    """Without a folder, the same calls work and write no file."""
     with Run.begin(None, IDENTITY, ABOUT) as run:
         run.add(SCORES)
         run.note("whatever")

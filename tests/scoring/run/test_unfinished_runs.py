@@ -1,4 +1,4 @@
-"""A run that is not finished, or whose report is wrong, is measured, compared, exported and pushed nowhere."""
+"""Runs that are unfinished or have a wrong report are refused wherever their numbers are used."""
 
 import json
 import shutil
@@ -29,25 +29,25 @@ CONSUMERS: dict[str, Callable[[Path], object]] = {
     "export": lambda runs: export(runs / "gpt2", runs / "out.json"),
     "push-to-hub": lambda runs: push([runs / "llama", runs / "gpt2"], "me/zorbs", endpoint="http://127.0.0.1:9"),
 }
-"""Everything that takes the numbers out of a run, here of gpt2."""
+"""All functions that use the numbers of a run, here of gpt2."""
 
 
 @pytest.fixture(autouse=True)
 def token(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token, so that a push looks at its files."""
+    """Sets a token, so that a push looks at its files."""
     monkeypatch.setenv("HF_TOKEN", "hf_zorb")
 
 
 @pytest.fixture
 def beside(runs: Path) -> Path:
-    """The runs, and a whole copy of gpt2's."""
+    """Returns the runs, with a whole copy of gpt2's run."""
     shutil.copytree(runs / "gpt2", runs / "whole")
     return runs
 
 
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_whole_runs_pass_every_consumer(beside: Path, name: str) -> None:
-    """Nothing is refused; a push gets as far as the Hub, which is not there."""
+    """Whole runs are accepted; a push fails only at the Hub, which is unreachable."""
     if name == "push-to-hub":
         with pytest.raises(NotPushed, match="cannot be reached"):
             push([beside / "gpt2"], "me/zorbs", endpoint="http://127.0.0.1:9", waits=())
@@ -59,7 +59,7 @@ def test_whole_runs_pass_every_consumer(beside: Path, name: str) -> None:
 def test_an_unfinished_run_is_refused_by_every_consumer(
     beside: Path, tiny: Tiny, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same sentence everywhere: the folder, 5 of 12 records, and the command that goes on."""
+    """Every error has the folder, 5 of 12 records, and the command that resumes."""
     shutil.rmtree(beside / "gpt2")
     monkeypatch.setattr(chunk_sizes, "FIRST", 5)
     with pytest.raises(Stopped):
@@ -74,21 +74,21 @@ def test_an_unfinished_run_is_refused_by_every_consumer(
 def test_a_report_on_a_folder_leaves_unfinished_runs_out_and_names_them(
     runs: Path, tiny: Tiny, monkeypatch: pytest.MonkeyPatch, catsofa: Callable[..., tuple[str, str]]
 ) -> None:
-    """The finished runs beside it are shown, the others named, also in the terminal; alone they are refused."""
+    """Finished runs are shown, and unfinished ones named, also in the terminal; alone they are refused."""
     monkeypatch.setattr(chunk_sizes, "FIRST", 5)
     with pytest.raises(Stopped):
         evaluate(str(tiny("gpt2")), runs / "cats.jsonl", out=runs / "x" / "new", progress=Counted(stop_after=1))
-    found = document([runs])
-    assert len(found.sections) > 1
-    assert found.notes[0] == "Left out: x/new, a run that is not finished (5 of 12 records scored)."
-    assert found.notes[0] in catsofa("report", runs, "--out", runs / "report.html")[1]
+    report = document([runs])
+    assert len(report.sections) > 1
+    assert report.notes[0] == "Left out: x/new, a run that is not finished (5 of 12 records scored)."
+    assert report.notes[0] in catsofa("report", runs, "--out", runs / "report.html")[1]
     with pytest.raises(BadInput, match="not finished"):
         document([runs / "x"])
 
 
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_a_run_whose_report_was_edited_or_deleted_is_refused_by_every_consumer(beside: Path, name: str) -> None:
-    """Ten points more for ss; the report of another run; no report: each is refused by the name of the file."""
+    """Ten more points of ss, the report of another run, and a missing report are refused with the name of the file."""
     path = beside / "gpt2" / "report.json"
     report = json.loads(path.read_text())
     report["results"]["overall"]["ss"] += 10

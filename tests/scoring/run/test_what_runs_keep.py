@@ -1,4 +1,4 @@
-"""What a run keeps for reports, whether it was asked for or not."""
+"""Results that every run stores for later reports."""
 
 import json
 import sqlite3
@@ -20,12 +20,12 @@ from catsofa.scoring.run.store import read_scores
 
 
 def test_target_terms_are_always_kept(tiny: Callable[[str], Path], tmp_path: Path) -> None:
-    """The folder of a run names the terms; what is returned does only where they are asked for."""
+    """The run folder has the target terms; the returned report has them only on request."""
     cats = [a_cat(id=term, target=term) for term in ("zorb", "quib")]
-    found = evaluate(str(tiny("gpt2")), cats, out=tmp_path / "run", resamples=10)
-    assert not found.terms
-    kept = json.loads((tmp_path / "run" / "report.json").read_text(encoding="utf-8"))
-    assert {row["term"] for row in kept["terms"]} == {"zorb", "quib"}
+    report = evaluate(str(tiny("gpt2")), cats, out=tmp_path / "run", resamples=10)
+    assert not report.terms
+    stored = json.loads((tmp_path / "run" / "report.json").read_text(encoding="utf-8"))
+    assert {row["term"] for row in stored["terms"]} == {"zorb", "quib"}
     assert {row["term"] for row in evaluate(str(tiny("gpt2")), cats, resamples=10, with_terms=True).terms} == {
         "zorb",
         "quib",
@@ -35,7 +35,7 @@ def test_target_terms_are_always_kept(tiny: Callable[[str], Path], tmp_path: Pat
 
 
 def test_hundredths_of_log_ppl_are_kept() -> None:
-    """PPL* of 10, 100 and 1000: the least hundredth is 1, the middle one 2, the greatest 3; one is unscored."""
+    """For PPL* of 10, 100 and 1000 and an unscored probe, the quantiles 0, 50 and 100 are 1, 2 and 3."""
     probes = [Probe(category="c", identity=f"zorbs {n}", stereotype="are late") for n in range(4)]
     scores = [
         Score(item=probe.id, score=-float(np.log(10) * (n + 1)), extra={"identity": 0.0, "conditional": 0.0})
@@ -49,7 +49,7 @@ def test_hundredths_of_log_ppl_are_kept() -> None:
 def test_a_smaller_limit_replaces_no_report_and_calls_no_score_a_stranger(
     tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    """A finished run of 6 CATs refuses a limit of 2; in an unfinished one, scores beyond the limit are known."""
+    """A finished run of 6 CATs refuses a limit of 2; in an unfinished run, scores beyond the limit are known."""
     cats, model = [a_cat(id=f"c{number}", target=f"zorb{number}") for number in range(6)], str(tiny("gpt2"))
     evaluate(model, cats, out=tmp_path / "run", resamples=10)
     before = (tmp_path / "run" / "report.json").read_bytes()
@@ -58,9 +58,9 @@ def test_a_smaller_limit_replaces_no_report_and_calls_no_score_a_stranger(
     assert (tmp_path / "run" / "report.json").read_bytes() == before
     with closing(sqlite3.connect(tmp_path / "run" / SCORES)) as database, database:
         database.execute("DELETE FROM seals WHERE name = 'finished'")  # as if it had been stopped
-    found = evaluate(model, cats, out=tmp_path / "run", limit=2, resamples=10)
-    assert found.unknown_ids == 0
-    assert not any("not in the data" in warning for warning in found.warnings)
+    report = evaluate(model, cats, out=tmp_path / "run", limit=2, resamples=10)
+    assert report.unknown_ids == 0
+    assert not any("not in the data" in warning for warning in report.warnings)
     assert (
         evaluate(model, cats, out=tmp_path / "run", limit=4, resamples=10).to_dict()["results"]["overall"]["items"] == 4
     )

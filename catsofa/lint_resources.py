@@ -78,9 +78,14 @@ def likelihood(name: str) -> Callable[[Sequence[str]], list[float]]:
 
 def sentiment(name: str, negative: str = "") -> Callable[[Sequence[str]], list[bool]]:
     """Returns a function that tells if a classification model finds each text positive; neutral counts as positive."""
-    named = [part.strip() for part in negative.split(",") if part.strip()]
-    classify = classifier(name, named)
-    return lambda texts: is_positive(texts, classify, named or NEGATIVE)
+    names = class_names(negative)
+    classify = classifier(name, names)
+    return lambda texts: is_positive(texts, classify, names or NEGATIVE)
+
+
+def class_names(negative: str) -> list[str]:
+    """Returns the names in a list that is separated by commas."""
+    return [part.strip() for part in negative.split(",") if part.strip()]
 
 
 def classifier(name: str, negative: Sequence[str] = ()) -> Classifier:

@@ -1,42 +1,46 @@
 """Renamed options: the old name works for one release, with a note on stderr."""
 
-from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any
 
-import typer
 from typer.core import TyperCommand
 
 from catsofa.cli.terminal import note
 
-T = TypeVar("T", Path | None, str)
-OldFrequencies = Annotated[Path | None, typer.Option("--frequencies", hidden=True)]
-OldCorpus = Annotated[str, typer.Option("--frequencies", hidden=True)]
-
-
-def renamed(value: T, old: T, name: str) -> T:
-    """Returns the value of an option, or the value given under its old name --frequencies."""
-    if not old:
-        return value
-    if value:
-        raise ValueError(f"--frequencies is the old name of {name}: give {name} alone")
-    note(f"--frequencies is now {name} in this command; the old name will go with the next release")
-    return old
+OLD = {
+    "--on": "--in",
+    "--corpus": "--frequencies",
+    "--zipf": "--frequencies",
+    "--word-counts": "--frequencies",
+}
+"""New name of an option to its old name, in every command that has the new one."""
+OLD_IN = {"sentiment": {"--sentiment-model": "--model", "--negative": "--label"}}
+"""The same for one command, by its name; another command may have an option with the old name."""
 
 
 class Renaming(TyperCommand):
-    """A command that accepts --in for --on."""
+    """A command that accepts the old names of its options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses the arguments; replaces the old name before any `--`."""
-        if any("--on" in option.opts for option in self.params):
-            end = args.index("--") if "--" in args else len(args)
-            words = [_on(word) for word in args[:end]]
-            if words != args[:end]:
-                note("--in is now --on in this command; the old name will go with the next release")
-                args = [*words, *args[end:]]
-        return super().parse_args(ctx, args)
+        """Parses the arguments; replaces the old names before any `--`."""
+        names = {name for option in self.params for name in option.opts}
+        table = {**OLD, **OLD_IN.get(self.name or "", {})}
+        new_names = {old: new for new, old in table.items() if new in names and old not in names}
+        end = args.index("--") if "--" in args else len(args)
+        words = [_renamed(word, new_names) for word in args[:end]]
+        for old in dict.fromkeys(_name(word) for word in args[:end] if _name(word) in new_names):
+            new = new_names[old]
+            if new in map(_name, args[:end]):
+                raise ValueError(f"{old} is the old name of {new}: give {new} alone")
+            note(f"{old} is now {new} in this command; the old name will go with the next release")
+        return super().parse_args(ctx, [*words, *args[end:]])
 
 
-def _on(word: str) -> str:
+def _name(word: str) -> str:
+    """Returns a word of the command line without its value (`--on=FILE`)."""
+    return word.partition("=")[0]
+
+
+def _renamed(word: str, new_names: dict[str, str]) -> str:
     """Returns a word of the command line under its new name."""
-    return "--on" + word[4:] if word == "--in" or word.startswith("--in=") else word
+    old = _name(word)
+    return new_names[old] + word[len(old) :] if old in new_names else word

@@ -12,7 +12,6 @@ from urllib.parse import quote
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.renamed import OldCorpus, renamed
 from catsofa.cli.score.tables import show_table
 from catsofa.cli.terminal import Bar, Quiet, choices, examples, note, say
 from catsofa.cli.validate.sets import CorpusName, Negative, SentimentModel
@@ -85,7 +84,6 @@ def report(
     ] = None,
     figures: Annotated[Path | None, typer.Option(help="Output folder for the figures as PDF, PNG and SVG.")] = None,
     corpus: CorpusName = "",
-    frequencies: OldCorpus = "",
     sentiment_model: SentimentModel = "",
     negative: Negative = "",
     quiet: Quiet = False,
@@ -103,7 +101,7 @@ def report(
     from catsofa.report.inputs import LEFT_OUT
 
     form = form or format_of(out)
-    tools = Tools(corpus=renamed(corpus, frequencies, "--corpus"), sentiment_model=sentiment_model, negative=negative)
+    tools = Tools(corpus=corpus, sentiment_model=sentiment_model, negative=negative)
     planned = None
     if plan:
         from catsofa.planning import read

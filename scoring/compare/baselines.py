@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import log
 from typing import Protocol
 
@@ -67,14 +67,24 @@ def unigram(cats: Iterable[Cat], log_frequency: LogFrequency) -> Iterator[Score]
             yield _score(cat, candidate, mean_log_frequency(candidate, log_frequency) if counted else None)
 
 
-def sentiment(cats: Iterable[Cat], classify: Classifier, *, label: str = "NEGATIVE") -> Iterator[Score]:
-    """SentimentLM: the probability that a candidate's sentence is negative; the most negative candidate wins."""
+def sentiment(
+    cats: Iterable[Cat], classify: Classifier, *, negative: Collection[str] = ("negative",)
+) -> Iterator[Score]:
+    """SentimentLM: the probability that a candidate's sentence is negative; the most negative candidate wins.
+
+    `negative` has the names of the negative classes; case does not matter, and their probabilities are added.
+    """
+    wanted = {name.lower() for name in negative}
     listed = [(cat, candidate) for cat in cats for candidate in cat.candidates]
     predicted = classify([candidate.text for _, candidate in listed])
     for (cat, candidate), probabilities in zip(listed, predicted, strict=True):
-        if label not in probabilities:
-            raise ValueError(f"the classifier has no label {label!r}; it has {', '.join(sorted(probabilities))}")
-        yield _score(cat, candidate, probabilities[label])
+        parts = [value for name, value in probabilities.items() if name.lower() in wanted]
+        if not parts:
+            raise ValueError(
+                f"found the classes {', '.join(sorted(probabilities))}; expected one of {', '.join(sorted(wanted))}: "
+                "name the negative class"
+            )
+        yield _score(cat, candidate, sum(parts))
 
 
 BATCH = 32

@@ -15,7 +15,7 @@ from catsofa.data.files import csv_files, jsonl
 from catsofa.lint_resources import classifier
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "baseline": ("baseline", "sentiment", "--out", "p.json", "--on", "z.jsonl", "--model"),
+    "baseline": ("baseline", "sentiment", "--out", "p.json", "--on", "z.jsonl", "--sentiment-model"),
     "stats": ("validate", "stats", "z.jsonl", "--negative", "LABEL_0", "--sentiment-model"),
     "lint": ("validate", "lint", "z.jsonl", "--select", "L18", "--negative", "LABEL_0", "--sentiment-model"),
     "report": ("report", "z.jsonl", "--out", "r.html", "--negative", "LABEL_0", "--sentiment-model"),
@@ -94,3 +94,15 @@ def test_the_table_is_made_with_a_classifier_that_was_trained_here(
     command = ["validate", "stats", "z.jsonl", "--sentiment-model", "made", "--negative", negative, "--json"]
     table = json.loads(CliRunner().invoke(app, command).stdout)["sentiment"]
     assert {side: share["positive"] for side, share in table.items()} == {"stereotype": 0.0, "anti-stereotype": 1.0}
+
+
+@pytest.mark.usefixtures("cats")
+def test_the_baseline_takes_its_old_option_names_with_a_note(tmp_path: Path) -> None:
+    """--model and --label name the classifier and its negative class; the scores are those of the new names."""
+    model, command = str(head(tmp_path / "two", "gloomy", "sunny")), ["baseline", "sentiment", "--on", "z.jsonl"]
+    old = CliRunner().invoke(app, [*command, "--model", model, "--label=gloomy", "--out", "old.json"])
+    new = CliRunner().invoke(app, [*command, "--sentiment-model", model, "--negative", "gloomy", "--out", "new.json"])
+    assert (old.exit_code, new.exit_code) == (0, 0), (old.output, new.output)
+    assert Path("old.json").read_bytes() == Path("new.json").read_bytes()
+    assert "--model is now --sentiment-model" in old.stderr
+    assert "--label is now --negative" in old.stderr

@@ -253,7 +253,7 @@ def test_baseline_and_ensemble_commands(
         == 100
     )
     assert "name a file with --word-counts" in catsofa("baseline", "unigram", "--on", data, "--out", baseline)[1]
-    assert "name one with --model" in catsofa("baseline", "sentiment", "--on", data, "--out", baseline)[1]
+    assert "name one with --sentiment-model" in catsofa("baseline", "sentiment", "--on", data, "--out", baseline)[1]
 
 
 def test_controls_and_power_commands(

@@ -19,7 +19,6 @@ from catsofa.cli.build.kept import (
     templates_in,
 )
 from catsofa.cli.data import local
-from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import Json, Quiet, choices, examples, lines_in, note, print_json, progress, say
 from catsofa.data.percentages import quantity
 
@@ -111,7 +110,6 @@ def cats(
     continuations: Continuations = None,
     match_parts: MatchParts = False,
     zipf: Zipf = None,
-    frequencies: OldFrequencies = None,
     gap: Gap = 1.0,
     pool: Pool = None,
     seed: Seed = 0,
@@ -140,13 +138,12 @@ def cats(
     if (associations is None) == (continuations is None):
         raise ValueError("name a file of --associations or one of --continuations: one of the two")
     spoken = find(language)
-    listed = renamed(zipf, frequencies, "--zipf")
-    english = {"--continuations": continuations, "--match-parts": match_parts, "--zipf": listed, "--pool": pool}
+    english = {"--continuations": continuations, "--match-parts": match_parts, "--zipf": zipf, "--pool": pool}
     if spoken.code != "en" and (options := [name for name, value in english.items() if value]):
         raise ValueError(
             f"found {' and '.join(options)} with --language {language}; expected English records; leave the option out"
         )
-    values = read_zipf(listed) if listed else None
+    values = read_zipf(zipf) if zipf else None
     if continuations:
         proposals = proposed.read(continuations, with_context=True, bias_type=bias_type)
         watched = progress(proposals, "CATs", lines_in(continuations), quiet=quiet)

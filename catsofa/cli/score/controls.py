@@ -8,7 +8,6 @@ import typer
 
 from catsofa.cli.data import local
 from catsofa.cli.numbers import percent
-from catsofa.cli.renamed import OldFrequencies, renamed
 from catsofa.cli.terminal import (
     DATA,
     Bar,
@@ -23,6 +22,7 @@ from catsofa.cli.terminal import (
     say,
     warn,
 )
+from catsofa.cli.validate.sets import Negative, SentimentModel
 from catsofa.data.percentages import in_percent, quantity
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def register(app: typer.Typer) -> None:
     BASELINE.command(
         epilog=examples("catsofa baseline unigram --on dev.json --word-counts counts.tsv --out unigram.json")
     )(unigram)
-    BASELINE.command(epilog=examples("catsofa baseline sentiment --on dev.json --model MODEL --out sentiment.json"))(
-        sentiment
-    )
+    BASELINE.command(
+        epilog=examples("catsofa baseline sentiment --on dev.json --sentiment-model MODEL --out sentiment.json")
+    )(sentiment)
     app.command(
         epilog=examples(
             "catsofa ensemble --scores bert.json --scores gpt2.json --on dev.json --out ensemble.json",
@@ -97,32 +97,35 @@ def unigram(
     on: On,
     out: Out,
     word_counts: Annotated[Path | None, typer.Option(help="Words and their counts, separated by a tab.")] = None,
-    frequencies: OldFrequencies = None,
     quiet: Quiet = False,
 ) -> None:
     """Score each candidate by the mean log frequency of its words."""
     from catsofa.data.language.word_numbers import read_counts
     from catsofa.scoring.compare import baselines
 
-    if not (counts := renamed(word_counts, frequencies, "--word-counts")):
+    if not word_counts:
         raise ValueError("the unigram baseline needs word counts: name a file with --word-counts")
-    smoothed = baselines.smoothed(read_counts(counts))
+    smoothed = baselines.smoothed(read_counts(word_counts))
     _write_baseline(lambda cats: baselines.unigram(cats, smoothed), on, out, quiet)
 
 
 def sentiment(
     on: On,
     out: Out,
-    model: Annotated[str, typer.Option(help="Text-classification model.")] = "",
-    label: Annotated[str, typer.Option(help="Label of negative sentiment.")] = "NEGATIVE",
+    sentiment_model: SentimentModel = "",
+    negative: Negative = "",
     quiet: Quiet = False,
 ) -> None:
     """Score each candidate by the probability that its sentence is negative."""
+    from catsofa.lint_resources import class_names
     from catsofa.scoring.compare import baselines
+    from catsofa.validation.sets.sentiment import NEGATIVE
 
-    if not model:
-        raise ValueError("the sentiment baseline needs a text-classification model: name one with --model")
-    _write_baseline(lambda cats: baselines.sentiment(cats, baselines.classifier(model), label=label), on, out, quiet)
+    if not sentiment_model:
+        raise ValueError("the sentiment baseline needs a text-classification model: name one with --sentiment-model")
+    classify = baselines.classifier(sentiment_model)
+    wanted = class_names(negative) or NEGATIVE
+    _write_baseline(lambda cats: baselines.sentiment(cats, classify, negative=wanted), on, out, quiet)
 
 
 def _write_baseline(make: "Callable[[Iterable[Cat]], Iterable[Score]]", on: str, out: Path, quiet: bool) -> None:
@@ -176,7 +179,6 @@ def controls(
     word_counts: Annotated[
         Path | None, typer.Option(help="Words and their counts, separated by a tab, for the frequency gap.")
     ] = None,
-    frequencies: OldFrequencies = None,
     seed: Annotated[int, typer.Option(help="Random seed of the targets.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -187,7 +189,7 @@ def controls(
 
     cats = _cats(on, quiet or json)
     doing(f"making controls of {len(cats):,} CATs")
-    summary = write_controls(cats, out, word_counts=renamed(word_counts, frequencies, "--word-counts"), seed=seed)
+    summary = write_controls(cats, out, word_counts=word_counts, seed=seed)
     if json:
         print_json(summary)
         return

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catsofa.cli.renamed import OldCorpus, renamed
 from catsofa.cli.terminal import Bar, Json, Quiet, doing, examples, note, print_json, reading, say, table, warn
 from catsofa.data.percentages import in_percent, quantity
 
@@ -90,7 +89,6 @@ def lint(
     ignore: Annotated[str, typer.Option(help="Rules to leave out, separated by commas.")] = "",
     spacy_model: SpacyModel = "",
     corpus: CorpusName = "",
-    frequencies: OldCorpus = "",
     names: Annotated[Path | None, typer.Option(help="Given names, one per line.")] = None,
     offensive: Annotated[Path | None, typer.Option(help="Offensive words, one per line.")] = None,
     encoder: Annotated[str, typer.Option(help="Sentence encoder, by name or folder.")] = "",
@@ -114,7 +112,7 @@ def lint(
     worst = at_least(fail_on) if fail_on else ()
     resources: dict[str, Any] = {
         "spacy_model": spacy_model,
-        "corpus": renamed(corpus, frequencies, "--corpus"),
+        "corpus": corpus,
         "names": names,
         "offensive": offensive,
         "encoder": encoder,
@@ -194,7 +192,6 @@ def _say_findings(report: "Report") -> None:
 def stats(
     files: Files,
     corpus: CorpusName = "",
-    frequencies: OldCorpus = "",
     spacy_model: SpacyModel = "",
     sentiment_model: SentimentModel = "",
     negative: Negative = "",
@@ -203,15 +200,14 @@ def stats(
 ) -> None:
     """Show StereoSet's tables for a set: 1 sizes; 2 sentiment, with a classifier; 3 keywords, with word frequencies."""
     from catsofa.data.languages.texts import most_spoken
-    from catsofa.lint_resources import classifier
+    from catsofa.lint_resources import class_names, classifier
     from catsofa.validation.json_reports import stats_report
     from catsofa.validation.sets import keywords
 
-    corpus = renamed(corpus, frequencies, "--corpus")
     parts = {file: _records([file], json) for file in files}
     records = [record for some in parts.values() for record in some]
     doing(f"counting words of {len(records):,} items")
-    named = [part.strip() for part in negative.split(",") if part.strip()]
+    named = class_names(negative)
     report = stats_report(
         records,
         classify=classifier(sentiment_model, named) if sentiment_model else None,

@@ -47,7 +47,7 @@ baseline ideal --on cats.jsonl --out ideal.json
 baseline stereotyped --on cats.jsonl --out stereotyped.json
 baseline random --on cats.jsonl --out random.json
 baseline unigram --on cats.jsonl --word-counts counts.tsv --out unigram.json
-baseline sentiment --on cats.jsonl --model model --out sentiment.json
+baseline sentiment --on cats.jsonl --sentiment-model model --out sentiment.json
 ensemble --scores predictions.json --scores predictions.json --on cats.jsonl --out ensemble.json
 controls --on cats.jsonl --out controls
 power --on cats.jsonl

@@ -70,10 +70,10 @@ def test_a_comparison_with_no_number_is_not_made() -> None:
 
 
 def test_a_tie_counts_against_and_is_counted(tmp_path: Path) -> None:
-    """Equal scores win nothing but count as compared; the task and its README document this, and the share of ties."""
+    """A tie, even of two slightly different scores, wins nothing but counts as compared; the README documents this."""
     (doc,), _ = documents([a_cat()])
     result = harness_task.cat(doc, [(-1, False), (-1.00005, False), (-2, False)])
-    assert (result["ties"], result["coverage"]) == (1.0, 1.0)
+    assert (result["ss"], result["ties"], result["coverage"]) == (("zorb", 0.0, 1.0), 1.0, 1.0)
     result = harness_task.cat(doc, [(-1, False), (-1, False), (-2, False)])
     assert (result["ss"], result["ties"]) == (("zorb", 0.0, 1.0), 1.0)
     (one, _), _ = documents(two_pairs())

@@ -52,15 +52,17 @@ def test_several_words_are_averaged_and_none_is_unscored() -> None:
 
 
 def test_the_sentiment_model_prefers_the_most_negative() -> None:
-    """Any classifier of texts works; the score is the probability of the negative label."""
+    """Any classifier of texts works; the score is the probability of the negative classes."""
 
     def classify(texts: Sequence[str]) -> list[Mapping[str, float]]:
         return [{"NEGATIVE": 0.9 if "untidy" in text else 0.2, "POSITIVE": 0.1} for text in texts]
 
     scores = list(baselines.sentiment([cat("a")], classify))
     assert [score.score for score in scores] == [0.2, 0.9, 0.2]
-    with pytest.raises(ValueError, match=r"'LABEL_0'.*NEGATIVE, POSITIVE"):
-        list(baselines.sentiment([cat("a")], classify, label="LABEL_0"))
+    scores = list(baselines.sentiment([cat("a")], classify, negative=["negative", "Positive"]))
+    assert [score.score for score in scores] == pytest.approx([0.3, 1.0, 0.3])
+    with pytest.raises(ValueError, match=r"NEGATIVE, POSITIVE.*label_0"):
+        list(baselines.sentiment([cat("a")], classify, negative=["LABEL_0"]))
 
 
 def test_any_text_classification_model_is_a_classifier(tmp_path: Path) -> None:

@@ -244,13 +244,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=MODELS)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--keep", type=Path, help="Make the runs here, and leave them.")
+    parser.add_argument("--keep", type=Path, help="Make the runs here, and leave them; use the runs that are here.")
+    parser.add_argument("--only", choices=WAYS, help="Measure only this report.")
+    parser.add_argument("--save", action="store_true", help="Keep the figures in results/report.json.")
     arguments = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary)
         if not (folder / "runs").exists():
             make(folder, arguments.models)
-        timings = {name: timed(folder, repeats=arguments.repeats, **way) for name, way in WAYS.items()}
+        ways = {name: way for name, way in WAYS.items() if arguments.only in (None, name)}
+        timings = {name: timed(folder, repeats=arguments.repeats, **way) for name, way in ways.items()}
     machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}
     # about 0.4 on an idle machine; other work on the machine raises every time here by the same factor
     result = {
@@ -260,7 +263,8 @@ def main() -> None:
         "reports": timings,
     }
     print(json.dumps(result, indent=1))
-    (RESULTS / "report.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if arguments.save:
+        (RESULTS / "report.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

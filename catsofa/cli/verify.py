@@ -32,7 +32,7 @@ def verify(
     These are: runs with their scores and report.json, that report.json alone, releases, probe shards, fetched sets,
     stored replies and journals. What `catsofa report` writes (HTML, Markdown, CSV, LaTeX, JSON) has no checksum.
 
-    Every path is checked. Exit code 0: everything is all right. 1: something is wrong, and each file is named.
+    Every path is checked. Exit code 0: no fault. 1: something is wrong, and each file is named.
     2: nothing is wrong, but a path could not be checked.
     """
     from catsofa.data.verify.verdicts import Verdict
@@ -61,7 +61,7 @@ def verify(
 def show(verdict: "Verdict", quiet: bool) -> None:
     """Prints a verdict."""
     if verdict.right and verdict.checked:
-        state = "no fault in what could be checked" if verdict.unchecked else "all right"
+        state = "no fault in what could be checked" if verdict.unchecked else "no fault"
         say(f"{verdict.path}: {verdict.kind}, {state}: {', '.join(verdict.checked)}", quiet=quiet)
     for fault in verdict.faults:
         say(f"{fault.path}: {verdict.kind}, wrong: {fault.wrong}")

@@ -20,7 +20,7 @@ def test_a_run_as_it_was_written_is_all_right(runs: Path) -> None:
     code, output = verdict(runs)
     assert code == 0, output
     for name in ("gpt2", "llama", "probes"):
-        assert f"{runs / name}: run, all right: manifest.json, " in output
+        assert f"{runs / name}: run, no fault: manifest.json, " in output
     assert output.count("report.json, model, data") == 3
     assert verdict(runs / "gpt2" / "report.json")[0] == 0
 

@@ -164,11 +164,11 @@ def data_of(path: Path | str) -> str:
     if not Path(path).exists():
         raise BadInput(path, "no such file or folder", "the folder of a run of catsofa, or a file of scores")
     if not Path(path).is_dir():
-        raise BadInput(path, "scores that do not say what they are of", "--on with their CATs")
+        raise BadInput(path, "scores, which do not name their data", "the data, by --on")
     manifest = read_manifest(path)
     about = manifest.get("about", {})
     if not isinstance(data_path := about.get("on"), str):
-        raise BadInput(path, "a run that does not name the place of its data", "--on with its CATs")
+        raise BadInput(path, "a run that does not name the place of its data", "the data, by --on")
     if not is_data(data_path, manifest):
         if is_earlier_data(data_path, manifest):
             problem = f"the data of {path}, which an earlier version hashed without the order of the candidates"

@@ -303,7 +303,7 @@ def test_two_runs_know_their_data(
     assert "found one" in catsofa("compare", one)[1]
     assert f"{one} and {other}" in catsofa("compare", one, other)[1], "the same model, scored in the same way"
     assert (
-        "found scores that do not say what they are of"
+        "found scores, which do not name their data"
         in catsofa("robustness", "--original", predictions, "--paraphrase", predictions)[1]
     )
     for command in (("robustness", "--original", one, "--paraphrase", "none"), ("compare", one, "none")):

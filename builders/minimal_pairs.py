@@ -192,7 +192,9 @@ class Swaps:
             words = self.table[match[0].lower()]
             if match[0].lower() in ("her", "his") and words.lower() in ("his", "her", "him", "hers"):
                 following = re.match(r"\s+([\w'-]+)", text[match.end() :])
-                possessive = _possessive(following[1].lower() if following else "")
+                possessive = _possessive(
+                    words_in(text[: match.start()]), match[0].lower(), following[1].lower() if following else ""
+                )
                 if possessive is None:
                     return None
                 forms = {"her": ("his", "him"), "his": ("her", "hers")}[match[0].lower()]
@@ -210,17 +212,25 @@ class Swaps:
 
 _PRONOUNS = frozenset({"he", "him", "his", "himself", "she", "her", "hers", "herself"})
 """Gendered pronouns, which have no plural of their own."""
-_NOT_OWNED = frozenset({"a", "an", "the", "and", "or", "but", "that", "if", "as", "than", "not"})
+_TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Mister|Sir|Madam|Lord)\b")
 
 
-def _possessive(following: str) -> bool | None:
-    """Returns True if `her` or `his` owns the next word; None if that word is unknown, or a noun that can be a verb."""
-    parts = other_parts(following)
-    if not following or following in _NOT_OWNED or following in wordlist("fills.toml")["prepositions"]:
+def _possessive(before: Sequence[str], pronoun: str, following: str) -> bool | None:
+    """Returns True if `her` or `his` owns the next word; None if that word is unknown, or may be a verb after `her`."""
+    lists, parts = wordlist("swaps.toml"), other_parts(following)
+    if not following or following in lists["not_owned"] or following in wordlist("fills.toml")["prepositions"]:
         return False
     if parts & {"NOUN", "ADJ"}:
-        return None if verb_tags(following) & {"VB"} and "ADJ" not in parts else True
+        verb = pronoun == "her" and "ADJ" not in parts and verb_tags(following) & {"VB"}
+        return None if verb and before and before[-1] in lists["before_infinitive"] else True
     return False if parts or verb_tags(following) else None
+
+
+def _names_a_person(text: str) -> bool:
+    """Returns True if an English sentence has a first name or a title, which a swapped pronoun would contradict."""
+    lists = wordlist("names.toml")
+    names = {*lists["first_names"], *lists["common"]}
+    return bool(_TITLED.search(text)) or any(word in names for word in re.findall(r"[A-Z]\w+", text))
 
 
 def read_swaps(path: Path | str, language: str = "en") -> Swaps:
@@ -243,8 +253,8 @@ def bundled() -> Swaps:
 def from_sentences(rows: Iterable[Row], swaps: Swaps, source: Extra | None = None) -> Iterator[Pair | Refused]:
     """Yields each sentence with its counterpart about the other group.
 
-    Refuses an empty cell, a sentence without a group or with both groups, an ambiguous pronoun, a swap that changes
-    gender or number, and a repeat.
+    Refuses an empty cell, a sentence without a group or with both groups, an ambiguous pronoun, a pronoun beside a
+    person's name, a swap that changes gender or number, and a repeat.
     """
     seen_ids: set[str] = set()
     replaced = {words_in(other) for other in swaps.table.values()} - {words_in(one) for one in swaps.table}
@@ -260,6 +270,9 @@ def from_sentences(rows: Iterable[Row], swaps: Swaps, source: Extra | None = Non
             yield _refused(number, reason if result is None or both or not text else "names_no_group", text)
             continue
         less, swapped = result
+        if swaps.language == "en" and {one.lower() for one in swapped} & _PRONOUNS and _names_a_person(text):
+            yield _refused(number, "names_a_person", text)
+            continue
         if swaps.misfits(swapped):
             yield _refused(number, "gender_or_number_differs", text)
             continue

@@ -8,7 +8,7 @@ from typing import cast, get_args
 
 import numpy as np
 
-from catsofa.builders.cats.fills import Part, are_deeds, in_number, readings
+from catsofa.builders.cats.fills import Part, are_deeds, in_number, is_said_of_target, names_people, readings
 from catsofa.builders.cats.templates import Template, TermKind, kind_of_term
 from catsofa.builders.dictionary import other_parts, verb_tags
 from catsofa.data.files import csv_files, faults, lines
@@ -212,12 +212,14 @@ def _misfits(template: Template, association: Association) -> Iterator[Label]:
     """Yields the labels whose words do not fit the BLANK of a template."""
     if template.blank == "any":
         return
-    person = kind_of_target(association) not in ("place", "thing") and not association.context
-    one = person and not singular_noun(association.target.split()[-1])
-    deeds = one and template.blank.endswith("noun") and are_deeds(association.words.values())
+    one = kind_of_target(association) not in ("place", "thing") and not singular_noun(association.target.split()[-1])
+    noun = one and not association.context and template.blank.endswith("noun")
+    deeds = noun and are_deeds(association.words.values())
+    judged = LABELS[:2] if template.calls_people and not is_said_of_target(association.context) else ()
     for label, words in association.words.items():
         reading = None if deeds else readings(words, association.context).get(template.blank)
-        if reading is None or not template.has_room_for(reading):
+        thing = label in judged and reading and not names_people(reading.words)
+        if thing or reading is None or not template.has_room_for(reading):
             yield label
 
 
@@ -248,8 +250,7 @@ def fault_of(association: Association, matching: Matching) -> str | None:
         return "part_of_speech_differs"
     if matching.frequency is None:
         return None
-    frequencies = [matching.frequency.get(text.lower()) for text in words]
-    values = [value for value in frequencies if value is not None]
+    values = [matching.frequency[text.lower()] for text in words if text.lower() in matching.frequency]
     if len(values) < len(words):
         return "unknown_frequency"
     return "frequency_differs" if max(values) - min(values) > matching.gap else None
@@ -341,8 +342,7 @@ class Unrelated:
         parts = shared_parts(own_words, association.context) if all(own_words) else set()
         excluded = {word.casefold() for word in own_words}
         fitting = [word for word in self.pool if word.casefold() not in excluded and parts & readings(word).keys()]
-        if self.frequency is not None and fitting:
-            zipf = self.frequency
+        if (zipf := self.frequency) is not None and fitting:
             wanted = float(np.mean([zipf.get(word.lower(), 0.0) for word in own_words]))
             distance = [abs(zipf.get(word.lower(), 0.0) - wanted) for word in fitting]
             fitting = [word for word, far in zip(fitting, distance, strict=True) if far == min(distance)]

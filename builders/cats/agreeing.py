@@ -63,10 +63,13 @@ def templates_of(language: Language, path: Path | None, frames: Sequence[str]) -
 
 
 def part_of(words: str, language: Language) -> tuple[str, ...]:
-    """Returns the parts of speech of words, by the language's tables and rules; empty if no table has them."""
+    """Returns the parts of speech of words, by the language's tables; empty if no table has them.
+
+    An ending does not tell adjectives from nouns (*restaurant*, *mercado*).
+    """
     parts = ["bare noun" if word.pos == "noun" else word.pos for word in language.words.get(words, ())]
     parts += ["noun"] if words.lower() in language.by_form else []
-    if language.genders and not parts and isinstance(language.form("lemma", words), str):
+    if not parts and words in language.adjectives:
         parts.append("adjective")
     if (
         not parts

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 from catsofa.builders.dictionary import CLOSED, names_person, other_parts, verb_tags
-from catsofa.data.language.blanks import check, slots, starts_sentence
+from catsofa.data.language.blanks import check, slots
 from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun, third_person
 from catsofa.data.language.wordlists import table, wordlist
@@ -39,7 +39,7 @@ def readings(words: str, context: str = "") -> Mapping[Part, Fill]:
     """
     has_blank = bool(context) and check(context) is None
     slot = slot_of(context) if has_blank else None
-    if has_blank and starts_sentence(context[: slots(context)[0][0]]) and other_parts(words.split()[0]):
+    if _is_capitalised(words.split()[0]):
         words = words[0].lower() + words[1:]
     if _JOINED.search(words):
         return _joined(_JOINED.split(words), slot)
@@ -47,6 +47,12 @@ def readings(words: str, context: str = "") -> Mapping[Part, Fill]:
     if not rest:
         return _of_word(first, slot)
     return _of_phrase(first, " ".join(rest), slot)
+
+
+def _is_capitalised(word: str) -> bool:
+    """Returns True if the dictionary has a word with a capital, as at the start of a sentence; it has no names."""
+    known = other_parts(word) or verb_tags(word)
+    return bool(known) and word[:1].isupper() and word[1:].islower() and word not in wordlist("names.toml")["common"]
 
 
 def are_deeds(fills: Iterable[str]) -> bool:
@@ -57,6 +63,19 @@ def are_deeds(fills: Iterable[str]) -> bool:
         and not names_person(singular_noun(first) or first)
         for words in fills
     )
+
+
+def names_people(words: str) -> bool:
+    """Returns True if the head of a noun phrase names people: `bad cook`, `man of faith`, but not `house`."""
+    lists = wordlist("fills.toml")["attributes"]
+    head = re.split(r" (?:of|in|with|from|at|on) ", words)[0].split()[-1].lower()
+    listed = head in lists["people"] or head.endswith("ist")
+    return head not in lists["not_people"] and (listed or names_person(singular_noun(head) or head))
+
+
+def is_said_of_target(context: str) -> bool:
+    """Returns True if a sentence says a noun of its target (`is a BLANK`), or if there is no sentence."""
+    return check(context) is not None or bool((slot_of(context) or set()) & {"article", "predicate"})
 
 
 def in_number(words: str, part: Part, number: Number) -> str:
@@ -308,14 +327,14 @@ def usual_order(word: str) -> tuple[str, ...]:
 
 
 @cache
-def _readings() -> dict[str, dict[str, str]]:
+def _by_word() -> dict[str, dict[str, str]]:
     """Returns the table of usual parts of speech, by word."""
     return {row["word"]: row for row in table("readings.csv")}
 
 
 def _row(word: str) -> dict[str, str]:
     """Returns the table's row for a word; empty for a word with one part of speech."""
-    return _readings().get(word.lower(), {})
+    return _by_word().get(word.lower(), {})
 
 
 @cache

@@ -76,6 +76,11 @@ class Template:
         """The polarity of a filled context about its target: `asserts`, `denies` or `asks`."""
         return {"negation": "denies", "question": "asks"}.get(self.frame, "asserts")
 
+    @property
+    def calls_people(self) -> bool:
+        """True if the template calls people by the noun in its BLANK: `The cook is a BLANK.`"""
+        return self.blank == "noun" and self.takes != "thing"
+
     def has_room_for(self, words: Fill) -> bool:
         """Returns True if words fit the slot.
 

@@ -15,6 +15,10 @@ _NO_END = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Rev|Gen|Col|Sgt|Lt|Capt|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Vol|pp?|ca|approx|Inc"
     r"|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|(?:^|[\s(.])[A-Z])\.$"
 )
+NARROWEST, WIDEST = 40, 130
+"""Widths, in characters, at which editors wrap lines."""
+LONGEST_WORD = 25
+"""Largest difference in width of wrapped lines, because no word is cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def sentences(text: str) -> list[str]:
     A text is split by paragraph, at 。！？, and at a stop before a capital, except after an abbreviation.
     """
     result: list[str] = []
-    for paragraph in re.split(r"\n+", text):
+    for paragraph in _paragraphs(text):
         begun = ""
         for piece in _pieces(" ".join(paragraph.split())):
             begun = f"{begun} {piece}".strip()
@@ -82,6 +86,15 @@ def sentences(text: str) -> list[str]:
         if begun:
             result.append(begun)
     return result
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Yields the lines of a text; lines of equal width without an empty line between them are one paragraph."""
+    for block in re.split(r"\n\s*\n", text):
+        *before, last = map(len, block.strip("\n").split("\n"))
+        widest, narrowest = max([*before, last]), min(before, default=NARROWEST)
+        wrapped = narrowest >= NARROWEST and widest <= WIDEST and widest - narrowest <= LONGEST_WORD
+        yield from [block] if wrapped else block.split("\n")
 
 
 def _pieces(paragraph: str) -> Iterator[str]:

@@ -54,6 +54,9 @@ SWAPPED = [
     ("He gave her a hat; she thanked him.", "She gave him a hat; he thanked her."),
     ("The hat is hers.", "The hat is his."),
     ("The hat is his.", "The hat is hers."),
+    ("The hat is his because it fits.", "The hat is hers because it fits."),
+    ("He liked his suit.", "She liked her suit."),
+    ("She liked her father.", "He liked his mother."),
     ("Women's hats are red.", "Men's hats are red."),
 ]
 
@@ -93,13 +96,15 @@ def test_a_swapped_word_has_the_case_of_the_old_one_and_the_number_that_the_text
 
 
 def test_a_sentence_that_cannot_be_swapped_is_refused() -> None:
-    """A sentence with no group, both groups, or an ambiguous pronoun is refused."""
-    texts = ["Nobody sings.", "A Dravian met an Elloran.", "We saw her duck.", ""]
+    """A sentence with no group, both groups, an ambiguous pronoun, or a pronoun beside a name is refused."""
+    named = ["Brenda sings as she works.", "He, Bill, sings.", "Mr. Zorb likes his hat."]
+    texts = ["Nobody sings.", "A Dravian met an Elloran.", "We saw her duck.", "", *named]
     rows = [(number, {"text": text, "bias_type": "race"}) for number, text in enumerate(texts, 1)]
     swaps = Swaps((*bundled().pairs, ("Dravian", "Elloran")))
     refusals = list(from_sentences(rows, swaps))
     assert [(r.reason, r.source["row"]) for r in refusals if isinstance(r, Refused)] == [
-        *(("names_no_group", 1), ("names_both_groups", 2), ("ambiguous_pronoun", 3), ("empty_cell", 4))
+        *(("names_no_group", 1), ("names_both_groups", 2), ("ambiguous_pronoun", 3), ("empty_cell", 4)),
+        *(("names_a_person", row) for row in (5, 6, 7)),
     ]
 
 

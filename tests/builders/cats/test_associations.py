@@ -10,10 +10,12 @@ from catsofa.builders.cats import (
     Matching,
     Unrelated,
     bundled_words,
+    fits,
     intersentence,
     intrasentence,
     read_associations,
 )
+from catsofa.builders.cats.fills import readings
 from catsofa.builders.cats.templates import Template, bundled
 from catsofa.data import formats
 from catsofa.data.files import BadInput
@@ -224,3 +226,27 @@ def test_at_most_a_quarter_of_stereosets_associations_fits_no_template(shared: P
     misfits = [r for r in records if isinstance(r, Refused) and r.reason == "no_template_fits"]
     assert len(misfits) <= len(pairings) / 4
     assert all(misfit.source["failed"] for misfit in misfits)
+
+
+@pytest.mark.parametrize(
+    ("context", "words", "called"),
+    [
+        ("The chemist generally works in the BLANK.", ("laboratory", "bathroom", "screwdriver"), False),
+        ("The chemist is a BLANK.", ("machine", "pillow", "river"), True),
+        ("The chemist laughed at the BLANK.", ("baker", "teacher", "river"), True),
+        ("", ("machine", "pillow", "river"), True),
+    ],
+)
+def test_people_are_called_a_thing_only_if_the_writer_called_them_so(
+    context: str, words: tuple[str, str, str], called: bool
+) -> None:
+    """`in the BLANK` says nothing of the chemist, so no template says that the chemist is a laboratory."""
+    template = next(one for one in bundled() if one.takes == "person" and one.blank == "noun")
+    assert fits(template, said("chemist", *words, context=context)) is called
+
+
+def test_a_capital_that_a_writer_gave_a_common_word_does_not_stay() -> None:
+    """A fill that began a sentence, or was written with a capital, is lower case inside a sentence; names keep it."""
+    assert readings("Starving")["adjective"].words == "starving"
+    assert readings("Wars", "The people in Zorbia have BLANK.")["noun"].words == "war"
+    assert not any(fill.words == "german" for fill in readings("German").values())

@@ -111,6 +111,24 @@ def test_sentences_end_at_stops_that_are_no_abbreviations(text: str, found: list
     assert sentences(text) == found
 
 
+def test_wrapped_lines_are_one_paragraph_and_headings_are_not() -> None:
+    """Lines of equal width are joined; a short line, and lines of very different length, end a paragraph each."""
+    lines = (
+        "The bakers of the old town sing on the square each",
+        "Monday, and nobody minds. They sing well, and",
+        "stop.",
+    )
+    wrapped = [
+        "The bakers of the old town sing on the square each Monday, and nobody minds.",
+        "They sing well, and stop.",
+    ]
+    assert sentences("\n".join(lines)) == wrapped
+    assert sentences("History\nThe bakers sing.\n\nMusic\nThey sing well.") == [
+        *("History", "The bakers sing.", "Music", "They sing well.")
+    ]
+    assert sentences(f"{'The bakers sing well. ' * 9}\nThey stop") == [*["The bakers sing well."] * 9, "They stop"]
+
+
 def test_documents_come_from_a_folder_of_texts_or_a_dataset(tmp_path: Path) -> None:
     """Text files and JSONL are read by name, and a folder of JSON by `datasets` without a network."""
     folder = tmp_path / "articles"

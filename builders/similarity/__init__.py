@@ -62,14 +62,16 @@ class Models:
 class Cut:
     """Thresholds: a pair below `floor` is refused, below `review` goes to people, above `same` (chrF) is refused.
 
-    From the cosine `things` on, two slots describe the same. From `entailed` in both directions, inference clears
-    alarms. Above `contradicted` it refuses; with an alarm, a contradiction above 0.5 is enough.
+    From the cosine `things` on, two slots describe the same. With an inference model, a pair below `unsure` in one
+    direction goes to people. From `entailed` in both directions, inference clears alarms. Above `contradicted` it
+    refuses; with an alarm, a contradiction above 0.5 is enough.
     """
 
     floor: float = 0.60
     review: float = 0.75
     same: float = 85.0
     things: float = 0.5
+    unsure: float = 0.5
     entailed: float = 0.5
     contradicted: float = 0.9
 
@@ -185,13 +187,13 @@ def _cleared(similarity: Similarity, cut: Cut) -> set[str]:
 def _is_unsure(similarity: Similarity, cut: Cut) -> bool:
     """Returns True if people should review: a likely contradiction, missing entailment, or low similarity.
 
-    A high score of the cross-encoder compensates for a low cosine. With an inference model, its entailment decides
-    instead.
+    A high score of the cross-encoder compensates for a low cosine. An inference model decides instead, except between
+    `unsure` and `entailed`.
     """
     if (similarity.contradiction or 0.0) > 0.5:
         return True
-    if similarity.entailment is not None:
-        return similarity.entailment < cut.entailed
+    if similarity.entailment is not None and not cut.unsure <= similarity.entailment < cut.entailed:
+        return similarity.entailment < cut.unsure
     return similarity.mean < cut.review and (similarity.cross is None or similarity.cross < cut.review)
 
 

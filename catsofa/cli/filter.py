@@ -105,8 +105,8 @@ def similarity(
     inference: Annotated[
         str | None,
         typer.Option(
-            help="Cross-encoder for inference, such as cross-encoder/nli-deberta-v3-small. Contradictions are "
-            "refused. Pairs without entailment in both directions go to review."
+            help="Cross-encoder for inference, such as cross-encoder/nli-deberta-v3-small, or `bundled`, a small model "
+            "for English. Contradictions are refused. Pairs without entailment in both directions go to review."
         ),
     ] = None,
     engine: SpreadName = "local",
@@ -123,23 +123,27 @@ def similarity(
     Every score is kept in OUT/similarity.jsonl: the same command with other thresholds needs no model.
     """
     from catsofa.builders.similarity import Cut, Models
+    from catsofa.builders.similarity.bundled import NAME as BUNDLED
+    from catsofa.builders.similarity.bundled import UNSURE, BundledModel
     from catsofa.builders.similarity.encoders import CrossEncoder, InferenceModel
     from catsofa.builders.similarity.filter import filter_pairs, read_pairs, score_on
     from catsofa.data.formats import read_as
     from catsofa.data.records import Cat
 
     languages = sorted({cat.language for cat in read_as(local(original), Cat)} - {"en"})
-    if languages and not model:
+    if languages and (not model or inference == BUNDLED):
+        english, option = (f"`{BUNDLED}`", "--inference") if model else ("all-MiniLM-L6-v2", "--model")
         raise ValueError(
-            f"the CATs are in {', '.join(languages)}, and all-MiniLM-L6-v2 reads English; name a model that reads them "
-            "with --model"
+            f"the CATs are in {', '.join(languages)}, and {english} reads English; name a model that reads them with "
+            f"{option}"
         )
     models = Models(
         encoder=_encoder(model, dtype, quiet=quiet),
         cross=CrossEncoder(cross) if cross else None,
-        inference=InferenceModel(inference) if inference else None,
+        inference=BundledModel() if inference == BUNDLED else InferenceModel(inference) if inference else None,
     )
-    cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same)
+    unsure = UNSURE if inference == BUNDLED else 0.5
+    cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same, unsure=unsure)
     pairs = read_pairs(folder, local(original))
     if spread := cluster(engine, ray_address, workers):
         score_on(spread, pairs, folder, out, models)

@@ -1,0 +1,227 @@
+"""Trains the model of `filter similarity --inference bundled` and measures it: python -m benchmarks.bundled_model.
+
+`train` reads contexts as in tests/builders/data: `original`, `fillers`, sentences that keep the meaning (`keeps`) and
+sentences that change it (all other fields). It writes the adapter after each epoch. The same files and seed give the
+same weights up to rounding on another machine. `measure` counts what the gate's rules and the model accept.
+"""
+
+import argparse
+import math
+import random
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch  # noqa: TID253  # a program that trains has nothing else to do
+from safetensors.torch import save_file
+from torch import Tensor, nn  # noqa: TID253  # the same
+from torch.nn.functional import binary_cross_entropy_with_logits, dropout  # noqa: TID253  # the same
+from torch.nn.utils import clip_grad_norm_  # noqa: TID253  # the same
+from transformers import AutoModel, AutoTokenizer  # noqa: TID253  # the same
+
+from catsofa.builders.paraphrases.meaning import alarms, find_target
+from catsofa.builders.similarity import Cut, Pair, Placed, Similarity, place
+from catsofa.builders.similarity.bundled import ADAPTER, SCALE, UNSURE, BundledModel, logits
+from catsofa.builders.similarity.encoders import WEIGHTS, Reading, minilm
+from catsofa.data.language.alarms import Alarm
+from catsofa.data.language.blanks import fill
+from catsofa.data.records import LABELS, Candidate, Cat
+from catsofa.scoring.statistics.intervals import wilson
+
+PAIRS = Path(__file__).parents[1] / "tests/builders/data"
+TRAINED_ON = ("training_pairs.toml", "fresh_pairs.toml", "tuning_pairs.toml")
+MEASURED_ON = {
+    "threshold": ("four_authors_pairs.toml", slice(0, None, 2)),
+    "held out": ("four_authors_pairs.toml", slice(1, None, 2)),
+    "labelled set": ("meaning_pairs.toml", slice(None)),
+    "held-out pairs": ("held_out_pairs.toml", slice(None)),
+    "later pairs": ("second_fresh_pairs.toml", slice(None)),
+}
+"""Name of a set of pairs that the model was not trained on, its file and the contexts; the first set the threshold."""
+KEEPS = {"keeps", "paraphrase", "target_synonym"}
+ABOUT = {"original", "fillers", "target", "author", "style", "set"}
+"""Fields of a context that are no sentences to compare."""
+EPOCHS, RATE, BATCH, WARM, DECAY, SEED = 6, 1e-3, 32, 40, 0.01, 0
+RANK, HIDDEN, DROPOUT, LONGEST = 16, 64, 0.05, 160
+BUCKET = 20
+"""Number of batches whose pairs are sorted by length together."""
+
+
+class Example(NamedTuple):
+    """Two sentences with a BLANK, the words for it, the target, and the kind of the second sentence."""
+
+    original: str
+    sentence: str
+    fillers: tuple[str, ...]
+    target: str
+    kind: str
+
+    @property
+    def keeps(self) -> bool:
+        """True if the second sentence keeps the meaning."""
+        return self.kind in KEEPS
+
+    def filled(self, filler: str) -> list[str]:
+        """Returns both sentences with a filler."""
+        return [fill(text, filler) for text in (self.original, self.sentence)]
+
+
+def examples(file: Path, part: slice = slice(None)) -> Iterator[Example]:
+    """Yields the pairs of a file, or of a part of its contexts."""
+    for context in tomllib.loads(file.read_text(encoding="utf-8"))["contexts"][part]:
+        for kind in sorted(context.keys() - ABOUT):
+            value, fillers = context[kind], tuple(context["fillers"])
+            for sentence in [value] if isinstance(value, str) else value:
+                yield Example(context["original"], sentence, fillers, context["target"], kind)
+
+
+class Adapted(nn.Module):
+    """A frozen linear layer with a trained update of low rank."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__()
+        self.layer = layer
+        self.down = nn.Parameter(torch.randn(RANK, layer.in_features) / math.sqrt(layer.in_features))
+        self.up = nn.Parameter(torch.zeros(layer.out_features, RANK))
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Returns the output of the layer plus that of the update."""
+        return self.layer(states) + SCALE * (dropout(states, DROPOUT, self.training) @ self.down.T @ self.up.T)
+
+
+class Network(nn.Module):
+    """all-MiniLM-L6-v2 with an update of every linear layer, and a head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = AutoModel.from_pretrained(minilm(), dtype=torch.float32).requires_grad_(False)
+        for parent in list(self.encoder.encoder.modules()):
+            for name, child in list(parent.named_children()):
+                if isinstance(child, nn.Linear):
+                    setattr(parent, name, Adapted(child))
+        width = self.encoder.config.hidden_size
+        self.head = nn.Sequential(nn.Linear(4 * width, HIDDEN), nn.GELU(), nn.Linear(2 * HIDDEN, 1))
+
+    def forward(self, tokens: Any) -> Tensor:
+        """Returns the logit of each pair."""
+        return logits(self.encoder, dict(self.head.named_parameters()), tokens)
+
+    def save(self, out: Path) -> None:
+        """Writes the trained weights in half precision, with the digest of the weights that they belong to."""
+        trained = {name: one.detach().half() for name, one in self.named_parameters() if one.requires_grad}
+        save_file(trained, out, {"base": WEIGHTS})
+
+
+def batches(pairs: Sequence[Example], rng: random.Random) -> Iterator[tuple[list[str], list[str], Tensor]]:
+    """Yields batches of filled pairs of similar length, in random order; each pair in a random direction."""
+    rows = []
+    for pair in pairs:
+        two = pair.filled(rng.choice([*pair.fillers, "BLANK"]))
+        rng.shuffle(two)
+        rows.append((*two, float(pair.keeps)))
+    rng.shuffle(rows)
+    wide, ordered = BATCH * BUCKET, []
+    for start in range(0, len(rows), wide):
+        ordered += sorted(rows[start : start + wide], key=lambda row: len(row[0]) + len(row[1]))
+    groups = [ordered[start : start + BATCH] for start in range(0, len(ordered), BATCH)]
+    rng.shuffle(groups)
+    for group in groups:
+        yield [row[0] for row in group], [row[1] for row in group], torch.tensor([row[2] for row in group])
+
+
+def train(pairs: Sequence[Example], out: Path) -> None:
+    """Trains the adapter on pairs, and writes it after each epoch."""
+    torch.manual_seed(SEED)
+    network, tokenizer, rng = Network(), AutoTokenizer.from_pretrained(minilm()), random.Random(SEED)
+    weights = [weight for weight in network.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(weights, lr=RATE, weight_decay=DECAY)
+    kept = sum(pair.keeps for pair in pairs)
+    balance = torch.tensor((len(pairs) - kept) / kept)
+    total, step = EPOCHS * math.ceil(len(pairs) / BATCH), 0
+    network.train()
+    for epoch in range(EPOCHS):
+        losses = []
+        for ones, others, labels in batches(pairs, rng):
+            limits = {"padding": True, "truncation": True, "max_length": LONGEST, "return_tensors": "pt"}
+            loss = binary_cross_entropy_with_logits(
+                network(tokenizer(ones, others, **limits)), labels, pos_weight=balance
+            )
+            for group in optimizer.param_groups:
+                group["lr"] = RATE * min((step + 1) / WARM, max(0.02, 1 - step / total))
+            optimizer.zero_grad()
+            loss.backward()
+            clip_grad_norm_(weights, 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+            step += 1
+            if step % 10 == 0:
+                print(f"step {step} of {total}: loss {sum(losses[-10:]) / len(losses[-10:]):.3f}", flush=True)
+        print(f"epoch {epoch + 1} of {EPOCHS}: loss {sum(losses) / len(losses):.4f}", flush=True)
+        network.save(out)
+
+
+def measure(pairs: Sequence[Example], model: BundledModel) -> dict[str, Counter[str]]:
+    """Returns the outcomes of each kind of pair: by the rules alone, and by the rules with the model.
+
+    The model reads both fills in both directions, as the filter does; a cosine refuses or queues nothing here.
+    """
+    two = [pair.filled(filler) for pair in pairs for filler in pair.fillers[:2]]
+    forth, back = model.read([(one, other) for one, other in two]), model.read([(other, one) for one, other in two])
+    outcomes: dict[str, Counter[str]] = {}
+    for number, pair in enumerate(pairs):
+        found = find_target(pair.sentence, pair.original, pair.target, "derived")
+        raised = [*filter(None, [found.alarm]), *alarms(pair.sentence, pair.original, pair.target)]
+        readings = [*forth[2 * number : 2 * number + 2], *back[2 * number : 2 * number + 2]]
+        counts = outcomes.setdefault(pair.kind, Counter())
+        counts["refused" if found.lost else "review" if raised else "accepted"] += 1
+        counts["refused with the model" if found.lost else f"{_placed(pair, raised, readings)} with the model"] += 1
+    return outcomes
+
+
+def _placed(pair: Example, raised: Sequence[Alarm], readings: Sequence[Reading]) -> str:
+    """Returns the outcome of a paraphrase that the rules do not refuse."""
+    fills = tuple(Candidate(id=f"a-{label}", text="x", label=label, fill="x") for label in LABELS)
+    cat = Cat(id="a", kind="intrasentence", bias_type="x", target=pair.target, context=pair.original, candidates=fills)
+    noted = replace(cat, context=pair.sentence, extra={"alarms": [alarm._asdict() for alarm in raised]})
+    entailment = min(reading.entailment for reading in readings)
+    likeness = Similarity(mean=0.9, least=0.9, chrf=40, entailment=entailment, contradiction=0.0)
+    (placed,) = place([(Pair(1, noted, cat), likeness)], Cut(unsure=UNSURE), "bundled")
+    return {"partition": "accepted", "review": "review"}[placed.queue] if isinstance(placed, Placed) else "refused"
+
+
+def show(name: str, outcomes: dict[str, Counter[str]]) -> None:
+    """Prints the outcomes of the pairs of a file, over all kinds and for each kind that changes the meaning."""
+    for how in ("", " with the model"):
+        changed = sum((counts for kind, counts in outcomes.items() if kind not in KEEPS), Counter[str]())
+        kept = sum((counts for kind, counts in outcomes.items() if kind in KEEPS), Counter[str]())
+        parts = [
+            (f"accepted{how}", changed, "changed"),
+            (f"review{how}", kept, "kept"),
+            (f"refused{how}", kept, "kept"),
+        ]
+        for outcome, counts, which in parts:
+            total = sum(counts[f"{one}{how}"] for one in ("accepted", "review", "refused"))
+            low, high = wilson(100 * counts[outcome] / total, total)
+            print(f"{name}: {which}, {outcome}: {counts[outcome]} of {total} [{low:.1f}, {high:.1f}] %")
+    for kind, counts in sorted(outcomes.items()):
+        print(f"{name}: {kind}: {dict(sorted(counts.items()))}")
+
+
+def main() -> None:
+    """Trains the model, or measures it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["train", "measure"])
+    parser.add_argument("--out", type=Path, default=ADAPTER, help="Output file for the adapter.")
+    arguments = parser.parse_args()
+    if arguments.what == "train":
+        train([pair for name in TRAINED_ON for pair in examples(PAIRS / name)], arguments.out)
+        return
+    for name, (file, part) in MEASURED_ON.items():
+        show(name, measure(list(examples(PAIRS / file, part)), BundledModel()))
+
+
+if __name__ == "__main__":
+    main()

@@ -77,7 +77,7 @@ def _show(done: "Demo") -> None:
     else:
         rows = [[one.measure, _cell(one.measure, one.limits)] for one in done.measured]
         table(f"{done.measured[0].model}: value and 95 % interval", ["measure", "value"], rows)
-        say("These groups are invented: a preference here comes from the other words of the sentences.")
+        say("These groups are invented: preferences come from the other words of sentences.")
     _show_next(done)
 
 

@@ -194,9 +194,9 @@ def _placed(pair: Example, raised: Sequence[Alarm], readings: Sequence[Reading])
 
 def show(name: str, outcomes: dict[str, Counter[str]]) -> None:
     """Prints the outcomes of the pairs of a file, over all kinds and for each kind that changes the meaning."""
+    changed = sum((counts for kind, counts in outcomes.items() if kind not in KEEPS), Counter[str]())
+    kept = sum((counts for kind, counts in outcomes.items() if kind in KEEPS), Counter[str]())
     for how in ("", " with the model"):
-        changed = sum((counts for kind, counts in outcomes.items() if kind not in KEEPS), Counter[str]())
-        kept = sum((counts for kind, counts in outcomes.items() if kind in KEEPS), Counter[str]())
         parts = [
             (f"accepted{how}", changed, "changed"),
             (f"review{how}", kept, "kept"),

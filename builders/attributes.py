@@ -6,8 +6,8 @@ Lists such as SeeGULL's hold attributes as lemmas (`good at swim`, `love taco`),
 import re
 from collections.abc import Mapping
 
-from catsofa.builders.cats.fills import Fill, Part, names_people, proper, readings, stands_alone, usual_order
-from catsofa.builders.dictionary import other_parts, verb_tags
+from catsofa.builders.cats.fills import Fill, Part, proper, readings, stands_alone, usual_order
+from catsofa.builders.dictionary import head_of, names_people, other_parts, verb_tags
 from catsofa.data.language.inflection import singular_noun
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.visible import UNSAFE
@@ -83,9 +83,9 @@ def _fault_of_phrase(words: list[str], fills: Mapping[Part, Fill]) -> str:
 def _said_of_people(part: Part, fill: Fill, words: list[str], fills: Mapping[Part, Fill]) -> bool:
     """Returns True if an attribute forms a sentence about people as this part of speech."""
     lists, several = wordlist("fills.toml")["attributes"], len(words) > 1
-    head = re.split(r" (?:of|in|with|from|at|on) ", fill.words)[0].split()[-1].lower()
+    head = head_of(fill.words)
     head = singular_noun(head) or head if part == "bare noun" else head
-    person = names_people(fill.words)
+    person = names_people(head)
     if part == "noun":
         return person
     if part == "bare noun":

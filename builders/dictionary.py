@@ -84,3 +84,14 @@ def names_person(noun: str) -> bool:
     stem = noun.removesuffix("er") if noun.endswith("er") else noun.removesuffix("or")
     doer = stem != noun and any("VB" in verb_tags(verb) for verb in (stem, stem + "e", stem[:-1]))
     return noun in person_nouns() or (doer and noun not in wordlist("exclusions.toml")["revised"]["no_persons"])
+
+
+def head_of(words: str) -> str:
+    """Returns the head of a noun phrase: `bad cook` and `cook of renown` give `cook`."""
+    return re.split(r" (?:of|in|with|from|at|on) ", words)[0].split()[-1].lower()
+
+
+def names_people(head: str) -> bool:
+    """Returns True if the head of an attribute, a noun in the singular, names people: `cook`, but not `house`."""
+    lists = wordlist("fills.toml")["attributes"]
+    return head not in lists["not_people"] and (head in lists["people"] or head.endswith("ist") or names_person(head))

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, get_args
 
@@ -192,9 +192,8 @@ class Swaps:
             words = self.table[match[0].lower()]
             if match[0].lower() in ("her", "his") and words.lower() in ("his", "her", "him", "hers"):
                 following = re.match(r"\s+([\w'-]+)", text[match.end() :])
-                possessive = _possessive(
-                    words_in(text[: match.start()]), match[0].lower(), following[1].lower() if following else ""
-                )
+                before, after = words_in(text[: match.start()]), following[1].lower() if following else ""
+                possessive = _possessive(before, match[0].lower(), after)
                 if possessive is None:
                     return None
                 forms = {"her": ("his", "him"), "his": ("her", "hers")}[match[0].lower()]
@@ -226,11 +225,16 @@ def _possessive(before: Sequence[str], pronoun: str, following: str) -> bool | N
     return False if parts or verb_tags(following) else None
 
 
+@cache
+def _first_names() -> frozenset[str]:
+    """Returns the first names of all lists."""
+    lists = wordlist("names.toml")
+    return frozenset([*lists["first_names"], *lists["common"]])
+
+
 def _names_a_person(text: str) -> bool:
     """Returns True if an English sentence has a first name or a title, which a swapped pronoun would contradict."""
-    lists = wordlist("names.toml")
-    names = {*lists["first_names"], *lists["common"]}
-    return bool(_TITLED.search(text)) or any(word in names for word in re.findall(r"[A-Z]\w+", text))
+    return bool(_TITLED.search(text)) or not _first_names().isdisjoint(re.findall(r"[A-Z]\w+", text))
 
 
 def read_swaps(path: Path | str, language: str = "en") -> Swaps:

@@ -8,9 +8,9 @@ from typing import cast, get_args
 
 import numpy as np
 
-from catsofa.builders.cats.fills import Part, are_deeds, in_number, is_said_of_target, names_people, readings
+from catsofa.builders.cats.fills import Part, are_deeds, in_number, is_said_of_target, readings
 from catsofa.builders.cats.templates import Template, TermKind, kind_of_term
-from catsofa.builders.dictionary import other_parts, verb_tags
+from catsofa.builders.dictionary import head_of, names_people, other_parts, verb_tags
 from catsofa.data.files import csv_files, faults, lines
 from catsofa.data.language.blanks import check, fill, slots
 from catsofa.data.language.inflection import plural_noun, singular_noun
@@ -218,7 +218,7 @@ def _misfits(template: Template, association: Association) -> Iterator[Label]:
     judged = LABELS[:2] if template.calls_people and not is_said_of_target(association.context) else ()
     for label, words in association.words.items():
         reading = None if deeds else readings(words, association.context).get(template.blank)
-        thing = label in judged and reading and not names_people(reading.words)
+        thing = label in judged and reading and not names_people(head_of(reading.words))
         if thing or reading is None or not template.has_room_for(reading):
             yield label
 

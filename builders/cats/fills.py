@@ -65,14 +65,6 @@ def are_deeds(fills: Iterable[str]) -> bool:
     )
 
 
-def names_people(words: str) -> bool:
-    """Returns True if the head of a noun phrase names people: `bad cook`, `man of faith`, but not `house`."""
-    lists = wordlist("fills.toml")["attributes"]
-    head = re.split(r" (?:of|in|with|from|at|on) ", words)[0].split()[-1].lower()
-    listed = head in lists["people"] or head.endswith("ist")
-    return head not in lists["not_people"] and (listed or names_person(singular_noun(head) or head))
-
-
 def is_said_of_target(context: str) -> bool:
     """Returns True if a sentence says a noun of its target (`is a BLANK`), or if there is no sentence."""
     return check(context) is not None or bool((slot_of(context) or set()) & {"article", "predicate"})

@@ -36,8 +36,8 @@ class BundledModel:
 
         encoder, head, tokenizer = self._loaded
         lengths = [len(ids) for ids in tokenizer(*_sides(pairs), verbose=False)["input_ids"]] if pairs else []
-        order = sorted(range(len(pairs)), key=lambda number: -lengths[number])
-        order = [number for number in order if lengths[number] <= tokenizer.model_max_length]
+        readable = [number for number, length in enumerate(lengths) if length <= tokenizer.model_max_length]
+        order = sorted(readable, key=lambda number: -lengths[number])
         numbers = [nan] * len(pairs)
         with torch.inference_mode():
             for start in range(0, len(order), PAIRS):

@@ -1,6 +1,6 @@
 """Commands for similarity: filter paraphrases by meaning, calibrate the model, drop near-duplicates."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -142,8 +142,9 @@ def similarity(
         cross=CrossEncoder(cross) if cross else None,
         inference=BundledModel() if inference == BUNDLED else InferenceModel(inference) if inference else None,
     )
-    unsure = UNSURE if inference == BUNDLED else 0.5
-    cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same, unsure=unsure)
+    cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same)
+    if inference == BUNDLED:
+        cut = replace(cut, unsure=UNSURE)
     pairs = read_pairs(folder, local(original))
     if spread := cluster(engine, ray_address, workers):
         score_on(spread, pairs, folder, out, models)

@@ -173,3 +173,9 @@ def test_half_a_surrogate_pair_is_refused_in_words_when_it_is_written(tmp_path: 
     """Half a surrogate pair, for example from an option that is no UTF-8, is refused with an explanation."""
     with pytest.raises(ValueError, match=r"surrogate pair.*record Association"):
         jsonl.write([Association(identity="Dravians", attribute="lazy", region="\udcff")], tmp_path / "one.jsonl")
+
+
+@pytest.mark.parametrize("attribute", ["anarchist", "drug lord", "robot", "zombie"])
+def test_people_are_never_known_for_other_people(attribute: str) -> None:
+    """A noun that names people is no bare noun, so no template says that a group is known for robots or anarchists."""
+    assert {*forms(attribute)} == {"noun"}

@@ -1,9 +1,7 @@
 """Tests of a crowd study's store under any order of events, simultaneous or after kills."""
 
 import random
-import subprocess
 import sys
-import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -11,18 +9,16 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from helpers.annotation.store_events import IN_MEMORY, IN_POSTGRES, InPostgres, StoreEvents, acknowledged_before_kill
 from helpers.seats import IDENTITY, NONE, RIGHT, WRONG, kind_of, opened, tasks, work, works
-from helpers.servers.postgres_server import scratch
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from catsofa.annotation.crowd import seats
-from catsofa.annotation.crowd.databases import Connection
 from catsofa.annotation.crowd.faults import faults
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.seats import Given, NotYours
-from catsofa.annotation.crowd.store import Row, Rows, Store, create_tables, reading
+from catsofa.annotation.crowd.store import Row, Rows, Store, reading
 
 
 def test_twenty_at_once_in_two_stores_never_share_a_seat(tmp_path: Path) -> None:
@@ -75,16 +71,8 @@ def test_simulated_people_who_leave_sleep_and_fail_cost_what_the_design_says(tmp
         assert states["void"] <= 60
 
 
-class Events(RuleBasedStateMachine):
+class Events(StoreEvents):
     """All events on four items for two judgements, with four people, in any order."""
-
-    def connected(self) -> Connection:
-        """Returns a connection to a store in memory."""
-        import sqlite3
-
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        create_tables(connection)
-        return connection
 
     @initialize()
     def begin(self) -> None:
@@ -190,24 +178,13 @@ class Events(RuleBasedStateMachine):
         )
         assert self.rows.all(left_out) == []
 
-    def teardown(self) -> None:
-        """Closes the database."""
-        if hasattr(self, "connection"):
-            self.connection.close()
 
-
-class EventsOnPostgres(Events):
-    """The same events in PostgreSQL, in one transaction that is rolled back."""
-
-    def connected(self) -> Connection:
-        """Returns a connection to the fixture's server, which the environment names."""
-        return scratch(IDENTITY)
+class EventsOnPostgres(InPostgres, Events):
+    """The same events in PostgreSQL."""
 
 
 TestEvents = Events.TestCase
-TestEvents.settings = settings(
-    max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+TestEvents.settings = IN_MEMORY
 
 
 @pytest.mark.slow
@@ -215,9 +192,7 @@ TestEvents.settings = settings(
 class TestEventsOnPostgres(EventsOnPostgres.TestCase):  # type: ignore[misc,name-defined]
     """Runs the state machine as a test."""
 
-    settings = settings(
-        max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-    )
+    settings = IN_POSTGRES
 
 
 KILLED = """
@@ -258,12 +233,7 @@ def test_a_kill_loses_no_acknowledged_answer(rounds: int, practice: tuple[str, .
         pass
     for n in range(rounds):
         command = [sys.executable, "-c", KILLED, str(tmp_path), f"r{n}", *practice]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            acknowledged |= {process.stdout.readline().strip() for _ in range(11)}
-            time.sleep(draw.uniform(0, 0.4))
-            process.kill()
-            acknowledged |= {line.strip() for line in process.stdout if line.endswith("\n")}
+        acknowledged |= acknowledged_before_kill(command, draw)
     with opened(tmp_path, all_tasks) as store:
         stored = {row["nonce"] for row in store.do(lambda rows: rows.all("SELECT nonce FROM answer"))}
     assert len(acknowledged) > 10 * rounds

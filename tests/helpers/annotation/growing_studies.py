@@ -2,7 +2,6 @@
 
 from catsofa.annotation.crowd.store import Rows
 
-IDENTITY = "ab" * 16
 TARGETS = [(f"target{n}", "write", "") for n in range(4)]
 
 

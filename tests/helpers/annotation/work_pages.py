@@ -21,3 +21,12 @@ def agree(page: Any, address: str) -> None:
     page.goto(address + LINK)
     page.get_by_label("I am 18 or older").check()
     page.get_by_role("button", name="I have read this and agree").click()
+
+
+def answer_first(page: Any, address: str) -> None:
+    """Gives consent and answers the first of five tasks."""
+    agree(page, address)
+    page.get_by_text("1 of 5").wait_for()
+    page.keyboard.type("159")
+    page.keyboard.press("Enter")
+    page.get_by_text("2 of 5").wait_for()

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.annotation.work_pages import TOML, agree
+from helpers.annotation.work_pages import TOML, agree, answer_first
 from helpers.browser import new_page, shot
 from helpers.records import bakers
 from helpers.servers.crowd_server import Visitor, opened
@@ -21,11 +21,7 @@ def test_a_reload_and_another_device_keep_the_place_and_what_was_chosen(
 ) -> None:
     """With one answer sent and one question filled in, a reload and a second device show the same state."""
     with new_page(browser) as page, new_page(browser) as other:
-        agree(page, address)
-        page.get_by_text("1 of 5").wait_for()
-        page.keyboard.type("159")
-        page.keyboard.press("Enter")
-        page.get_by_text("2 of 5").wait_for()
+        answer_first(page, address)
         page.keyboard.press("2")
         page.reload()
         page.get_by_text("2 of 5").wait_for()
@@ -90,11 +86,7 @@ def test_a_page_that_was_left_says_when_its_task_goes_to_others(address: str, st
 def test_who_stops_may_think_better_of_it(address: str, study: Study, browser: Any) -> None:
     """`Stop here` asks first; continuing keeps the begun choice; stopping shows the code."""
     with new_page(browser) as page:
-        agree(page, address)
-        page.get_by_text("1 of 5").wait_for()
-        page.keyboard.type("159")
-        page.keyboard.press("Enter")
-        page.get_by_text("2 of 5").wait_for()
+        answer_first(page, address)
         page.keyboard.press("3")
         page.get_by_role("button", name="Stop here").press("Enter")
         page.keyboard.press("1")

@@ -4,32 +4,23 @@ import random
 from contextlib import suppress
 
 import pytest
-from helpers.annotation.growing_studies import IDENTITY, TARGETS, judged, kind_of
-from helpers.servers.postgres_server import scratch
-from hypothesis import HealthCheck, settings
+from helpers.annotation.growing_studies import TARGETS, judged, kind_of
+from helpers.annotation.store_events import IN_MEMORY, IN_POSTGRES, InPostgres, StoreEvents
+from helpers.seats import IDENTITY
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from catsofa.annotation.crowd import seats, texts
-from catsofa.annotation.crowd.databases import Connection
 from catsofa.annotation.crowd.faults import faults
 from catsofa.annotation.crowd.rules import Rules
 from catsofa.annotation.crowd.seats import Given, NotYours
-from catsofa.annotation.crowd.store import Rows, create_tables
+from catsofa.annotation.crowd.store import Rows
 
 
-class Histories(RuleBasedStateMachine):
+class Histories(StoreEvents):
     """All events on two targets with two texts each and two judges of each, with five people."""
 
     people = st.sampled_from(["p0", "p1", "p2", "p3", "p4"])
-
-    def connected(self) -> Connection:
-        """Returns a connection to a store in memory."""
-        import sqlite3
-
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        create_tables(connection)
-        return connection
 
     @initialize()
     def begin(self) -> None:
@@ -120,24 +111,13 @@ class Histories(RuleBasedStateMachine):
         assert all(texts.shown(self.rows, row["token"]) for row in tasks)
         assert all(n <= 2 for n in judged(self.rows))
 
-    def teardown(self) -> None:
-        """Closes the database."""
-        if hasattr(self, "connection"):
-            self.connection.close()
 
-
-class HistoriesOnPostgres(Histories):
-    """The same events in PostgreSQL, in one transaction that is rolled back."""
-
-    def connected(self) -> Connection:
-        """Returns a connection to the fixture's server, which the environment names."""
-        return scratch(IDENTITY)
+class HistoriesOnPostgres(InPostgres, Histories):
+    """The same events in PostgreSQL."""
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(
-    max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+TestHistories.settings = IN_MEMORY
 
 
 @pytest.mark.slow
@@ -145,6 +125,4 @@ TestHistories.settings = settings(
 class TestHistoriesOnPostgres(HistoriesOnPostgres.TestCase):  # type: ignore[misc,name-defined]
     """Runs the state machine as a test."""
 
-    settings = settings(
-        max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-    )
+    settings = IN_POSTGRES

@@ -3,7 +3,6 @@ lost.
 """
 
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,7 +11,9 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from helpers.annotation.growing_studies import IDENTITY, TARGETS, judged, kind_of
+from helpers.annotation.growing_studies import TARGETS, judged, kind_of
+from helpers.annotation.store_events import acknowledged_before_kill
+from helpers.seats import IDENTITY
 
 from catsofa.annotation.crowd import seats
 from catsofa.annotation.crowd.faults import faults
@@ -167,12 +168,7 @@ def test_a_kill_loses_no_text_and_no_judgement(rounds: int, tmp_path: Path) -> N
         pass
     for n in range(rounds):
         command = [sys.executable, "-c", KILLED, str(tmp_path), f"r{n}"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            acknowledged |= {process.stdout.readline().strip() for _ in range(11)}
-            time.sleep(draw.uniform(0, 0.4))
-            process.kill()
-            acknowledged |= {line.strip() for line in process.stdout if line.endswith("\n")}
+        acknowledged |= acknowledged_before_kill(command, draw)
     with store_of(tmp_path, targets, 5) as store:
         stored = [row["nonce"] for row in store.do(lambda rows: rows.all("SELECT nonce FROM answer"))]
     assert len(acknowledged) > 10 * rounds

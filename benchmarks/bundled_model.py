@@ -24,7 +24,7 @@ from transformers import AutoModel, AutoTokenizer  # noqa: TID253  # the same
 
 from catsofa.builders.paraphrases.meaning import alarms, find_target
 from catsofa.builders.similarity import Cut, Pair, Placed, Similarity, place
-from catsofa.builders.similarity.bundled import ADAPTER, SCALE, UNSURE, BundledModel, logits
+from catsofa.builders.similarity.bundled import ADAPTER, SCALE, THRESHOLDS, BundledModel, logits
 from catsofa.builders.similarity.encoders import WEIGHTS, Reading, minilm
 from catsofa.data.language.alarms import Alarm
 from catsofa.data.language.blanks import fill
@@ -188,7 +188,7 @@ def _placed(pair: Example, raised: Sequence[Alarm], readings: Sequence[Reading])
     noted = replace(cat, context=pair.sentence, extra={"alarms": [alarm._asdict() for alarm in raised]})
     entailment = min(reading.entailment for reading in readings)
     likeness = Similarity(mean=0.9, least=0.9, chrf=40, entailment=entailment, contradiction=0.0)
-    (placed,) = place([(Pair(1, noted, cat), likeness)], Cut(unsure=UNSURE), "bundled")
+    (placed,) = place([(Pair(1, noted, cat), likeness)], Cut(**THRESHOLDS), "bundled")
     return {"partition": "accepted", "review": "review"}[placed.queue] if isinstance(placed, Placed) else "refused"
 
 

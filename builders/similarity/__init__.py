@@ -17,6 +17,8 @@ from catsofa.builders.similarity.encoders import Encoder, Inference, PairScorer,
 from catsofa.data.records import LABELS, Cat, Refused, content_id
 
 Queue = Literal["partition", "review"]
+KEPT = {"target", "disclaimer", "negation"}
+"""The alarms that no model clears: the target may be another one, and the sentence may be no paraphrase."""
 
 
 class Pair(NamedTuple):
@@ -63,8 +65,9 @@ class Cut:
     """Thresholds: a pair below `floor` is refused, below `review` goes to people, above `same` (chrF) is refused.
 
     From the cosine `things` on, two slots describe the same. With an inference model, a pair below `unsure` in one
-    direction goes to people. From `entailed` in both directions, inference clears alarms. Above `contradicted` it
-    refuses; with an alarm, a contradiction above 0.5 is enough.
+    direction goes to people. From `entailed` in both directions, inference clears the alarms of other words; from
+    `certain` on, all alarms about the meaning. Above `contradicted` it refuses; with an alarm, a contradiction above
+    0.5 is enough.
     """
 
     floor: float = 0.60
@@ -73,6 +76,7 @@ class Cut:
     things: float = 0.5
     unsure: float = 0.5
     entailed: float = 0.5
+    certain: float = 1.1
     contradicted: float = 0.9
 
     def __post_init__(self) -> None:
@@ -159,7 +163,7 @@ def place(scored: Iterable[tuple[Pair, Similarity]], cut: Cut, signature: str) -
         values = {name: value for name, value in asdict(similarity).items() if value is not None and isfinite(value)}
         numbers = {name: round(value, 6) for name, value in values.items()}
         scores = {"model": signature, **numbers}
-        alarms = {str(alarm["kind"]) for alarm in _alarms(pair)} - _cleared(similarity, cut)
+        alarms = _remaining({str(alarm["kind"]) for alarm in _alarms(pair)}, similarity, cut)
         if reason := _fault(similarity, cut, alarms):
             yield Refused(
                 id=f"{pair.paraphrase.id}/{pair.partition}",
@@ -174,14 +178,15 @@ def place(scored: Iterable[tuple[Pair, Similarity]], cut: Cut, signature: str) -
             yield Placed(queue=queue, partition=pair.partition, cat=cat)
 
 
-def _cleared(similarity: Similarity, cut: Cut) -> set[str]:
-    """Returns the alarms that the models clear, because the slots or the sentences have the same meaning.
+def _remaining(alarms: set[str], similarity: Similarity, cut: Cut) -> set[str]:
+    """Returns the alarms that the models do not clear.
 
-    Similar words in the slots clear "described". Entailment in both directions also clears "added".
+    Similar words in the slots clear "described". Entailment in both directions also clears "added", and from `certain`
+    on all alarms that are about the meaning.
     """
-    if similarity.entailment is not None and similarity.entailment >= cut.entailed:
-        return {"described", "added"}
-    return {"described"} if similarity.things is not None and similarity.things >= cut.things else set()
+    if (entailment := similarity.entailment) is not None and entailment >= cut.entailed:
+        return alarms & KEPT if entailment >= cut.certain else alarms - {"described", "added"}
+    return alarms - {"described"} if similarity.things is not None and similarity.things >= cut.things else alarms
 
 
 def _is_unsure(similarity: Similarity, cut: Cut) -> bool:

@@ -16,8 +16,8 @@ from catsofa.data.files.checksums import sha256_of
 NAME = "bundled"
 """The value of `--inference` that chooses this model."""
 ADAPTER = Path(__file__).with_name("bundled.safetensors")
-UNSURE = 0.018
-"""Probability below which a pair goes to people, set on pairs of authors whom the training did not see."""
+THRESHOLDS = {"unsure": 0.018, "certain": 0.95}
+"""The thresholds of `Cut` for this model, set on pairs of authors whom the training did not see."""
 SCALE = 2.0
 """Factor of the adapter's updates."""
 

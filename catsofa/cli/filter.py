@@ -124,7 +124,7 @@ def similarity(
     """
     from catsofa.builders.similarity import Cut, Models
     from catsofa.builders.similarity.bundled import NAME as BUNDLED
-    from catsofa.builders.similarity.bundled import UNSURE, BundledModel
+    from catsofa.builders.similarity.bundled import THRESHOLDS, BundledModel
     from catsofa.builders.similarity.encoders import CrossEncoder, InferenceModel
     from catsofa.builders.similarity.filter import filter_pairs, read_pairs, score_on
     from catsofa.data.formats import read_as
@@ -144,7 +144,7 @@ def similarity(
     )
     cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same)
     if inference == BUNDLED:
-        cut = replace(cut, unsure=UNSURE)
+        cut = replace(cut, **THRESHOLDS)
     pairs = read_pairs(folder, local(original))
     if spread := cluster(engine, ray_address, workers):
         score_on(spread, pairs, folder, out, models)

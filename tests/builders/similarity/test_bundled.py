@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from benchmarks.bundled_model import KEEPS, MEASURED_ON, PAIRS, TRAINED_ON, Network, examples, measure
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Refused, Similarity, bundled, place, similarities
-from catsofa.builders.similarity.bundled import ADAPTER, UNSURE, BundledModel, logits
+from catsofa.builders.similarity.bundled import ADAPTER, THRESHOLDS, BundledModel, logits
 from catsofa.builders.similarity.encoders import OPPOSITE, SAME, WEIGHTS, minilm, sentence_encoder
 from catsofa.cli import app
 from catsofa.data.files import jsonl
@@ -100,11 +100,34 @@ def test_other_weights_on_the_hub_are_refused(monkeypatch: pytest.MonkeyPatch, t
     [(0.01, 0.9, "review"), (0.2, 0.9, "partition"), (0.2, 0.7, "review"), (0.6, 0.7, "partition")],
 )
 def test_between_both_thresholds_the_cosine_decides(entailment: float, cosine: float, queue: str) -> None:
-    """Below `UNSURE` a pair goes to people, from 0.5 on it does not; between them a low cosine sends it there."""
+    """Below `unsure` a pair goes to people, from 0.5 on it does not; between them a low cosine sends it there."""
     reads = Similarity(mean=cosine, least=cosine, chrf=40, entailment=entailment, contradiction=0.0)
-    (placed,) = place([(Pair(1, a_cat(), a_cat()), reads)], Cut(unsure=UNSURE), "bundled")
+    (placed,) = place([(Pair(1, a_cat(), a_cat()), reads)], Cut(**THRESHOLDS), "bundled")
     assert isinstance(placed, Placed)
     assert placed.queue == queue
+
+
+@pytest.mark.parametrize(
+    ("kinds", "entailment", "queue"),
+    [
+        (["added"], 0.6, "partition"),
+        (["hedge"], 0.94, "review"),
+        (["hedge", "quantifier", "turned", "time"], 0.95, "partition"),
+        (["hedge", "negation"], 0.99, "review"),
+        (["target"], 0.99, "review"),
+        (["disclaimer"], 0.99, "review"),
+    ],
+)
+def test_only_a_certain_model_clears_alarms_about_the_meaning(kinds: list[str], entailment: float, queue: str) -> None:
+    """From `certain` on, a hedge goes to no one; a negation, another target and a disclaimer always go to people."""
+    warned = replace(a_cat(), extra={"alarms": [{"kind": kind, "words": ["x"]} for kind in kinds]})
+    reads = Similarity(mean=0.9, least=0.9, chrf=40, entailment=entailment, contradiction=0.0)
+    (placed,) = place([(Pair(1, warned, a_cat()), reads)], Cut(**THRESHOLDS), "bundled")
+    assert isinstance(placed, Placed)
+    assert placed.queue == queue
+    (named,) = place([(Pair(1, warned, a_cat()), reads)], Cut(), "another model")
+    assert isinstance(named, Placed)
+    assert named.queue == ("partition" if kinds == ["added"] else "review")
 
 
 @pytest.mark.parametrize(("language", "options"), [("fr", ()), ("fr", ("--model", "any"))])
@@ -125,5 +148,5 @@ def test_the_figures_of_the_documentation_are_those_of_the_held_out_pairs(model:
     changed = sum((counts for kind, counts in outcomes.items() if kind not in KEEPS), Counter[str]())
     kept = sum((counts for kind, counts in outcomes.items() if kind in KEEPS), Counter[str]())
     assert (changed["accepted"], kept["review"]) == (60, 191)
-    assert changed["accepted with the model"] <= 16
-    assert kept["review with the model"] <= 186
+    assert changed["accepted with the model"] <= 17
+    assert kept["review with the model"] <= 146

@@ -9,9 +9,13 @@ def main() -> None:
     except KeyboardInterrupt:
         _say("stopped by you", 130)
     try:
-        run()
-    finally:
+        try:
+            run()
+        finally:
+            _end_in_silence()
+    except KeyboardInterrupt:  # it came between the command's own handlers and the silent ones
         _end_in_silence()
+        raise SystemExit(130) from None
 
 
 def _end_at_once() -> None:

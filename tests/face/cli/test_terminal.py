@@ -167,19 +167,20 @@ def test_what_goes_through_many_items_shows_how_many_how_fast_and_how_long_still
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "kept", "said"),
     [
-        ("score gpt2 --on dev.json --out runs/gpt2", "go on"),
-        ("score gpt2 --on dev.json", "no score is kept without --out"),
-        ("build paraphrases --on dev.json --out new", "go on"),
-        ("build probes --out new", "go on"),
-        ("multiverse --out new", "go on"),
-        ("validate lint dev.json", "nothing half-written stays"),
-        ("runs", "nothing half-written stays"),
+        ("score gpt2 --on dev.json --out runs/gpt2", True, "go on"),
+        ("score gpt2 --on dev.json --out runs/gpt2", False, "nothing was finished yet"),
+        ("score gpt2 --on dev.json", False, "no score is kept without --out"),
+        ("build paraphrases --on dev.json --out new", False, "go on"),
+        ("build probes --out new", False, "go on"),
+        ("multiverse --out new", False, "go on"),
+        ("validate lint dev.json", False, "nothing half-written stays"),
+        ("runs", False, "nothing half-written stays"),
     ],
 )
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
-    line: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: str, kept: bool, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One sentence and exit code 130; a command that keeps nothing does not say that it does."""
 
@@ -187,6 +188,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
         sys.exit(INTERRUPTED)
 
     monkeypatch.setattr(cli, "app", stopped)
+    monkeypatch.setattr(cli, "KEPT", [kept])
     monkeypatch.setattr(signal, "signal", lambda number, handler: None)
     monkeypatch.setattr(sys, "argv", ["catsofa", *line.split()])
     with pytest.raises(SystemExit) as left:
@@ -239,3 +241,22 @@ def test_a_total_is_the_number_of_lines(tmp_path: Path) -> None:
     (tmp_path / "three").write_text("a\nb\nc\n")
     assert lines_in(tmp_path / "three")() == 3
     assert lines_in(tmp_path)() == lines_in("stereoset:dev")() == 0
+
+
+def test_ctrl_c_after_the_last_line_of_a_command_shows_no_traceback() -> None:
+    """Between the command's own handlers and the silent ones of the shutdown, Ctrl-C ends with 130 too."""
+    late = """
+import catsofa.__main__ as entry
+usual, calls = entry._end_in_silence, []
+def interrupted():
+    calls.append(1)
+    if len(calls) == 1:
+        raise KeyboardInterrupt
+    usual()
+entry._end_in_silence = interrupted
+entry.main()
+"""
+    done = subprocess.run([sys.executable, "-c", late, "--version"], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stdout.startswith("catsofa ")
+    assert done.stderr == ""

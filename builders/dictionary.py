@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from catsofa.data.language.inflection import regular_plural
+from catsofa.data.language.inflection import newer_nouns, regular_plural
 from catsofa.data.language.wordlists import table, wordlist
 
 _CLOSED = {
@@ -68,7 +68,10 @@ def other_parts(word: str) -> frozenset[str]:
     """Returns the possible parts of speech other than verb: NOUN, ADJ, ADV, PROPN; empty for an unknown word."""
     from lemminflect import getAllLemmas
 
-    return frozenset(getAllLemmas(word.lower())) - {"VERB", "AUX"}
+    word = word.lower()
+    noun = {"NOUN"} if word in newer_nouns() or word in newer_nouns().values() else set()
+    adjective = {"ADJ"} if word in wordlist("newer_words.toml")["adjectives"] else set()
+    return frozenset({*getAllLemmas(word), *noun, *adjective}) - {"VERB", "AUX"}
 
 
 @cache
@@ -76,7 +79,7 @@ def person_nouns() -> frozenset[str]:
     """Returns singular nouns for people, and nouns that people are compared to."""
     groups, likened = wordlist("groups.toml"), wordlist("exclusions.toml")["revised"]["likened"]
     listed = {word for row in table("person_nouns.csv") for word in row["words"].split("|")}
-    return frozenset({*listed, *groups["kinds"], *groups["persons"], *likened})
+    return frozenset({*listed, *groups["kinds"], *groups["persons"], *likened, *wordlist("newer_words.toml")["people"]})
 
 
 def names_person(noun: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from catsofa.builders.dictionary import CLOSED, names_person, other_parts, verb_tags
+from catsofa.builders.dictionary import CLOSED, names_person, other_parts, person_nouns, verb_tags
 from catsofa.data.language.blanks import check, slots
 from catsofa.data.language.demonyms import nations
 from catsofa.data.language.inflection import plural_noun, plural_verb, singular_noun, third_person
@@ -212,6 +212,8 @@ def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
     noun = one or (word if "NOUN" in parts else None)
     adjective = _adjective(word, tags, parts, slot)
     usual = _row(noun or word).get("usual", "noun").split() if noun else []
+    if slot == {"article"} and noun in person_nouns() and not adjective:
+        usual = ["noun"]
     noun_fills = _noun(word, noun, one is not None, slot) if noun and "noun" in usual else {}
     base = _base(word) if tags & {*_FINITE, "VBG"} else ""
     verb: dict[Part, Fill] = {"verb": Fill(base), "infinitive": Fill(base)} if base and stands_alone(base) else {}

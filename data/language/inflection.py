@@ -73,11 +73,20 @@ def singular_noun(word: str) -> str | None:
     """The singular of a plural noun, or None if the noun is not plural (by the dictionary: `crocus` is not)."""
     from lemminflect import getAllLemmas
 
-    if word.lower() in getAllLemmas(word.lower(), upos="NOUN").get("NOUN", ()):
+    if word.lower() in (*getAllLemmas(word.lower(), upos="NOUN").get("NOUN", ()), *newer_nouns().values()):
         return None
+    if newer := newer_nouns().get(word.lower()):
+        return _cased_like(word, newer)
     singular = engine().singular_noun(word.lower())
     # inflect returns some singulars unchanged (mother-in-law)
     return _cased_like(word, singular) if singular and singular != word.lower() else None
+
+
+@cache
+def newer_nouns() -> dict[str, str]:
+    """The plurals of nouns that the inflection dictionary lacks, each with its singular."""
+    lists = wordlist("newer_words.toml")
+    return {regular_plural(noun): noun for noun in (*lists["things"], *lists["people"])}
 
 
 def regular_plural(term: str) -> str:

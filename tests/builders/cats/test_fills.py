@@ -32,6 +32,10 @@ USUAL: list[tuple[str, set[Part]]] = [
     ("never sing", {"verb"}),
     ("humble people", {"noun"}),
     ("clean their houses", {"verb", "infinitive"}),
+    ("selfies", {"noun", "bare noun"}),
+    ("geeks", {"noun"}),
+    ("goofy", {"adjective"}),
+    ("hummus", {"bare noun"}),
 ]
 
 
@@ -52,6 +56,9 @@ WRITTEN: list[tuple[str, str, set[Part]]] = [
     ("gossip", "They always had to BLANK.", {"verb", "infinitive"}),
     ("gossip", "They live for BLANK.", {"bare noun"}),
     ("teapot", "The baker was BLANK.", {"noun", "bare noun"}),
+    ("tailor", "The baker met a BLANK.", {"noun"}),
+    ("poor", "He was a BLANK old baker.", {"adjective"}),
+    ("calm", "The baker is a BLANK! man", {"adjective"}),
 ]
 
 

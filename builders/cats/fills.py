@@ -212,7 +212,7 @@ def _of_word(word: str, slot: frozenset[str] | None) -> Mapping[Part, Fill]:
     noun = one or (word if "NOUN" in parts else None)
     adjective = _adjective(word, tags, parts, slot)
     usual = _row(noun or word).get("usual", "noun").split() if noun else []
-    if slot == {"article"} and noun in person_nouns() and not adjective:
+    if slot == frozenset({"article"}) and noun in person_nouns() and not adjective:
         usual = ["noun"]
     noun_fills = _noun(word, noun, one is not None, slot) if noun and "noun" in usual else {}
     base = _base(word) if tags & {*_FINITE, "VBG"} else ""

@@ -26,15 +26,17 @@ def build(
 ) -> Iterator[Probe | Refused]:
     """Yields the probes of each stereotype in turn; a stereotype without a category goes with every identity.
 
-    A stereotype is refused if its category is excluded or has no identity.
+    A stereotype is refused if its category is excluded or has no identity, or none in the language of the stereotype.
     """
     categories = sofa_categories() if categories is None else categories
     grid = Grid(identities, categories)
     for stereotype in stereotypes:
-        subjects = [pair for pair in grid.of(stereotype.category) if pair[1].language == stereotype.language]
+        any_language = grid.of(stereotype.category)
+        subjects = [pair for pair in any_language if pair[1].language == stereotype.language]
         if not subjects:
             left_out = categories.get(stereotype.category) == ""
-            reason = "excluded_category" if left_out else "no_identity_of_category"
+            missing = "no_identity_of_language" if any_language else "no_identity_of_category"
+            reason = "excluded_category" if left_out else missing
             yield Refused(id=stereotype.id, reason=reason, text=stereotype.text, source=stereotype.source)
         language_extra = {"language": stereotype.language} if stereotype.language != "en" else {}
         rated = {name: held for name, held in stereotype.source.items() if name == OFFENSIVENESS}

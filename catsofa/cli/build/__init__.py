@@ -9,7 +9,7 @@ from catsofa.cli.build import items, languages, minimal_pairs
 from catsofa.cli.build.kept import BiasType, LanguageName, Out, RefusedFile, data_of, draft, report
 from catsofa.cli.data import local
 from catsofa.cli.options import RayAddress, SpreadName, WorkerCount, cluster
-from catsofa.cli.terminal import Bar, Json, Quiet, examples, lines_in, progress
+from catsofa.cli.terminal import Bar, Json, Quiet, examples, lines_in, note, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -297,6 +297,9 @@ def probes(
     else:
         watched = progress(records, "stereotypes", lines_in(stereotypes), quiet=quiet)
         counts = refusals.write(builder.build(subjects, watched, source=source), out, refused)
+    if counts["no_identity_of_category"]:
+        there = ", ".join(sorted({identity.category for identity in subjects}))
+        note(f"the identities have the categories {there}", quiet=quiet or json)
     report(counts, out, json, quiet)
 
 

@@ -70,6 +70,13 @@ def test_categories_that_sofa_leaves_out_are_refused() -> None:
     ]
 
 
+def test_a_stereotype_in_another_language_than_the_identities_is_refused() -> None:
+    """The reason names the language, because there are identities of its category."""
+    (refused,) = build(IDENTITIES, [Stereotype(text="hornean pan", category="religion", language="es")])
+    assert isinstance(refused, Refused)
+    assert refused.reason == "no_identity_of_language"
+
+
 def test_a_probe_names_what_it_is_made_of() -> None:
     """A probe's source has the ids of its identity and stereotype; the same grid gives the same ids."""
     stereotype = Stereotype(text="bake bread", category="religion")

@@ -68,10 +68,11 @@ def other_parts(word: str) -> frozenset[str]:
     """Returns the possible parts of speech other than verb: NOUN, ADJ, ADV, PROPN; empty for an unknown word."""
     from lemminflect import getAllLemmas
 
-    word = word.lower()
+    word, lists = word.lower(), wordlist("newer_words.toml")
     noun = {"NOUN"} if word in newer_nouns() or word in newer_nouns().values() else set()
-    adjective = {"ADJ"} if word in wordlist("newer_words.toml")["adjectives"] else set()
-    return frozenset({*getAllLemmas(word), *noun, *adjective}) - {"VERB", "AUX"}
+    adjective = {"ADJ"} if word in lists["adjectives"] else set()
+    wrong = {"ADJ"} if word in lists["only_nouns"] else set()
+    return frozenset({*getAllLemmas(word), *noun, *adjective}) - {"VERB", "AUX", *wrong}
 
 
 @cache

@@ -240,7 +240,7 @@ def _adjective(word: str, tags: frozenset[str], parts: frozenset[str], slot: fro
     if plain in lists["predicative"]:
         return Fill(word, phrase=True)
     degrees = _degrees(plain)
-    if plain in lists["prepositions"] or "JJS" in degrees:
+    if plain in (*lists["prepositions"], *wordlist("newer_words.toml")["only_nouns"]) or "JJS" in degrees:
         return None
     if "JJR" in degrees:
         return Fill(word, phrase=True)

@@ -36,6 +36,8 @@ USUAL: list[tuple[str, set[Part]]] = [
     ("geeks", {"noun"}),
     ("goofy", {"adjective"}),
     ("hummus", {"bare noun"}),
+    ("stranger", {"noun"}),
+    ("marathon", {"noun", "bare noun"}),
 ]
 
 

@@ -6,7 +6,7 @@ document, and no copy of one, is in both.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -26,6 +26,8 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 WINDOW = 1000
 """Documents held in memory at a time; the negatives of each are drawn from the others."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_MARKUP = re.compile(r"#{1,6} |\|")
+_END = re.compile(r"[.!?…。！？][\"'”’)\]」』）]*$")
 TRIES = 1000
 """Maximum draws of a negative; with two documents, one draw in two hits the document itself."""
 
@@ -77,6 +79,18 @@ def build(
         yield from side.finish()
 
 
+def _prose(texts: Sequence[str]) -> Iterator[int]:
+    """Yields the numbers of the texts that are no heading and no row of a table.
+
+    Where most texts end with a stop, one without a stop is a heading.
+    """
+    ended = [_END.search(text) is not None for text in texts]
+    stops = 2 * sum(ended) >= len(texts)
+    for number, text in enumerate(texts):
+        if not _MARKUP.match(text) and (ended[number] or not stops):
+            yield number
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A document's sentences in order, the starts of its positives, and the sentences usable as negatives."""
@@ -100,7 +114,7 @@ class _Side:
     def take(self, document: Document) -> Iterator[SentencePair | Refused]:
         """Adds a document; when the window is full, yields the pairs of all documents in it."""
         texts = tuple(sentences(document.text))
-        usable = tuple(i for i, sentence in enumerate(texts) if self.limits.allow(sentence))
+        usable = tuple(i for i in _prose(texts) if self.limits.allow(texts[i]))
         following = set(usable)
         starts = tuple(i for i in usable if i + 1 in following)
         if not starts:

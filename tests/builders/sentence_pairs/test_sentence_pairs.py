@@ -159,3 +159,23 @@ def test_the_three_files_hold_every_record(tmp_path: Path) -> None:
     assert lines == {"train": counts["train"], "held-out": counts["held-out"], "refused": 1}
     assert counts["train"] + counts["held-out"] == 600
     assert next(jsonl.read(tmp_path / "out" / "refused.jsonl", Refused)).reason == "duplicate"
+
+
+def test_headings_and_rows_of_tables_are_in_no_pair() -> None:
+    """Where most lines end with a stop, one without is a heading; sentences around a heading do not follow each other."""
+    text = """# The bakers of the town
+
+The bakers sing in the morning. They stop at eight o'clock.
+
+The millers of the next town
+
+| name of the miller | songs |
+The millers sing in the evening. They stop at nine o'clock."""
+    found = pairs([Document("a", text), article(1)], held_out=0.0)
+    assert {(pair.first, pair.second) for pair in found if pair.follows and pair.document == "a"} == {
+        ("The bakers sing in the morning.", "They stop at eight o'clock."),
+        ("The millers sing in the evening.", "They stop at nine o'clock."),
+    }
+    assert not any("name of" in pair.second or "next town" in pair.second or "#" in pair.second for pair in found)
+    lines = "\n".join(f"the bakers sing song number {number}" for number in range(4))
+    assert sum(pair.follows for pair in pairs([Document("b", lines), article(2)], held_out=0.0)) == 3 + 5

@@ -162,7 +162,7 @@ def test_the_three_files_hold_every_record(tmp_path: Path) -> None:
 
 
 def test_headings_and_rows_of_tables_are_in_no_pair() -> None:
-    """Where most lines end with a stop, one without is a heading; sentences around a heading do not follow each other."""
+    """Where most lines end with a stop, one without is a heading; those around a heading are not in a row."""
     text = """# The bakers of the town
 
 The bakers sing in the morning. They stop at eight o'clock.

@@ -39,6 +39,7 @@ MEASURED_ON = {
     "labelled set": ("meaning_pairs.toml", slice(None)),
     "held-out pairs": ("held_out_pairs.toml", slice(None)),
     "later pairs": ("second_fresh_pairs.toml", slice(None)),
+    "hard pairs": ("hard_pairs.toml", slice(1, None, 2)),
 }
 """Name of a set of pairs that the model was not trained on, its file and the contexts; the first set the threshold."""
 KEEPS = {"keeps", "paraphrase", "target_synonym"}

@@ -12,6 +12,7 @@ from catsofa.builders.paraphrases.meaning.targets import (
     another_person,
     is_known,
     names_target,
+    of_a_place,
     same_person,
     wider,
 )
@@ -32,8 +33,9 @@ class TargetFound(NamedTuple):
 def find_target(sentence: str, context: str, target: str, policy: TargetPolicy) -> TargetFound:
     """Checks whether a paraphrase still names the target; a context that never names its target has none to lose.
 
-    With `derived`, another name of the same person is enough. A wider name, or no name, raises an alarm. The target is
-    lost if it is the name of a group (capitalised), if no list knows it, or if the paraphrase names another person.
+    With `derived`, another name of the same person is enough. A wider name, a name that may be the group's place, or no
+    name raises an alarm. The target is lost if it is the name of a group (capitalised), if no list knows it, or if the
+    paraphrase names another person.
     """
     if policy == "any" or not names_target(context, target, "derived") or names_target(sentence, target, policy):
         return TargetFound()
@@ -41,6 +43,8 @@ def find_target(sentence: str, context: str, target: str, policy: TargetPolicy) 
         return TargetFound(lost=True)
     if rule := same_person(sentence, target):
         return TargetFound(rule=rule)
+    if rule := of_a_place(sentence, target):
+        return TargetFound(alarm=Alarm("target", (rule.word,)))
     if target[:1].isupper() or not is_known(target):
         return TargetFound(lost=True)
     if rule := wider(sentence, target):

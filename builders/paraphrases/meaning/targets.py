@@ -68,6 +68,14 @@ def wider(sentence: str, target: str) -> Named | None:
     return _first("hypernym", words)
 
 
+def of_a_place(sentence: str, target: str) -> Named | None:
+    """Returns a name behind `from` or `of` that begins like a group's name that no list has: Tavon for Tavoni."""
+    names = re.findall(r"\b(?:from|of|to) ([A-Z]\w{3,})", sentence)
+    stem = target[: max(4, len(target) - 4)]
+    alike = {name for name in names if name.startswith(stem) and len(name) <= len(stem) + 3}
+    return _first("place", alike) if target[:1].isupper() and not related(target) else None
+
+
 def another_person(sentence: str, context: str, target: str) -> Named | None:
     """Returns a word for another kind of person that only the paraphrase has; "girl" may mean the target schoolgirl."""
     lists = wordlist("targets.toml")

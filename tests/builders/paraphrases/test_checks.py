@@ -165,12 +165,12 @@ def verdicts(shared: Path, file: str, slot: Any, target: Any = "any") -> Counter
 def test_the_funnel_of_gpt4_is_the_one_counted_before(shared: Path) -> None:
     """Of 4,183 raw sentences, 5 have no BLANK (one is the refusal), 4 have two, 4 a glued one, 9 leak, 1 is identical.
 
-    The patterns alone refuse 92 slots; a looser pattern counted 101.
+    The patterns alone refuse 93 slots; a looser pattern counted 101.
     """
     counts = verdicts(shared, "data_gpt4_raw_298a94a.json", PATTERNS)
     assert counts == {
-        "pass": 4068, "no_blank": 4, "refusal": 1, "several_blanks": 4, "glued_blank": 4, "filler_leaked": 9,
-        "identical": 1, "slot": 92,
+        "pass": 4067, "no_blank": 4, "refusal": 1, "several_blanks": 4, "glued_blank": 4, "filler_leaked": 9,
+        "identical": 1, "slot": 93,
     }  # fmt: skip
     assert counts.total() == 4183
 

@@ -109,8 +109,8 @@ def test_of_the_half_of_the_blind_pairs_that_made_the_rules_no_changed_one_passe
     """Of 144 pairs, none of the 96 changed ones passes, including antonyms and swapped roles."""
     changed, unchanged = counted("fresh_pairs.toml")
     assert (changed.total(), changed["accepted"]) == (96, 0)
-    assert (unchanged.total(), unchanged["refused"]) == (48, 1)
-    assert unchanged["review"] <= 13
+    assert (unchanged.total(), unchanged["refused"]) == (48, 0)
+    assert unchanged["review"] <= 14
 
 
 def test_of_the_pairs_that_tuned_hedges_opposites_and_roles_two_pass() -> None:
@@ -126,11 +126,11 @@ def test_of_pairs_that_nobody_tuned_on_one_changed_one_in_twenty_passes() -> Non
     changed, unchanged = counted("held_out_pairs.toml")
     assert (changed.total(), unchanged.total()) == (180, 90)
     assert changed["accepted"] <= 7
-    assert unchanged["refused"] <= 4
-    assert unchanged["review"] <= 31
+    assert unchanged["refused"] <= 1
+    assert unchanged["review"] <= 35
 
 
-@pytest.mark.parametrize(("half", "passed", "refused", "queued"), [(0, 2, 1, 8), (1, 0, 2, 7)])
+@pytest.mark.parametrize(("half", "passed", "refused", "queued"), [(0, 2, 1, 8), (1, 0, 0, 9)])
 def test_of_240_pairs_written_later_the_half_that_nobody_read_lets_none_pass(
     half: int, passed: int, refused: int, queued: int
 ) -> None:
@@ -142,7 +142,7 @@ def test_of_240_pairs_written_later_the_half_that_nobody_read_lets_none_pass(
     assert unchanged["review"] <= queued
 
 
-@pytest.mark.parametrize(("half", "size", "passed", "refused", "queued"), [(0, 784, 52, 1, 165), (1, 779, 60, 1, 191)])
+@pytest.mark.parametrize(("half", "size", "passed", "refused", "queued"), [(0, 784, 52, 1, 166), (1, 779, 60, 1, 192)])
 def test_of_four_authors_pairs_one_changed_one_in_fourteen_passes(
     half: int, size: int, passed: int, refused: int, queued: int
 ) -> None:
@@ -152,6 +152,17 @@ def test_of_four_authors_pairs_one_changed_one_in_fourteen_passes(
     assert changed["accepted"] <= passed
     assert unchanged["refused"] <= refused
     assert unchanged["review"] <= queued
+
+
+@pytest.mark.parametrize(("half", "sizes", "passed", "refused"), [(0, (1038, 720), 105, 15), (1, (1022, 714), 80, 23)])
+def test_of_hard_pairs_one_changed_one_in_twelve_passes(
+    half: int, sizes: tuple[int, int], passed: int, refused: int
+) -> None:
+    """The first of each two contexts was read, to correct rules; the second is only counted."""
+    changed, unchanged = counted("hard_pairs.toml", slice(half, None, 2))
+    assert (changed.total(), unchanged.total()) == sizes
+    assert changed["accepted"] <= passed
+    assert unchanged["refused"] <= refused
 
 
 def test_of_real_paraphrases_that_were_read_the_changed_ones_are_queued(shared: Path) -> None:

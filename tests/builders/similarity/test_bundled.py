@@ -147,6 +147,6 @@ def test_the_figures_of_the_documentation_are_those_of_the_held_out_pairs(model:
     outcomes = measure(list(examples(PAIRS / file, part)), model)
     changed = sum((counts for kind, counts in outcomes.items() if kind not in KEEPS), Counter[str]())
     kept = sum((counts for kind, counts in outcomes.items() if kind in KEEPS), Counter[str]())
-    assert (changed["accepted"], kept["review"]) == (60, 191)
+    assert (changed["accepted"], kept["review"]) == (60, 192)
     assert changed["accepted with the model"] <= 17
-    assert kept["review with the model"] <= 146
+    assert kept["review with the model"] <= 147

@@ -17,8 +17,8 @@ from catsofa.builders.similarity.encoders import Encoder, Inference, PairScorer,
 from catsofa.data.records import LABELS, Cat, Refused, content_id
 
 Queue = Literal["partition", "review"]
-KEPT = {"target", "disclaimer", "negation"}
-"""The alarms that no model clears: the target may be another one, and the sentence may be no paraphrase."""
+KEPT = {"target", "disclaimer", "negation", "language"}
+"""The alarms that no model clears: another target, a comment, a reversal (the gravest change), another language."""
 
 
 class Pair(NamedTuple):

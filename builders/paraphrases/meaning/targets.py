@@ -69,7 +69,7 @@ def wider(sentence: str, target: str) -> Named | None:
 
 
 def of_a_place(sentence: str, target: str) -> Named | None:
-    """Returns a name behind `from` or `of` that begins like a group's name that no list has: Tavon for Tavoni."""
+    """Returns a name behind `from`, `of` or `to` that begins like a group's name that no list has: Tavon for Tavoni."""
     names = re.findall(r"\b(?:from|of|to) ([A-Z]\w{3,})", sentence)
     stem = target[: max(4, len(target) - 4)]
     alike = {name for name in names if name.startswith(stem) and len(name) <= len(stem) + 3}

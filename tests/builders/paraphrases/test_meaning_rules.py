@@ -18,6 +18,9 @@ from catsofa.data.language.alarms import word_alarms
         ("The actor is BLANK.", "The actor is far from [BLANK].", ["negation"]),
         ("Actors like BLANK.", "Actors dislike [BLANK].", ["negation"]),
         ("Actors buy BLANK.", "Actors sell [BLANK].", ["negation"]),
+        ("Zorbs who sold rugs were BLANK.", "Zorbs avoided being [BLANK] when others bought rugs.", ["negation"]),
+        ("The actor is BLANK.", "The actor is certainly [BLANK].", ["hedge"]),
+        ("No actor is BLANK.", "Hardly an actor is [BLANK].", ["quantifier"]),
         ("The actor never forgot BLANK.", "The actor always remembered [BLANK].", ["quantifier"]),
         ("The actor is not BLANK.", "The actor is neither [BLANK] nor loud.", []),
         ("The actor is BLANK.", "The actor is [BLANK], isn't he?", []),
@@ -230,3 +233,18 @@ def test_a_word_or_a_role_changed_where_all_else_stays_is_an_alarm(
 def test_a_passive_or_a_part_moved_to_the_front_turns_nothing_round(context: str, sentence: str) -> None:
     """The agent of the action stays the same, so there is no alarm."""
     assert not alarms(sentence, context, "nurse")
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence", "found"),
+    [
+        ("Tavoni", "The peddlers from Tavon are [BLANK].", "review"),
+        ("Corvaline", "The people of Corval are [BLANK].", "review"),
+        ("Tavoni", "The peddlers from Brelo are [BLANK].", "lost"),
+        ("Skelver", "The people of Skerran are [BLANK].", "lost"),
+    ],
+)
+def test_people_from_a_place_named_like_the_group_go_to_people(target: str, sentence: str, found: str) -> None:
+    """No list has an invented group, so a person decides if the place is theirs."""
+    match = find_target(sentence, f"{target}s are BLANK.", target, "derived")
+    assert ("lost" if match.lost else "review" if match.alarm else "found") == found

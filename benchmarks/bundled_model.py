@@ -41,7 +41,7 @@ MEASURED_ON = {
     "later pairs": ("second_fresh_pairs.toml", slice(None)),
     "hard pairs": ("hard_pairs.toml", slice(1, None, 2)),
 }
-"""Name of a set of pairs that the model was not trained on, its file and the contexts; the first set the threshold."""
+"""Name of a set of pairs that the model was not trained on, its file and the contexts; the first set the thresholds."""
 KEEPS = {"keeps", "paraphrase", "target_synonym"}
 ABOUT = {"original", "fillers", "target", "author", "style", "set"}
 """Fields of a context that are no sentences to compare."""

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from catsofa.data.language.opposites import lemmas, opposed
+from catsofa.data.language.opposites import converse, opposed
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import compounds
 
@@ -59,20 +59,14 @@ def _turning(one: str, other: str) -> list[str]:
     negations = [word for text in (one, other) for word in _negations(text)]
     apart = [set(one.split()) - set(other.split()), set(other.split()) - set(one.split())]
     listed = [(a, b) for pair in wordlist("meaning.toml")["antonyms"] for a, b in (pair, pair[::-1])]
-    converse = _converse(*apart)
+    two_sided = converse(*apart)
     opposites = [*((a, b) for a, b in listed if a in apart[0] and b in apart[1]), *opposed(*apart)]
-    for pair in (pair for pair in opposites if pair not in converse):
-        if not {*pair} & {word for one in negations for word in re.split("[ /]", one)}:
+    for pair in opposites:
+        if pair not in two_sided and not {*pair} & {word for one in negations for word in re.split("[ /]", one)}:
             negations.append("/".join(pair))
     denied = _denied((apart[0] | apart[1]) - set(negations))
     is_turned = len(negations) % 2 == 1 and len(denied) % 2 == 0
-    return negations if is_turned else ["/".join(pair) for pair in converse]
-
-
-def _converse(ours: Iterable[str], theirs: Iterable[str]) -> list[tuple[str, str]]:
-    """The pairs of words, one from each text, that are two verbs for one deed, from both sides."""
-    listed = {frozenset(pair) for pair in wordlist("meaning.toml")["converse"]}
-    return [(a, b) for a in ours for b in theirs if any({x, y} in listed for x in lemmas(a) for y in lemmas(b))]
+    return negations if is_turned else ["/".join(pair) for pair in two_sided]
 
 
 def _negations(text: str) -> list[str]:

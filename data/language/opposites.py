@@ -1,15 +1,25 @@
-"""Words of opposite meaning: WordNet's antonyms, in any inflected form."""
+"""Words of opposite meaning and converse verbs, in any inflected form; the opposites are WordNet's antonyms."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from catsofa.data.language.wordlists import table
+from catsofa.data.language.wordlists import table, wordlist
 
 
 def opposed(ours: Iterable[str], theirs: Iterable[str]) -> list[tuple[str, str]]:
     """The pairs of words, one from each text, that are opposites (arrived, left)."""
-    pairs, their_words = _pairs(), list(theirs)
+    return _matched(_pairs(), ours, theirs)
+
+
+def converse(ours: Iterable[str], theirs: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs of words, one from each text, that are two verbs for one deed, from both sides (bought, sold)."""
+    return _matched(_converse_pairs(), ours, theirs)
+
+
+def _matched(pairs: frozenset[tuple[str, str]], ours: Iterable[str], theirs: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs of words, one from each text, with dictionary forms that are one of these pairs."""
+    their_words = list(theirs)
     return [(a, b) for a in ours for b in their_words if any((x, y) in pairs for x in lemmas(a) for y in lemmas(b))]
 
 
@@ -31,6 +41,12 @@ def _pairs() -> frozenset[tuple[str, str]]:
     """All antonym pairs that are not formed by a prefix, in both orders."""
     rows = [(row["one"], row["other"]) for row in table("antonyms.csv") if not row["prefix"]]
     return frozenset([*rows, *((b, a) for a, b in rows)])
+
+
+@cache
+def _converse_pairs() -> frozenset[tuple[str, str]]:
+    """All converse verbs, in both orders."""
+    return frozenset((a, b) for pair in wordlist("meaning.toml")["converse"] for a, b in (pair, pair[::-1]))
 
 
 @cache

@@ -70,10 +70,11 @@ def wider(sentence: str, target: str) -> Named | None:
 
 def of_a_place(sentence: str, target: str) -> Named | None:
     """Returns a name behind `from`, `of` or `to` that begins like a group's name that no list has: Tavon for Tavoni."""
-    names = re.findall(r"\b(?:from|of|to) ([A-Z]\w{3,})", sentence)
+    if not target[:1].isupper() or related(target):
+        return None
     stem = target[: max(4, len(target) - 4)]
-    alike = {name for name in names if name.startswith(stem) and len(name) <= len(stem) + 3}
-    return _first("place", alike) if target[:1].isupper() and not related(target) else None
+    names = re.findall(r"\b(?:from|of|to) ([A-Z]\w{3,})", sentence)
+    return _first("place", {name for name in names if name.startswith(stem) and len(name) <= len(stem) + 3})
 
 
 def another_person(sentence: str, context: str, target: str) -> Named | None:

@@ -51,14 +51,17 @@ demo: $(STAMP) ## run the whole journey offline, into demo-out/
 demo-labelstudio: $(STAMP) $(SERVER) ## run the demo with its votes through a Label Studio server
 	LABEL_STUDIO_EXE=$(CURDIR)/.venv-labelstudio/bin/label-studio $(BIN)/catsofa demo --label-studio --out demo-out
 
+# two workers of one thread each: workers with a thread for every core wait for one another's threads
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2
+
 test: $(STAMP) ## run the fast tests
-	$(BIN)/pytest -q -n 2 -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
 check: $(STAMP) ## check format, lint and types, and run the fast tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n 2 -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
 # one command: brings what it needs, as far as this machine lets it, and names what it could not bring
 check-slow: $(SLOW) ## install what the slow tests need, and run them
@@ -70,7 +73,7 @@ check-slow: $(SLOW) ## install what the slow tests need, and run them
 	$(MAKE) trackers || echo "W&B, MLflow and trackio could not be installed; their tests are skipped"
 	$(MAKE) lighteval || echo "lighteval could not be installed; its test is skipped"
 	$(BIN)/pip install --quiet --no-deps girth==0.8.0 || echo "girth could not be installed; its test is skipped"
-	$(BIN)/pytest -q -n 2 --dist loadfile -m slow --durations 30
+	$(PYTEST) --dist loadfile -m slow --durations 30
 
 $(SLOW): $(STAMP)
 	$(BIN)/python .ci/requirements.py needs cluster > .venv/needs-slow.txt

@@ -27,7 +27,8 @@ def open_label_studio(page: Any, person: Person, project: int) -> None:
     page.fill("input[name=email]", person.email)
     page.fill("input[name=password]", PASSWORD)
     page.keyboard.press("Enter")
-    page.wait_for_load_state("networkidle")
+    # on a slow machine, to go on before the answer would cancel the sign-in
+    page.wait_for_url(lambda url: "/user/login" not in url)
     page.goto(f"{person.url}/projects/{project}/data?labeling=1")
     warning = page.locator(".lsf-modal-ls_visible")
     warning.wait_for()

@@ -17,7 +17,7 @@ from catsofa.power.stated import OVERALL, POINTS, parts
 from catsofa.report.inputs import read
 from catsofa.scoring.choices import Average
 from catsofa.scoring.choosing import position
-from catsofa.scoring.choosing.estimates import choice_columns, preference_of, units_of
+from catsofa.scoring.choosing.estimates import choice_columns, undefined_in, units_of
 from catsofa.scoring.choosing.items import DECISIONS, WHICH, WORDS
 from catsofa.scoring.compare.choosing import Side, compared_by
 from catsofa.scoring.measures.cat_outcomes import Outcomes, jointly
@@ -134,7 +134,7 @@ def of_choices(sides: Sequence[Side]) -> Iterator[Design]:
     rows = first.rows
     for name, mask in kinds.sets_of(rows.domains):
         part = rows.take(mask & rows.open)
-        if not len(part.items) or preference_of(part, **how)[1]:
+        if not len(part.items) or undefined_in(part, **how)[0]:
             continue
         columns = choice_columns(part, units_of(part))
         columns = columns[columns[:, position.OF :].any(axis=1)]

@@ -251,15 +251,18 @@ def units_of(rows: Rows) -> NDArray[np.str_]:
 
 def preference_of(rows: Rows, *, resamples: int, seed: int) -> tuple[Interval, str, Interval]:
     """Returns the preference with its interval, why it is undefined, and the position effect."""
+    undefined, effect = undefined_in(rows, resamples=resamples, seed=seed)
+    return position.UNDEFINED if undefined else share_of(rows, resamples=resamples, seed=seed), undefined, effect
+
+
+def undefined_in(rows: Rows, *, resamples: int, seed: int) -> tuple[str, Interval]:
+    """Returns why the preference is undefined, empty if it has a value, and the position effect."""
     if not _chosen(rows)[:, [S, A]].any():
-        return position.UNDEFINED, NO_CHOICE, position.UNDEFINED
+        return NO_CHOICE, position.UNDEFINED
     if not _least(rows)[2]:
-        return position.UNDEFINED, ONE_ORDER, position.UNDEFINED
-    how: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    effect = intervals(_deciding(rows), {"b": position.POSITION}, **how)["b"]
-    if position.decides(effect):
-        return position.UNDEFINED, position.DECIDED, effect
-    return share_of(rows, **how), "", effect
+        return ONE_ORDER, position.UNDEFINED
+    effect = intervals(_deciding(rows), {"b": position.POSITION}, resamples=resamples, seed=seed)["b"]
+    return position.DECIDED if position.decides(effect) else "", effect
 
 
 def share_of(rows: Rows, *, resamples: int, seed: int, level: float = LEVEL) -> Interval:

@@ -24,6 +24,7 @@ from catsofa.scoring.choosing.estimates import (
     preference_of,
     refusal_by_position,
     refused_between,
+    undefined_in,
 )
 from catsofa.scoring.choosing.items import Item
 from catsofa.scoring.choosing.position import DECIDED, WIDTH, preference
@@ -323,7 +324,7 @@ def position_decides(rows: Rows, **how: Any) -> bool:
     """Returns True if position may explain every choice between the groups, and such choices are not rare."""
     if not len(rows.open) or rows.weights[:, [S, A]].sum() < SHARE * len(rows.open):
         return False
-    return preference_of(replace(rows, open=np.ones(len(rows.open), dtype=bool)), **how)[1] == DECIDED
+    return undefined_in(replace(rows, open=np.ones(len(rows.open), dtype=bool)), **how)[0] == DECIDED
 
 
 def warnings_of(numbers: Results) -> list[str]:

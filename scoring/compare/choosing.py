@@ -25,9 +25,9 @@ from catsofa.scoring.choosing.estimates import (
     Rows,
     S,
     choice_columns,
-    preference_of,
     rows_of,
     sums_of,
+    undefined_in,
     units_of,
 )
 from catsofa.scoring.choosing.items import DECISIONS, QUESTIONS, WHICH, WORDS, Item
@@ -250,7 +250,7 @@ def _both(one: Rows, other: Rows) -> NDArray[np.bool_]:
 
 def _reason(parts: Iterable[Rows], how: Mapping[str, Any]) -> str:
     """The reason why one of the preferences is undefined; empty if all are defined."""
-    return next((why for rows in parts if (why := preference_of(rows, **how)[1] if len(rows.items) else NO_CHOICE)), "")
+    return next((why for rows in parts if (why := undefined_in(rows, **how)[0] if len(rows.items) else NO_CHOICE)), "")
 
 
 def compared_by(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compared]:

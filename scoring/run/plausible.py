@@ -42,8 +42,8 @@ def highest_by(identity: Mapping[str, Any]) -> Highest:
 
 def why_impossible(score: float | None, extra: Mapping[str, Any], highest: float) -> str:
     """The reason why a score or its parts cannot be log-probabilities; empty if they can."""
-    for value in (score, *(extra.get(part) for part in PARTS)):
-        if value is None:
+    for value in (score, *map(extra.get, PARTS)):
+        if value is None or (type(value) is float and LOWEST <= value <= 0):
             continue
         if not isinstance(value, int | float) or not isfinite(value):
             return f"{value!r}, which is no number"

@@ -43,7 +43,7 @@ REPORT = "report.json"
 MADE_FROM = "made_from"
 """The report field with the digest of the run's identity and the row number and checksum of each table."""
 AT_ONCE = 500
-"""The maximum number of ids in one query."""
+"""The maximum number of ids in one query, and of rows read at once."""
 
 
 class Run(Closing):
@@ -261,22 +261,26 @@ class Run(Closing):
         with sentences(self.folder):
             if not self.checked and self.folder:
                 warn_unchecked(self.folder)
-            checksum = self._checksum if self.checked else None
-            for row in self._connection.execute(query):
-                item, task, score, tokens, reason, text = values = row[:6]
-                if checksum:
-                    if row[6] != checksum(values):
-                        raise wrong(self.folder, f"a score of {item!r} that its checksum does not fit")
-                elif not is_row(row):
-                    raise wrong(self.folder, f"a row that holds no score ({item!r})")
-                # most scores have an empty `extra`; parsing it would take half of the time
-                extra = {} if text == "{}" else json.loads(text)
-                usual = not extra and type(score) is float and LOWEST <= score <= 0
-                if not usual and (why := why_impossible(score, extra, self._highest(task, tokens))):
-                    raise wrong(self.folder, f"a score of {item!r} that is {why}")
-                yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=extra)
+            cursor = self._connection.execute(query)
+            while rows := cursor.fetchmany(AT_ONCE):
+                yield from self._scores_of(rows)
             if self.checked and (held := self.finished_with()) not in (None, now := sum_of_checksums(self._connection)):
                 raise wrong(self.folder, changed_rows(now, held))
+
+    def _scores_of(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Score]:
+        """The scores of these rows, each after a check."""
+        for row in rows:
+            if self.checked and row[6] != self._checksum(row[:6]):
+                raise wrong(self.folder, f"a score of {row[0]!r} that its checksum does not fit")
+            if not self.checked and not is_row(row):
+                raise wrong(self.folder, f"a row that holds no score ({row[0]!r})")
+        # parsed together in half of the time
+        extras = json.loads(f"[{','.join(row[5] for row in rows)}]")
+        for (item, task, score, tokens, reason, *_), extra in zip(rows, extras, strict=True):
+            usual = not extra and type(score) is float and LOWEST <= score <= 0
+            if not usual and (why := why_impossible(score, extra, self._highest(task, tokens))):
+                raise wrong(self.folder, f"a score of {item!r} that is {why}")
+            yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=extra)
 
     def numbers(self) -> dict[str, float | None]:
         """Item to score; for an item with several tasks, the score of the last task."""

@@ -1,5 +1,6 @@
 """Rank correlations of two measures over models, with confidence intervals for few models."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import permutations
@@ -14,7 +15,9 @@ from catsofa.scoring.statistics.intervals import ALIKE, UNDEFINED, Interval
 LEAST = 3
 """The minimum number of models for a rank correlation."""
 EXACT = 8
-"""The maximum number of models for an exact p-value over all permutations."""
+"""The maximum number of models for an exact p-value of Spearman's rho over all permutations."""
+MOST_EXACT = 33
+"""The maximum number of models for an exact p-value of Kendall's tau in every case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +55,27 @@ def kendall(one: Mapping[str, float], other: Mapping[str, float]) -> Correlation
     x, y = _both(one, other)
     if len(x) < LEAST or len(set(x)) == 1 or len(set(y)) == 1:
         return _none(len(x))
-    from scipy import stats
+    above, over = (np.sign(np.subtract.outer(values, values)) for values in (x, y))
+    agreed = float((above * over).sum()) / 2
+    tau = agreed / sqrt((above**2).sum() / 2 * (over**2).sum() / 2)
+    return Correlation(_limits(tau, 0.437, len(x) - 4), _kendalls_p(agreed, x, y), len(x))
 
-    result = stats.kendalltau(x, y)
-    return Correlation(_limits(float(result.statistic), 0.437, len(x) - 4), float(result.pvalue), len(x))
+
+def _kendalls_p(agreed: float, x: list[float], y: list[float]) -> float:
+    """The two-sided p-value as in scipy.stats.kendalltau: over all orders, or normal with ties or many models."""
+    count, ties = len(x), [np.array([*Counter(values).values()]) for values in (x, y)]
+    pairs = count * (count - 1) // 2
+    fewer = (pairs - round(abs(agreed))) // 2
+    if all(sizes.max() == 1 for sizes in ties) and (count <= MOST_EXACT or fewer <= 1):
+        shares = np.ones(1)  # of the orders with 0, 1, ... pairs in the other order
+        for size in range(2, count + 1):
+            shares = np.convolve(shares, np.full(size, 1 / size))
+        return min(1.0, 2 * float(shares[: fewer + 1].sum()))
+    (a, b, c), (d, e, f) = (
+        [float((sizes * (sizes - 1) * part).sum()) for part in (2 * sizes + 5, sizes - 2, np.ones(1))] for sizes in ties
+    )
+    variance = (2 * pairs * (2 * count + 5) - a - d) / 18 + b * e / (18 * pairs * (count - 2)) + c * f / (4 * pairs)
+    return float(2 * special.ndtr(-abs(agreed) / sqrt(variance)))
 
 
 def _both(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[list[float], list[float]]:

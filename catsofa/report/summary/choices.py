@@ -58,7 +58,7 @@ def _at(rows: Rows, resamples: int, seed: int, level: float) -> Interval:
 
 def _pair(first: Side, second: Side) -> Pair | None:
     """Compares the preferences of two models over the requests that both decide; None if there are none."""
-    shared = sorted(first.replies.keys() & second.replies.keys(), key=repr)
+    shared = [key for key in first.replies if key in second.replies]
     if not shared:
         return None
     how = {"resamples": FEWER, "seed": 0}  # only to check whether position may explain the choices, not for p

@@ -4,7 +4,9 @@ import csv
 from math import isnan, nan
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from catsofa.scoring.statistics.rank_correlation import kendall, spearman
 
@@ -43,6 +45,22 @@ def test_lms_and_ss_rise_together_as_stereoset_says() -> None:
     assert len(rows) == 9
     lms, ss = ({row["model"]: float(row[name]) for row in rows} for name in ("lms", "ss"))
     assert round(spearman(lms, ss).value.value, 2) == 0.87
+
+
+@pytest.mark.parametrize("tied", [1, 3])
+@pytest.mark.parametrize("models", [3, 4, 9, 33, 34, 60])
+def test_kendall_is_scipys(models: int, tied: int) -> None:
+    """Tau-b and its p are those of SciPy: for all orders, nearly equal orders, ties, few models and many."""
+    rng = np.random.default_rng(models)
+    one = np.arange(models) // tied
+    swapped = np.r_[1, 0, 2:models] // tied
+    for other in (one, one[::-1], swapped, *(rng.permutation(models) // tied for _ in range(5))):
+        if len(set(one)) == 1 or len(set(other)) == 1:
+            continue
+        found = kendall(*({str(name): float(value) for name, value in enumerate(side)} for side in (one, other)))
+        expected = stats.kendalltau(one, other)
+        assert found.value.value == pytest.approx(expected.statistic, abs=1e-12)
+        assert found.p == pytest.approx(expected.pvalue, rel=1e-6)
 
 
 def test_few_models_or_one_order_have_no_limits() -> None:

@@ -71,11 +71,15 @@ def _is_harmless(thread: threading.Thread) -> bool:
 
 
 def _computed(work: Callable[[T], R], items: Sequence[T], queue: int) -> dict[int, R]:
-    """Returns the results of this process by the item's number; an item that fails has none."""
+    """Returns the results of this process by the item's number; an item that fails has none, and ends the queue."""
     done: dict[int, R] = {}
     for number in _numbers(queue):
-        with suppress(Exception):
+        try:
             done[number] = work(items[number])
+        except _Warned:
+            continue
+        except Exception:  # noqa: BLE001  the caller raises it, when each process has finished its item
+            os.lseek(queue, 0, os.SEEK_END)
     return done
 
 
@@ -85,12 +89,16 @@ def _numbers(queue: int) -> Iterator[int]:
         yield int.from_bytes(number, "big")
 
 
+class _Warned(Exception):
+    """The work on an item in a child would show a warning."""
+
+
 def _without_warnings(work: Callable[[T], R], item: T) -> R:
-    """Returns the result for an item; raises RuntimeError if a warning would be shown, which the parent must show."""
+    """Returns the result for an item; raises _Warned if a warning would be shown, which the parent must show."""
     with warnings.catch_warnings(record=True) as shown:
         result = work(item)
     if shown:
-        raise RuntimeError(shown[0].message)
+        raise _Warned(shown[0].message)
     return result
 
 

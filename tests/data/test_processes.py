@@ -45,6 +45,12 @@ class TestForked:
         code += "lambda: warnings.warn('x')):\n    assert elsewhere(work) == [*range(9)], fault"
         assert printed(code) == ""
 
+    def test_an_error_is_raised_before_the_work_behind_it(self) -> None:
+        """No process takes another item after one has failed."""
+        code = "def work(n):\n    if n == 1: raise ValueError\n    os.write(1, b'.')\n    time.sleep(0.2)\n"
+        code += "try:\n    elsewhere(work)\nexcept ValueError:\n    pass"
+        assert len(printed(code)) <= 4
+
     def test_ignored_warnings_change_no_result(self) -> None:
         """A warning that Python ignores has no effect in a child, also where the work catches errors."""
         code = "warnings.simplefilter('ignore')\ndef work(n):\n    time.sleep(0.02)\n"

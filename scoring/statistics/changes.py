@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from catsofa.data.statistics import LEVEL, remembered
+from catsofa.data.statistics import LEVEL, remembered, weighted_sums
 from catsofa.scoring.statistics.intervals import (
     ALIKE,
     BLOCK,
@@ -173,7 +173,7 @@ def _halved_sums(columns: Array, resamples: int, rng: np.random.Generator) -> Ar
     for start in range(0, (resamples + 1) // 2, block):
         size = min(block, (resamples + 1) // 2 - start), clusters
         halves = remembered(("halves", size), rng, partial(_halves, rng, size))
-        sums = halves.astype(np.float64) @ columns
+        sums = weighted_sums(halves, columns)
         # the omitted clusters are a random set too
         parts += [sums, columns.sum(axis=0) - sums]
     return np.concatenate(parts)[:resamples]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from catsofa.data.statistics import LEVEL, WIDE, draw_counts, remembered, score_limits, students, tail
+from catsofa.data.statistics import LEVEL, WIDE, draw_sums, remembered, score_limits, students, tail
 
 Array = NDArray[np.float64]
 Seed = int | np.random.Generator
@@ -287,7 +287,7 @@ def _summed(columns: Array, resamples: int, rng: np.random.Generator) -> Array:
     parts: list[Array] = [np.empty((0, columns.shape[1]))]
     for start in range(0, resamples, block):
         rows = min(block, resamples - start)
-        parts.append(draw_counts(clusters, rows, rng) @ columns)
+        parts.append(draw_sums(columns, rows, rng))
     return np.concatenate(parts)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catsofa.data.records import Probe
 from catsofa.gate import kinds
@@ -43,17 +44,14 @@ def tests(
     probes: Sequence[Probe], before: kinds.Outcomes, after: kinds.Outcomes, protocol: Protocol, seed: int
 ) -> Iterator[Paired]:
     """Yields the SoFa score, overall and by category, over stereotypes with the same scored identities in both runs."""
-    named: dict[str, set[str]] = {}
-    for probe in probes:
-        named.setdefault(probe.category, set()).add(probe.stereotype)
-    parts = {name: _sides(before[name], after[name]) for name in sorted(named)}
+    categories = sorted({probe.category for probe in probes})
+    parts = {name: _sides(before[name], after[name]) for name in categories}
     rows = [(name, len(parts[name][0])) for name in parts]
     for name in [kinds.OVERALL, *(parts if len(parts) > 1 else ())]:
         some = parts if name == kinds.OVERALL else {name: parts[name]}
         sides = [_columns([sides[index] for sides in some.values()]) for index in (0, 1)]
         whole = sum(count for category, count in rows if category in some)
         shared = ~np.isnan(sides[0]).any(axis=1)
-        stereotypes = np.array([text for category in some for text in sorted(named[category])])[shared]
         earlier, later = (side[shared] for side in sides)
         width = len(some)
         values = [side[:, :width].sum(axis=1) for side in (earlier, later)]
@@ -62,11 +60,23 @@ def tests(
         yield Paired(
             name="sofa", set=name, measure=_mean(width, float(max(map(np.max, values))) if len(earlier) else 1.0),
             before=earlier, after=later, items=len(earlier), decided=len(earlier) / whole,
-            each=partial(kinds.moved, stereotypes, values[0], values[1]),
+            each=partial(_moved, probes, tuple(some), shared, values),
             known=all(np.isfinite(kinds.numbers_in(before[category]["variances"])).any() for category in some),
             caution=next(filter(None, cautions), ""),
             undefined="a category has no stereotype with the same scored identities in both runs" if missing else "",
         )  # fmt: skip
+
+
+def _moved(
+    probes: Sequence[Probe], categories: Sequence[str], shared: NDArray[np.bool_], values: Sequence[Array]
+) -> list[kinds.Moved]:
+    """Returns the stereotypes of these categories whose variance differs; `shared` marks those with a value."""
+    stereotypes: dict[str, set[str]] = {category: set() for category in categories}
+    for probe in probes:
+        if probe.category in stereotypes:
+            stereotypes[probe.category].add(probe.stereotype)
+    names = [text for texts in stereotypes.values() for text in sorted(texts)]
+    return kinds.moved(np.array(names)[shared], *values)
 
 
 def _sides(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Array, Array]:

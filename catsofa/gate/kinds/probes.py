@@ -51,7 +51,7 @@ def tests(
         some = parts if name == kinds.OVERALL else {name: parts[name]}
         sides = [_columns([sides[index] for sides in some.values()]) for index in (0, 1)]
         whole = sum(count for category, count in rows if category in some)
-        shared = ~np.isnan(sides[0]).any(axis=1)
+        shared = np.asarray(~np.isnan(sides[0]).any(axis=1))
         earlier, later = (side[shared] for side in sides)
         width = len(some)
         values = [side[:, :width].sum(axis=1) for side in (earlier, later)]

@@ -8,12 +8,10 @@ same weights up to rounding on another machine. `measure` counts what the gate's
 import argparse
 import math
 import random
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch  # noqa: TID253  # a program that trains has nothing else to do
 from safetensors.torch import save_file
@@ -22,16 +20,12 @@ from torch.nn.functional import binary_cross_entropy_with_logits, dropout  # noq
 from torch.nn.utils import clip_grad_norm_  # noqa: TID253  # the same
 from transformers import AutoModel, AutoTokenizer  # noqa: TID253  # the same
 
-from catsofa.builders.paraphrases.meaning import alarms, find_target
-from catsofa.builders.similarity import Cut, Pair, Placed, Similarity, place
+from benchmarks.labelled_pairs import KEEPS, LabelledPair, labelled_pairs
+from catsofa.builders.similarity import Cut
 from catsofa.builders.similarity.bundled import ADAPTER, SCALE, THRESHOLDS, BundledModel, logits
-from catsofa.builders.similarity.encoders import WEIGHTS, Reading, minilm
-from catsofa.data.language.alarms import Alarm
-from catsofa.data.language.blanks import fill
-from catsofa.data.records import LABELS, Candidate, Cat
+from catsofa.builders.similarity.encoders import WEIGHTS, minilm
 from catsofa.scoring.statistics.intervals import wilson
 
-PAIRS = Path(__file__).parents[1] / "tests/builders/data"
 TRAINED_ON = ("training_pairs.toml", "fresh_pairs.toml", "tuning_pairs.toml")
 MEASURED_ON = {
     "threshold": ("four_authors_pairs.toml", slice(0, None, 2)),
@@ -42,41 +36,10 @@ MEASURED_ON = {
     "hard pairs": ("hard_pairs.toml", slice(1, None, 2)),
 }
 """Name of a set of pairs that the model was not trained on, its file and the contexts; the first set the thresholds."""
-KEEPS = {"keeps", "paraphrase", "target_synonym"}
-ABOUT = {"original", "fillers", "target", "author", "style", "set"}
-"""Fields of a context that are no sentences to compare."""
 EPOCHS, RATE, BATCH, WARM, DECAY, SEED = 6, 1e-3, 32, 40, 0.01, 0
 RANK, HIDDEN, DROPOUT, LONGEST = 16, 64, 0.05, 160
 BUCKET = 20
 """Number of batches whose pairs are sorted by length together."""
-
-
-class Example(NamedTuple):
-    """Two sentences with a BLANK, the words for it, the target, and the kind of the second sentence."""
-
-    original: str
-    sentence: str
-    fillers: tuple[str, ...]
-    target: str
-    kind: str
-
-    @property
-    def keeps(self) -> bool:
-        """True if the second sentence keeps the meaning."""
-        return self.kind in KEEPS
-
-    def filled(self, filler: str) -> list[str]:
-        """Returns both sentences with a filler."""
-        return [fill(text, filler) for text in (self.original, self.sentence)]
-
-
-def examples(file: Path, part: slice = slice(None)) -> Iterator[Example]:
-    """Yields the pairs of a file, or of a part of its contexts."""
-    for context in tomllib.loads(file.read_text(encoding="utf-8"))["contexts"][part]:
-        for kind in sorted(context.keys() - ABOUT):
-            value, fillers = context[kind], tuple(context["fillers"])
-            for sentence in [value] if isinstance(value, str) else value:
-                yield Example(context["original"], sentence, fillers, context["target"], kind)
 
 
 class Adapted(nn.Module):
@@ -116,7 +79,7 @@ class Network(nn.Module):
         save_file(trained, out, {"base": WEIGHTS})
 
 
-def batches(pairs: Sequence[Example], rng: random.Random) -> Iterator[tuple[list[str], list[str], Tensor]]:
+def batches(pairs: Sequence[LabelledPair], rng: random.Random) -> Iterator[tuple[list[str], list[str], Tensor]]:
     """Yields batches of filled pairs of similar length, in random order; each pair in a random direction."""
     rows = []
     for pair in pairs:
@@ -133,7 +96,7 @@ def batches(pairs: Sequence[Example], rng: random.Random) -> Iterator[tuple[list
         yield [row[0] for row in group], [row[1] for row in group], torch.tensor([row[2] for row in group])
 
 
-def train(pairs: Sequence[Example], out: Path) -> None:
+def train(pairs: Sequence[LabelledPair], out: Path) -> None:
     """Trains the adapter on pairs, and writes it after each epoch."""
     torch.manual_seed(SEED)
     network, tokenizer, rng = Network(), AutoTokenizer.from_pretrained(minilm()), random.Random(SEED)
@@ -164,7 +127,7 @@ def train(pairs: Sequence[Example], out: Path) -> None:
         network.save(out)
 
 
-def measure(pairs: Sequence[Example], model: BundledModel) -> dict[str, Counter[str]]:
+def measure(pairs: Sequence[LabelledPair], model: BundledModel) -> dict[str, Counter[str]]:
     """Returns the outcomes of each kind of pair: by the rules alone, and by the rules with the model.
 
     The model reads both fills in both directions, as the filter does; a cosine refuses or queues nothing here.
@@ -173,24 +136,12 @@ def measure(pairs: Sequence[Example], model: BundledModel) -> dict[str, Counter[
     forth, back = model.read([(one, other) for one, other in two]), model.read([(other, one) for one, other in two])
     outcomes: dict[str, Counter[str]] = {}
     for number, pair in enumerate(pairs):
-        found = find_target(pair.sentence, pair.original, pair.target, "derived")
-        raised = [*filter(None, [found.alarm]), *alarms(pair.sentence, pair.original, pair.target)]
         readings = [*forth[2 * number : 2 * number + 2], *back[2 * number : 2 * number + 2]]
+        entailment = min(reading.entailment for reading in readings)
         counts = outcomes.setdefault(pair.kind, Counter())
-        counts["refused" if found.lost else "review" if raised else "accepted"] += 1
-        counts["refused with the model" if found.lost else f"{_placed(pair, raised, readings)} with the model"] += 1
+        counts[pair.by_rules()] += 1
+        counts[f"{pair.with_model(entailment, Cut(**THRESHOLDS), 'bundled')} with the model"] += 1
     return outcomes
-
-
-def _placed(pair: Example, raised: Sequence[Alarm], readings: Sequence[Reading]) -> str:
-    """Returns the outcome of a paraphrase that the rules do not refuse."""
-    fills = tuple(Candidate(id=f"a-{label}", text="x", label=label, fill="x") for label in LABELS)
-    cat = Cat(id="a", kind="intrasentence", bias_type="x", target=pair.target, context=pair.original, candidates=fills)
-    noted = replace(cat, context=pair.sentence, extra={"alarms": [alarm._asdict() for alarm in raised]})
-    entailment = min(reading.entailment for reading in readings)
-    likeness = Similarity(mean=0.9, least=0.9, chrf=40, entailment=entailment, contradiction=0.0)
-    (placed,) = place([(Pair(1, noted, cat), likeness)], Cut(**THRESHOLDS), "bundled")
-    return {"partition": "accepted", "review": "review"}[placed.queue] if isinstance(placed, Placed) else "refused"
 
 
 def show(name: str, outcomes: dict[str, Counter[str]]) -> None:
@@ -218,10 +169,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ADAPTER, help="Output file for the adapter.")
     arguments = parser.parse_args()
     if arguments.what == "train":
-        train([pair for name in TRAINED_ON for pair in examples(PAIRS / name)], arguments.out)
+        train([pair for name in TRAINED_ON for pair in labelled_pairs(name)], arguments.out)
         return
     for name, (file, part) in MEASURED_ON.items():
-        show(name, measure(list(examples(PAIRS / file, part)), BundledModel()))
+        show(name, measure(list(labelled_pairs(file, part)), BundledModel()))
 
 
 if __name__ == "__main__":

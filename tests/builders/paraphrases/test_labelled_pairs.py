@@ -3,41 +3,31 @@
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
-from catsofa.builders.paraphrases.meaning import alarms, find_target
+from benchmarks.labelled_pairs import FOLDER, LabelledPair, labelled_pairs
 from catsofa.builders.paraphrases.replies import parse
-from catsofa.builders.similarity import Cut, Pair, Placed, Similarity, place
+from catsofa.builders.similarity import Cut
 from catsofa.data.files import json_files
 from catsofa.data.formats import stereoset
-from catsofa.data.records import LABELS, Candidate, Cat
 
-DATA = Path(__file__).parents[1] / "data"
-FILLS = tuple(Candidate(id=f"a-{label}", text="x", label=label, fill="x") for label in LABELS)
-PAIRS = tomllib.loads((DATA / "meaning_pairs.toml").read_text("utf-8"))
+PAIRS = tomllib.loads((FOLDER / "meaning_pairs.toml").read_text("utf-8"))
 
 
 def outcomes(half: int) -> dict[str, Counter[str]]:
     """Returns the outcomes of each class of labelled pairs, for the tuning half (0) or the other (1)."""
     by_class: dict[str, Counter[str]] = {}
-    for name, context, sentence, target in pairs(half):
-        match = find_target(sentence, context, target, "derived")
-        review = match.alarm or alarms(sentence, context, target)
-        outcome = "refused" if match.lost else "review" if review else "accepted"
-        by_class.setdefault(name, Counter())[outcome] += 1
+    for pair in pairs(half):
+        by_class.setdefault(pair.kind, Counter())[pair.by_rules()] += 1
     return by_class
 
 
-def pairs(half: int) -> Iterator[tuple[str, str, str, str]]:
-    """Yields each pair: class, original, sentence, target."""
-    for about in PAIRS["contexts"][half::2]:
-        for name in (*PAIRS["keeps"], *PAIRS["changes"]):
-            for sentence in [about[name]] if isinstance(about[name], str) else about[name]:
-                yield name, about["original"], sentence, about["target"]
+def pairs(half: int) -> Iterator[LabelledPair]:
+    """Returns the labelled pairs of one half of the contexts."""
+    return labelled_pairs("meaning_pairs.toml", slice(half, None, 2))
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -64,23 +54,15 @@ def test_with_a_model_of_inference_that_is_right_one_true_paraphrase_in_twelve_g
     """With a correct inference model, 12 of 152 go to review; 10 more that it misses make the 22 that are 15 %. None of
     the 307 changed pairs is accepted."""
     went = {True: Counter[str](), False: Counter[str]()}
-    for half in (0, 1):
-        for name, context, sentence, target in pairs(half):
-            match, keeps = find_target(sentence, context, target, "derived"), name in PAIRS["keeps"]
-            raised = [*filter(None, [match.alarm]), *alarms(sentence, context, target)]
-            one = Cat(id="a", kind="intrasentence", bias_type="x", target=target, context=context, candidates=FILLS)
-            noted = replace(one, context=sentence, extra={"alarms": [alarm._asdict() for alarm in raised]})
-            reads = Similarity(mean=0.9, least=0.9, chrf=40, entailment=float(keeps), contradiction=0.0)
-            (placed,) = place([(Pair(1, noted, one), reads)], Cut(), "right")
-            assert isinstance(placed, Placed)
-            went[keeps]["refused" if match.lost else placed.queue] += 1
-    assert went[True] == {"partition": 140, "review": 12}
+    for pair in (*pairs(0), *pairs(1)):
+        went[pair.keeps][pair.with_model(float(pair.keeps), Cut(), "right")] += 1
+    assert went[True] == {"accepted": 140, "review": 12}
     assert went[False] == {"review": 265, "refused": 42}
 
 
 def test_two_labellers_agree_on_what_keeps_its_meaning() -> None:
     """Cohen's kappa is 0.985. Each pair with different labels has the class of one of the two labellers."""
-    classes = {sentence: name for half in (0, 1) for name, _, sentence, _ in pairs(half)}
+    classes = {pair.sentence: pair.kind for half in (0, 1) for pair in pairs(half)}
     keep = {name: name in PAIRS["keeps"] for name in (*PAIRS["keeps"], *PAIRS["changes"])}
     labels = {sentence: [name, name] for sentence, name in classes.items()}
     for one in PAIRS["differed"]:
@@ -93,16 +75,10 @@ def test_two_labellers_agree_on_what_keeps_its_meaning() -> None:
 
 def counted(file: str, contexts: slice = slice(None)) -> tuple[Counter[str], Counter[str]]:
     """Returns the outcomes of the changed and of the unchanged pairs in a file of blind pairs."""
-    changed, unchanged = Counter[str](), Counter[str]()
-    no_class = {"set", "author", "style", "target", "fillers", "original", "keeps", "target_synonym"}
-    for about in tomllib.loads((DATA / file).read_text("utf-8"))["contexts"][contexts]:
-        sentences = dict.fromkeys([*about["keeps"], *about.get("target_synonym", ())], True)
-        classes = about.keys() - no_class
-        for sentence, keeps in (sentences | {about[name]: False for name in classes}).items():
-            match = find_target(sentence, about["original"], about["target"], "derived")
-            review = match.alarm or alarms(sentence, about["original"], about["target"])
-            (unchanged if keeps else changed)["refused" if match.lost else "review" if review else "accepted"] += 1
-    return changed, unchanged
+    counts = {True: Counter[str](), False: Counter[str]()}
+    for pair in labelled_pairs(file, contexts):
+        counts[pair.keeps][pair.by_rules()] += 1
+    return counts[False], counts[True]
 
 
 def test_of_the_half_of_the_blind_pairs_that_made_the_rules_no_changed_one_passes() -> None:
@@ -174,13 +150,12 @@ def test_of_real_paraphrases_that_were_read_the_changed_ones_are_queued(shared: 
     items = {cat.id: cat for cat in stereoset.read(shared / "data/stereoset/dev.json")}
     file = shared / "data/paraphrase/history/data_gpt4_raw_298a94a.json"
     replies = {entry["id"]: entry.get("response", "") for entry in json_files.read(file, "replies")}
-    lines = (Path(__file__).parents[1] / "data" / "read_gpt4.tsv").read_text("utf-8").splitlines()
+    lines = (FOLDER / "read_gpt4.tsv").read_text("utf-8").splitlines()
     counts: Counter[tuple[str, bool]] = Counter()
     for name, number, verdict, _ in (line.split("\t") for line in lines[5:]):
         cat = items[name]
-        sentence = parse(replies[name]).sentences[int(number) - 1]
-        match = find_target(sentence, cat.context, cat.target, "derived")
-        counts[verdict, bool(match.lost or match.alarm or alarms(sentence, cat.context, cat.target))] += 1
+        pair = LabelledPair(cat.context, parse(replies[name]).sentences[int(number) - 1], (), cat.target, verdict)
+        counts[verdict, pair.by_rules() != "accepted"] += 1
     assert counts.total() == 320
     assert not counts["lost", False] + counts["wider", False]
     assert counts["changed", False] <= 1

@@ -8,7 +8,8 @@ import pytest
 from helpers.records import a_cat
 from typer.testing import CliRunner
 
-from benchmarks.bundled_model import KEEPS, MEASURED_ON, PAIRS, TRAINED_ON, Network, examples, measure
+from benchmarks.bundled_model import MEASURED_ON, TRAINED_ON, Network, measure
+from benchmarks.labelled_pairs import KEEPS, labelled_pairs
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Refused, Similarity, bundled, place, similarities
 from catsofa.builders.similarity.bundled import ADAPTER, THRESHOLDS, BundledModel, logits
 from catsofa.builders.similarity.encoders import OPPOSITE, SAME, WEIGHTS, minilm, sentence_encoder
@@ -37,10 +38,10 @@ def test_the_adapter_is_the_documented_file() -> None:
 
 def test_no_pair_that_measures_the_model_trained_it() -> None:
     """Training and measuring share no sentence."""
-    trained = {pair.sentence for name in TRAINED_ON for pair in examples(PAIRS / name)}
+    trained = {pair.sentence for name in TRAINED_ON for pair in labelled_pairs(name)}
     assert len(trained) > 4_000
     for file, part in MEASURED_ON.values():
-        assert not trained & {pair.sentence for pair in examples(PAIRS / file, part)}
+        assert not trained & {pair.sentence for pair in labelled_pairs(file, part)}
 
 
 def test_a_sentence_is_nearer_to_itself_than_to_its_negation(model: BundledModel) -> None:
@@ -144,7 +145,7 @@ def test_other_languages_are_refused(language: str, options: tuple[str, ...], tm
 def test_the_figures_of_the_documentation_are_those_of_the_held_out_pairs(model: BundledModel) -> None:
     """Of the held-out half of four authors' pairs, the rules and the model accept at most what the page says."""
     file, part = MEASURED_ON["held out"]
-    outcomes = measure(list(examples(PAIRS / file, part)), model)
+    outcomes = measure(list(labelled_pairs(file, part)), model)
     changed = sum((counts for kind, counts in outcomes.items() if kind not in KEEPS), Counter[str]())
     kept = sum((counts for kind, counts in outcomes.items() if kind in KEEPS), Counter[str]())
     assert (changed["accepted"], kept["review"]) == (60, 192)

@@ -86,9 +86,9 @@ def fetch(
     twins: dict[str, list[Any]] = {}
     for request in requests:
         twins.setdefault(request.key, []).append(request)
-    known = [key for key in twins if key in store.replies]
-    for key in known:
-        yield from (Answer(request=request, reply=store.replies[key]) for request in twins[key])
+    known = {key: same for key, same in twins.items() if key in store.replies}
+    for key, same in known.items():
+        yield from (Answer(request=request, reply=store.replies[key]) for request in same)
     if unknown := [same[0] for key, same in twins.items() if key not in known]:
         for ended in pump(_Pool(endpoint, store, parse, filtered).run(unknown)):
             for request in twins[ended.request.key]:

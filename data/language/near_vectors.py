@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 FEW = 8192
 """Maximum number of vectors for which all pairs are compared."""
-LEAF = 64
-"""Maximum number of vectors in a leaf of a tree, which are compared with each other."""
+LEAF = 52
+"""Number of vectors in a leaf of a tree, which are compared with each other; a leaf may hold one more."""
 TREES = 16
 SKETCH = 32
 """Dimensions of the random projection by which the trees split."""
@@ -46,14 +46,19 @@ def _groups(vectors: Vectors, few: int) -> Iterator[NDArray[np.int64]]:
     rng = np.random.default_rng(0)
     for _ in range(TREES):
         sketches = vectors @ rng.standard_normal((vectors.shape[1], SKETCH), dtype=np.float32)
-        parts: list[tuple[NDArray[np.int64], Vectors]] = [(np.arange(len(vectors)), sketches)]
+        leaves = max(1, round(len(vectors) / LEAF))
+        parts: list[tuple[NDArray[np.int64], Vectors, int]] = [(np.arange(len(vectors)), sketches, leaves)]
         while parts:
-            part, own = parts.pop()
-            if len(part) <= LEAF:
+            part, own, leaves = parts.pop()
+            if leaves == 1:
                 yield part
                 continue
-            # split at the median along the direction between two random vectors, so that leaves have equal sizes
+            # split along the direction between two random vectors, in proportion to the leaves on each side: a split
+            # at the median would give leaves of 32 to 64 vectors, and so another cost and recall for each count
             one, other = own[rng.integers(len(part), size=2)]
-            half = len(part) // 2
-            order = np.argpartition(own @ (one - other), half)
-            parts += [(part[side], own[side]) for side in (order[:half], order[half:])]
+            left = leaves // 2
+            cut = len(part) * left // leaves
+            order = np.argpartition(own @ (one - other), cut)
+            parts += [
+                (part[side], own[side], count) for side, count in ((order[:cut], left), (order[cut:], leaves - left))
+            ]

@@ -1,26 +1,23 @@
 """A memory-saving map from ids to numbers: a 16-byte digest replaces each id.
 
-The first ids are in a dict of up to 200 bytes per id. Beyond `IN_MEMORY` ids, all are in an unnamed temporary SQLite
-file, which disappears with the process.
+The first ids are in a dict of up to 200 bytes per id, which is fast. Beyond `IN_A_DICT` ids, all are in a table of some
+40 bytes per id.
 """
 
-import sqlite3
-from collections.abc import Iterable
+from array import array
 from hashlib import blake2b
 
 WIDTH = 16
 """Bytes of a digest: the probability of a collision among 10⁹ ids is 10⁻²¹."""
-IN_MEMORY = 200_000
-"""Maximum number of ids without a file; the file costs a few microseconds more per id."""
-CACHE = 8192
-"""KiB of the file that SQLite caches in memory."""
+IN_A_DICT = 200_000
+"""Maximum number of ids in a dict; the table costs a few microseconds more per id."""
 
 
 class IdNumbers:
     """A map that only grows; an id keeps the number it first got."""
 
     def __init__(self) -> None:
-        self._ids: dict[bytes, int] | _File = {}
+        self._ids: dict[bytes, int] | _Table = {}
 
     def __len__(self) -> int:
         """The number of ids."""
@@ -32,46 +29,54 @@ class IdNumbers:
 
     def setdefault(self, item: str, number: int) -> int:
         """The number of an id; an unknown id gets the given number."""
-        if len(self._ids) == IN_MEMORY and isinstance(self._ids, dict):
-            self._ids = _File(self._ids)
+        if len(self._ids) == IN_A_DICT and isinstance(self._ids, dict):
+            self._ids = _Table(self._ids)
         return self._ids.setdefault(_digest(item), number)
 
 
-class _File:
-    """A map from digests to numbers in a temporary file, which is not needed after a kill."""
+class _Table:
+    """An open-addressing hash table from digests to numbers."""
 
-    def __init__(self, few: dict[bytes, int]) -> None:
-        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._count = len(few)
-        for pragma in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{CACHE}"):
-            self._connection.execute(f"PRAGMA {pragma}")
-        self._connection.execute("CREATE TABLE ids (id BLOB PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID")
-        self._connection.execute("BEGIN")
-        self._run("INSERT INTO ids VALUES (?, ?)", few.items())
+    def __init__(self, numbers: dict[bytes, int]) -> None:
+        self._digests, self._numbers = bytearray(b"".join(numbers)), array("Q", numbers.values())
+        self._rehash()
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._numbers)
 
     def get(self, digest: bytes) -> int | None:
         """The number of a digest."""
-        row = self._connection.execute("SELECT number FROM ids WHERE id = ?", (digest,)).fetchone()
-        return None if row is None else int(row[0])
+        place = self._slots[self._slot(digest)]
+        return self._numbers[place - 1] if place else None
 
     def setdefault(self, digest: bytes, number: int) -> int:
         """The number of a digest; an unknown digest gets the given number."""
-        if self._run("INSERT OR IGNORE INTO ids VALUES (?, ?)", [(digest, number)]):
-            self._count += 1
-            return number
-        before = self.get(digest)
-        assert before is not None
-        return before
+        slot = self._slot(digest)
+        if place := self._slots[slot]:
+            return self._numbers[place - 1]
+        self._digests += digest
+        self._numbers.append(number)
+        self._slots[slot] = len(self._numbers)
+        if 2 * len(self._numbers) > len(self._slots):
+            self._rehash()
+        return number
 
-    def _run(self, command: str, rows: Iterable[tuple[bytes, int]]) -> int:
-        """Execute a command for each row; returns the number of rows written."""
-        try:
-            return self._connection.executemany(command, rows).rowcount
-        except sqlite3.OperationalError as error:
-            raise ValueError(f"no room for temporary files ({error}); set TMPDIR to a folder with more of it") from None
+    def _rehash(self) -> None:
+        """Make so many slots that at most a quarter is taken; a slot holds a position counted from 1, or 0 if free."""
+        self._slots = array("I", bytes(4 << (4 * len(self._numbers)).bit_length()))
+        for end in range(WIDTH, len(self._digests) + 1, WIDTH):
+            self._slots[self._slot(self._digests[end - WIDTH : end])] = end // WIDTH
+
+    def _slot(self, digest: bytes | bytearray) -> int:
+        """The slot of a digest, or the free slot for it."""
+        slots, digests, last = self._slots, self._digests, len(self._slots) - 1
+        slot = int.from_bytes(digest[:8], "little") & last
+        while place := slots[slot]:
+            end = place * WIDTH
+            if digests[end - WIDTH : end] == digest:
+                break
+            slot = (slot + 1) & last
+        return slot
 
 
 def _digest(item: str) -> bytes:

@@ -3,12 +3,13 @@
 import dataclasses
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from catsofa.data.files import BadInput, atomic_write, json_files, lines, short
-from catsofa.data.files.faults import each
+from catsofa.data.files.faults import are_left_out, each
 from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.records import RECORDS, Cat, Refused, Score, kind_name
 
@@ -63,13 +64,20 @@ def _parts(record_type: type[Any]) -> list[type[Any]]:
 
 
 def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
-    """Each record of a JSONL file; refuses a repeated id."""
+    """Each record of a JSONL file; refuses a repeated id.
+
+    A large file that this process has read to its end without a fault is only validated again: a data set is read for
+    its hash, for its scores and for its report.
+    """
     expected = f"{kind_name(record_type)} as JSONL"
-    ids = Seen(path, expected)
+    stamp = record_type, _stamp(path)
+    ids = None if stamp in _without_fault else Seen(path, expected)
     validate, repeated = adapter(record_type).validate_json, _key_counter(record_type)
 
     def record_of(number: int, line: str) -> R:
         record = _validated(validate, line, path, number, record_type)
+        if ids is None:
+            return record
         large = isinstance(record, Score) and INEXACT <= abs(record.score or 0) < math.inf
         if repeated(line) or large:
             value = json_files.parse(line, path, expected, number, nan=True)
@@ -79,6 +87,24 @@ def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
         return record
 
     yield from each(record_of, lines(path, expected))
+    if stamp[1] and not are_left_out():
+        if len(_without_fault) == REMEMBERED:
+            _without_fault.clear()
+        _without_fault.add(stamp)
+
+
+_without_fault: set[tuple[Any, ...]] = set()
+LARGE, REMEMBERED = 1 << 20, 64
+"""Bytes of a large file, and the maximum number of files that are known to have no fault."""
+
+
+def _stamp(path: Path | str) -> tuple[Any, ...]:
+    """The place, size and time of change of a large file; empty for small files and those that cannot be read."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return (os.path.realpath(path), status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size > LARGE else ()
 
 
 def write(records: Iterable[Any], path: Path | str) -> int:

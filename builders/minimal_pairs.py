@@ -23,7 +23,8 @@ from catsofa.data.language.inflection import plural_noun, singular_noun
 from catsofa.data.language.same_meaning import core
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words as words_in
-from catsofa.data.languages.texts import cells_of, spaced
+from catsofa.data.languages.swaps import misfits, refitted
+from catsofa.data.languages.texts import spaced
 from catsofa.data.records import Extra, Pair, Refused, content_id
 
 ASSOCIATED = ("target", "other", "bias_type", "stereotype")
@@ -107,8 +108,8 @@ def from_templates(
             fault = "same_groups"
         if not fault and kind != _kind(row, other, bias_type):
             fault = "groups_of_two_kinds"
-        if not fault and _PRONOUNS & {*words_in(words)} and (gendered := bundled().swap(f"{target} {other}")):
-            fault = "gendered_pronoun" if gendered[1] else None
+        if not fault and _PRONOUNS & {*words_in(words)} and bundled().pattern.search(f"{target} {other}"):
+            fault = "gendered_pronoun"
         fills: Mapping[Part, Fill] = {}
         if not fault and (row.get("context") or "origin" not in row):
             fills = readings(words, row.get("context", ""))
@@ -170,19 +171,23 @@ class Swaps:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """A pattern for every word or phrase of the table, longest first."""
-        longest = "|".join(re.escape(words) for words in sorted(self.table, key=lambda words: -len(words)))
-        return re.compile(rf"(?<![\w-])(?:{longest})(?![\w-])" if spaced(self.language) else longest, re.IGNORECASE)
+        return _any_of(self.table, self.language)
+
+    @cached_property
+    def others(self) -> re.Pattern[str] | None:
+        """A pattern for every replacement that is not replaced itself; None if there is none."""
+        others = {other.lower() for other in self.table.values()} - self.table.keys()
+        return _any_of(others, self.language) if others else None
 
     def misfits(self, swapped: Iterable[str]) -> bool:
-        """Returns True if a replacement differs from its word in gender or number, by the tables of the language.
+        """Returns True if a replacement differs from its word in gender, number or case, by the tables of the language.
 
         Such a swap is wrong because the words that agree with it do not change. English has no such tables.
         """
-        cells = ((cells_of(one, self.language), cells_of(self.table[one.lower()], self.language)) for one in swapped)
-        return any(ours and theirs and not ours & theirs for ours, theirs in cells)
+        return self.language != "en" and any(misfits(one, self.table[one.lower()], self.language) for one in swapped)
 
-    def swap(self, text: str) -> tuple[str, list[str]] | None:
-        """Returns a text with every group swapped and the list of swapped words; None if a pronoun is ambiguous.
+    def swap(self, text: str) -> tuple[str, list[str]] | str:
+        """Returns a text with every group swapped and the list of swapped words, or the reason for a refusal.
 
         Articles follow the new words. Words in capitals stay in capitals, and so does the capital at the start of a
         sentence.
@@ -195,7 +200,7 @@ class Swaps:
                 before, after = words_in(text[: match.start()]), following[1].lower() if following else ""
                 possessive = _possessive(before, match[0].lower(), after)
                 if possessive is None:
-                    return None
+                    return "ambiguous_pronoun"
                 forms = {"her": ("his", "him"), "his": ("her", "hers")}[match[0].lower()]
                 words = forms[0] if possessive else forms[1]
             swapped_text += text[end : match.start()]
@@ -203,10 +208,23 @@ class Swaps:
                 words = words.upper()
             elif match[0][0].isupper() and starts_sentence(swapped_text):
                 words = words[0].upper() + words[1:]
-            swapped_text = (fit_article(swapped_text, words) if self.language == "en" else swapped_text) + words
+            fitted = (
+                fit_article(swapped_text, words)
+                if self.language == "en"
+                else refitted(swapped_text, match[0], words, self.language)
+            )
+            if fitted is None:
+                return "no_gender"
+            swapped_text = fitted + words
             swapped.append(match[0])
             end = match.end()
         return swapped_text + text[end:], swapped
+
+
+def _any_of(phrases: Iterable[str], language: str) -> re.Pattern[str]:
+    """Returns a pattern for any of these words or phrases, longest first; whole words where a language has spaces."""
+    longest = "|".join(re.escape(words) for words in sorted(phrases, key=lambda words: (-len(words), words)))
+    return re.compile(rf"(?<![\w-])(?:{longest})(?![\w-])" if spaced(language) else longest, re.IGNORECASE)
 
 
 _PRONOUNS = frozenset({"he", "him", "his", "himself", "she", "her", "hers", "herself"})
@@ -258,20 +276,17 @@ def from_sentences(rows: Iterable[Row], swaps: Swaps, source: Extra | None = Non
     """Yields each sentence with its counterpart about the other group.
 
     Refuses an empty cell, a sentence without a group or with both groups, an ambiguous pronoun, a pronoun beside a
-    person's name, a swap that changes gender or number, and a repeat.
+    person's name, a swap that changes gender, number or case, a group whose article is unknown, and a repeat.
     """
     seen_ids: set[str] = set()
-    replaced = {words_in(other) for other in swaps.table.values()} - {words_in(one) for one in swaps.table}
     for number, row in rows:
         text = " ".join(row["text"].split())
-        tokens = words_in(text)
-        both = any(words == tokens[start : start + len(words)] for words in replaced for start in range(len(tokens)))
-        if not spaced(swaps.language):
-            both = any("".join(words) in text for words in replaced)
+        both = bool(swaps.others and swaps.others.search(text))
         result = swaps.swap(text)
-        if not text or both or result is None or not result[1]:
-            reason = "empty_cell" if not text else "names_both_groups" if both else "ambiguous_pronoun"
-            yield _refused(number, reason if result is None or both or not text else "names_no_group", text)
+        reason = result if isinstance(result, str) else "" if result[1] else "names_no_group"
+        reason = "empty_cell" if not text else "names_both_groups" if both else reason
+        if reason or isinstance(result, str):
+            yield _refused(number, reason, text)
             continue
         less, swapped = result
         if swaps.language == "en" and {one.lower() for one in swapped} & _PRONOUNS and _names_a_person(text):

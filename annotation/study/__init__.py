@@ -274,7 +274,7 @@ def create(
         seconds=chosen.seconds if seconds is None else seconds,
         pay=pay,
         currency=currency,
-        language=language,
+        language=page_language.kept(language),
         contact=contact,
         after_pilot=os.path.relpath(after_pilot, folder) if after_pilot else "",
         created=now(),

@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from catsofa.annotation.study.interface import Interface, Line, Question, in_script
-from catsofa.data.files import toml_files
+from catsofa.data.files import BadInput, toml_files
 from catsofa.data.languages import Language, codes, find
 
 EXPECTED = "the texts of pages: [texts] and [pages] (see docs/languages.md)"
@@ -39,7 +39,14 @@ _SHOWN = {"Header": ("value",), "Text": ("value",), "Choices": ("requiredMessage
 
 def language_of(named: str) -> Language | None:
     """Returns the language that a study names by its code or folder; None for English and for a language in words."""
+    if Path(named).is_absolute() and not Path(named).is_dir():
+        raise BadInput(named, "no such folder", "the language folder of the study; put it back there")
     return find(named) if named != "en" and (named in codes() or Path(named).is_dir()) else None
+
+
+def kept(named: str) -> str:
+    """Returns a language as a study stores it: a folder by its whole path, so that it is found from everywhere."""
+    return str(Path(named).resolve()) if named not in codes() and Path(named).is_dir() else named
 
 
 def texts_of(language: Language) -> tuple[Mapping[str, str], Mapping[str, str]]:

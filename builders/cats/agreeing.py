@@ -11,7 +11,7 @@ from catsofa.builders.cats.templates import EXPECTED, Frame, chosen_frames
 from catsofa.builders.minimal_pairs import ASSOCIATED, Row
 from catsofa.data.files import BadInput, toml_files
 from catsofa.data.languages import Language, Noun, Refusal
-from catsofa.data.languages.slots import Fill, faults, render, variants
+from catsofa.data.languages.slots import Fill, faults, render
 from catsofa.data.languages.texts import names, names_of
 from catsofa.data.records import BLANK, LABELS, Candidate, Cat, Extra, Pair, Refused, content_id
 
@@ -240,11 +240,7 @@ def pairs(
             if not all(_fits(template, noun, bias_type, [part]) for noun in valid_nouns):
                 continue
             fill = Fill(words, "any" if template.blank == "bare noun" else template.blank)
-            each = [dict(variants(template.context, language, noun, fill)) for noun in valid_nouns]
-            for gender in (one for one in each[0] if one in each[1]):
-                more, less = (texts[gender] for texts in each)
-                if isinstance(more, Refusal) or isinstance(less, Refusal) or more == less:
-                    continue
+            for gender, more, less in _in_both(template, language, valid_nouns, fill):
                 about = {"row": number, "template": template.context, "frame": template.frame, "gender": gender}
                 about |= row.get("origin", {})
                 results.append(
@@ -267,6 +263,19 @@ def pairs(
                 name: row[name] for name, noun in zip(ASSOCIATED[:2], nouns, strict=True) if isinstance(noun, Refusal)
             } or ({"stereotype": words} if unknown else {})
             yield _refused_row(number, reason or unknown or "no_template_fits", text, failed)
+
+
+def _in_both(
+    template: AgreeingTemplate, language: Language, nouns: Sequence[Noun], fill: Fill
+) -> Iterator[tuple[str, str, str]]:
+    """Yields the texts of a template about two groups in each gender that both have, with their genders (`mf`)."""
+    genders: dict[tuple[str, str], str] = {}
+    for gender in (one for one in nouns[0].genders if one in nouns[1].genders):
+        more, less = (render(template.context, language, [noun], [gender], fill) for noun in nouns)
+        if not isinstance(more, Refusal) and not isinstance(less, Refusal) and more != less:
+            genders[more, less] = genders.get((more, less), "") + gender
+    for (more, less), gender in genders.items():
+        yield gender, more, less
 
 
 def _refused_row(row: int, reason: str, text: str, failed: Extra | None = None) -> Refused:

@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from catsofa.annotation.crowd.settings import Questionnaire
 from catsofa.annotation.study import Settings, Study, create, page_language
 from catsofa.annotation.study.interface import FOLDER, answers, result_of
 from catsofa.annotation.study.kinds import KINDS
-from catsofa.data.files import toml_files
+from catsofa.data.files import BadInput, toml_files
 from catsofa.data.languages import codes, find
 from catsofa.data.records import Probe
 
@@ -66,6 +67,18 @@ def test_a_folder_without_pages_is_refused(tmp_path: Path) -> None:
     (folder / "language.toml").write_text('code = "xx"\nname = "X"\nstatus = "draft"\nspaces = true\n')
     with pytest.raises(ValueError, match=r"'xx'.*interface\.toml"):
         a_study(tmp_path, str(folder)).instructions()
+
+
+def test_a_study_finds_its_language_folder_from_every_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative folder is stored by its whole path; a study whose language folder is gone does not turn English."""
+    shutil.copytree(find("es").folder, tmp_path / "own")
+    monkeypatch.chdir(tmp_path)
+    study = a_study(tmp_path, "own")
+    monkeypatch.chdir(tmp_path.parent)
+    assert '<html lang="es">' in study.page('<html lang="en">')
+    shutil.rmtree(tmp_path / "own")
+    with pytest.raises(BadInput, match="own"):
+        Study(study.folder, study.settings).page("")
 
 
 LISTED = toml_files.read(find("en").folder / "interface.toml", "texts")

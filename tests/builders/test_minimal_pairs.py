@@ -2,9 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from catsofa.builders.cats import agreeing
 from catsofa.builders.cats.templates import Template
 from catsofa.builders.minimal_pairs import Swaps, bundled, from_sentences, from_templates, read_swaps
 from catsofa.data.files import BadInput
+from catsofa.data.languages import find
 from catsofa.data.records import Pair, Refused
 
 
@@ -127,6 +129,56 @@ def test_in_another_language_only_the_words_themselves_change() -> None:
     assert chinese_pair.less == "大多数老师都很高。"
     assert isinstance(both, Refused)
     assert both.reason == "names_both_groups"
+
+
+FRENCH = Swaps(
+    (("Espagnol", "Français"), ("docteur", "infirmier"), ("avocat", "juge"), ("poète", "acteur"),
+     ("Allemands", "Italiens"), ("grands-mères", "mères")), "fr",
+)  # fmt: skip
+SPANISH = Swaps((("ama de casa", "mujer"), ("alemanes", "ingleses")), "es")
+GERMAN = Swaps((("Arzt", "Student"), ("Deutschen", "Franzosen"), ("Chinese", "Lehrer")), "de")
+
+
+@pytest.mark.parametrize(
+    ("swaps", "text", "twin"),
+    [
+        (FRENCH, "L'Espagnol d'en face rit.", "Le Français d'en face rit."),
+        (FRENCH, "Le docteur est arrivé fatigué.", "L'infirmier est arrivé fatigué."),
+        (FRENCH, "L’avocat ment souvent.", "Le juge ment souvent."),
+        (FRENCH, "La voisine de l'Espagnol rit.", "La voisine du Français rit."),
+        (FRENCH, "Ce poète est sévère.", "Cet acteur est sévère."),
+        (FRENCH, "On parle du poète.", "On parle de l'acteur."),
+        (FRENCH, "J'ai parlé à l'avocat.", "J'ai parlé au juge."),
+        (FRENCH, "Beaucoup d'Allemands chantent.", "Beaucoup d'Italiens chantent."),
+        (FRENCH, "Les grands-mères cuisinent bien.", "Les mères cuisinent bien."),
+        (SPANISH, "El ama de casa canta.", "La mujer canta."),
+        (SPANISH, "Hay franceses y alemanes.", "Hay franceses e ingleses."),
+        (GERMAN, "Die Deutschen singen.", "Die Franzosen singen."),
+        (GERMAN, "Der Chinese singt.", "Der Lehrer singt."),
+        (GERMAN, "Ich kenne den Arzt.", "gender_or_number_differs"),
+        (Swaps((("zorbe", "élu"),), "fr"), "Le zorbe dort.", "L'élu dort."),
+        (Swaps((("elfe", "zorbe"),), "fr"), "L'elfe dort.", "no_gender"),
+    ],
+)
+def test_articles_elisions_and_contractions_are_those_of_the_new_group(swaps: Swaps, text: str, twin: str) -> None:
+    """A German noun whose accusative differs is refused, and so is a group whose gender no table has after l'."""
+    (result,) = from_sentences([(1, {"text": text, "bias_type": "x"})], swaps)
+    assert twin == (result.less if isinstance(result, Pair) else result.reason)
+
+
+@pytest.mark.parametrize(
+    ("target", "other", "stereotype"), [("Spanier", "Deutscher", "faul"), ("Deutscher", "Spanier", "faul")]
+)
+def test_a_group_with_one_plural_for_all_genders_meets_each_plural_of_another(
+    target: str, other: str, stereotype: str
+) -> None:
+    """Spanier and Spanierinnen have two plurals, Deutsche one: every plural template makes a pair of men."""
+    german = find("de")
+    templates = [one for one in agreeing.templates_of(german, None, ()) if "targets" in one.context]
+    row = {"target": target, "other": other, "bias_type": "nationality", "stereotype": stereotype}
+    made = [pair for pair in agreeing.pairs(german, templates, [(1, row)]) if isinstance(pair, Pair)]
+    fitting = [one for one in templates if one.takes == "person" and one.blank == "adjective"]
+    assert {pair.source["template"] for pair in made} == {one.context for one in fitting}
 
 
 def test_swaps_are_read_from_a_file_each_word_once(tmp_path: Path) -> None:

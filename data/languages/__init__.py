@@ -1,5 +1,6 @@
 """Languages as data folders: found by code, by the entry point of a plugin, or by path."""
 
+import os
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -30,7 +31,7 @@ def find(name: str) -> Language:
     places = codes()
     if name in places:
         return _installed(name, places[name])
-    if Path(name, FACTS).exists():
+    if os.path.lexists(Path(name, FACTS)):
         return Language(Path(name))
     problem = f"the folder {name!r} has no {FACTS}" if Path(name).is_dir() else f"no language {name!r}"
     raise ValueError(f"{problem}; there are {', '.join(sorted(places))}, or name the folder of another language")

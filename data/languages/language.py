@@ -1,6 +1,6 @@
 """One language: its tables, its ordered rules, and the word forms from both; without a sure form, a Refusal."""
 
-import re
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,8 +9,8 @@ from typing import Any
 
 from catsofa.data.files import BadInput, csv_files, toml_files
 from catsofa.data.languages.nouns import Noun, Refusal, Word, noun_of
+from catsofa.data.languages.schema import EXPECTED, Rule, check_language, check_tables, compile_rules
 
-EXPECTED = "a file of a language (see docs/languages.md)"
 NOUN_COLUMNS = ("term", "category", "pos")
 NOUNS = ("terms.csv", "demonyms.csv")
 ADJECTIVAL = "adjectival"
@@ -25,10 +25,11 @@ class Language:
     facts: Mapping[str, Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Read language.toml, and raise a BadInput if a required field is missing."""
+        """Read language.toml, and raise a BadInput if a required field is missing or a value has a wrong type."""
         facts = toml_files.read(self.folder / "language.toml", EXPECTED)
         if missing := [name for name in ("code", "name", "status", "spaces") if name not in facts]:
             raise BadInput(self.folder / "language.toml", f"no {missing[0]}", "code, name, status and spaces")
+        check_language(self.folder / "language.toml", facts)
         object.__setattr__(self, "facts", facts)
 
     @property
@@ -61,9 +62,13 @@ class Language:
         """True if the language puts spaces between words."""
         return bool(self.facts["spaces"])
 
+    def holds(self, name: str) -> bool:
+        """True if the folder has this name; also as a link that leads nowhere, so that reading it is an error."""
+        return os.path.lexists(self.folder / name)
+
     def path(self, name: str, needed_for: str) -> Path:
         """The path of a file of the folder; raises a ValueError if the file is missing."""
-        if not (self.folder / name).exists():
+        if not self.holds(name):
             raise ValueError(f"language {self.code!r} has no {needed_for}: {self.folder} holds no {name}")
         return self.folder / name
 
@@ -75,6 +80,8 @@ class Language:
                 f"see docs/languages.md"
             )
         section_facts: dict[str, Any] = self.facts[section]
+        if section == "statements" and self.numbers and "copulas" not in section_facts:
+            raise BadInput(self.folder / "language.toml", "no copulas in [statements]", "the list of copulas")
         return section_facts
 
     @cached_property
@@ -90,35 +97,23 @@ class Language:
     @cached_property
     def tables(self) -> dict[str, Any]:
         """The content of rules.toml; empty if the language has none."""
+        if not self.holds("rules.toml"):
+            return {}
         path = self.folder / "rules.toml"
-        return toml_files.read(path, EXPECTED) if path.exists() else {}
+        tables = toml_files.read(path, EXPECTED)
+        check_tables(path, tables, self.cases)
+        return tables
 
     @cached_property
-    def _rules(self) -> dict[str, list[tuple[re.Pattern[str], str]]]:
-        """The ordered rules of each function; `<name>` in a pattern matches any word of that list."""
-        lists = {name: "|".join(map(re.escape, words)) for name, words in self.tables.get("lists", {}).items()}
-
-        def compiled(pattern: str) -> re.Pattern[str]:
-            filled = re.sub(r"<(\w+)>", lambda m: f"(?:{lists[m[1]]})" if m[1] in lists else m[0], pattern)
-            return re.compile(filled)
-
-        try:
-            return {
-                function: [(compiled(rule["if"]), rule["put"]) for rule in rules]
-                for function, rules in self.tables.items()
-                if isinstance(rules, list) and function != "columns"
-            }
-        except (re.error, KeyError, TypeError) as error:
-            pattern = f"the pattern {error.pattern!r}" if isinstance(error, re.error) else "a rule"
-            problem = f"{pattern} that cannot be read ({error})"
-            raise BadInput(
-                self.folder / "rules.toml", problem, 'rules with `if = "pattern"` and `put = "form"`'
-            ) from None
+    def _rules(self) -> dict[str, list[Rule]]:
+        """The ordered rules of each function."""
+        return compile_rules(self.folder / "rules.toml", self.tables)
 
     def rows(self, name: str, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
         """The rows of a table of the folder with their line numbers; none if the folder lacks the table."""
-        if (self.folder / name).exists():
-            yield from csv_files.rows(self.folder / name, needed, EXPECTED)
+        if self.holds(name):
+            with toml_files.not_convertible():
+                yield from csv_files.rows(self.folder / name, needed, EXPECTED)
 
     @cached_property
     def _exceptions(self) -> dict[tuple[str, str, str], str]:

@@ -51,9 +51,13 @@ class Word:
     gender: str = ""
 
 
+FORM = re.compile(r"(?:[mfn]_)?(?:sg|pl)")
+"""The name of a column with a form: a gender and a number, or a number."""
+
+
 def noun_of(row: Mapping[str, str]) -> Noun:
     """The noun of a row of terms.csv or demonyms.csv."""
-    forms = {name: cell for name, cell in row.items() if re.fullmatch(r"(?:[mfn]_)?(?:sg|pl)", name) and cell}
+    forms = {name: cell for name, cell in row.items() if FORM.fullmatch(name) and cell}
     return Noun(
         row["term"],
         forms or {"": row["term"]},

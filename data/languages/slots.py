@@ -50,7 +50,7 @@ def parse(template: str) -> tuple[str | Slot, ...]:
         end = match.end()
     pieces.append(template[end:])
     if re.search(r"[{}]", "".join(piece for piece in pieces if isinstance(piece, str))):
-        raise ValueError(f"{template!r} has a brace without its partner")
+        raise ValueError(f"a brace without its partner in {template!r}; a slot stands between {{ and }}")
     return tuple(piece for piece in pieces if piece != "")
 
 
@@ -61,7 +61,7 @@ def _slot(inner: str, template: str) -> Slot:
         if inner.count("|") == 1:
             return Slot("", target=False, choices=tuple(inner.split("|")))
         raise ValueError(
-            f"{template!r} has the slot {{{inner}}}; a slot is {{target}}, {{targets}}, {{words target}}, "
+            f"the slot {{{inner}}} in {template!r}; a slot is {{target}}, {{targets}}, {{words target}}, "
             "{word~target}, {one|many} or {masculine|feminine~target}"
         )
     apart = head["mark"] == "~"
@@ -78,21 +78,27 @@ def _slot(inner: str, template: str) -> Slot:
 
 def faults(template: str, language: Language) -> Iterator[str]:
     """Describes what a template needs that its language does not have."""
+    wrong = list(slot_faults(template, language))
+    yield from wrong
+    if not wrong and not any(isinstance(piece, Slot) and piece.target for piece in parse(template)):
+        yield f"no {{target}} in {template!r}"
+
+
+def slot_faults(template: str, language: Language) -> Iterator[str]:
+    """Describes what the slots of a template need that its language does not have."""
     try:
         slots = [piece for piece in parse(template) if isinstance(piece, Slot)]
     except ValueError as error:
         yield str(error)
         return
-    if not any(slot.target for slot in slots):
-        yield f"{template!r} has no {{target}}"
     for slot in slots:
         if slot.choices and not slot.number and not language.numbers:
-            yield f"{template!r} chooses by number, and the language has none"
+            yield f"a choice by number in {template!r}; the language has no numbers"
         if (slot.gender or (slot.choices and slot.number)) and not language.genders:
-            yield f"{template!r} chooses by gender, and the language has none"
+            yield f"a choice by gender in {template!r}; the language has no genders"
         if slot.case and slot.case not in language.cases:
             cases = ", ".join(language.cases) or "none"
-            yield f"{template!r} asks for the case {slot.case!r}; the language has {cases}"
+            yield f"the case {slot.case!r} in {template!r}; the language has {cases}"
 
 
 def render(

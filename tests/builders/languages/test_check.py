@@ -6,7 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from catsofa.builders.languages import checkers
-from catsofa.builders.languages.check import check, left_out, write_sheet
+from catsofa.builders.languages.check import check, write_sheet
+from catsofa.builders.languages.gold import left_out
 from catsofa.cli import app
 from catsofa.data.languages import codes, find
 from catsofa.data.languages.language import Language

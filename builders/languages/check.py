@@ -13,7 +13,8 @@ from catsofa.builders.languages.key_checks import key_faults
 from catsofa.builders.languages.row_checks import row_faults, subject_faults
 from catsofa.data.files import BadInput, csv_files, toml_files
 from catsofa.data.languages import Language, Noun, Refusal, find
-from catsofa.data.languages.slots import Fill, faults, render, variants
+from catsofa.data.languages.slots import Fill, Slot, faults, parse, render, slot_faults, variants
+from catsofa.data.records import BLANK
 
 FILES = {
     "terms.csv": "words for people",
@@ -89,17 +90,50 @@ def template_faults(language: Language) -> Iterator[Fault]:
     except BadInput as error:
         yield Fault("templates.toml", error.found, "write templates as docs/languages.md shows")
         return
+    known = _known_words(language)
     for template in templates:
         wrong = list(template.faults(language))
         for message in wrong:
             yield Fault("templates.toml", message, "correct the slot, or leave the template out")
         if not wrong:
+            yield from _unknown_words("templates.toml", template.context, language, known)
             yield from _tried(template, language)
     path = language.folder / "bleached.toml"
     kinds = toml_files.read(path, "bleached sentences") if language.holds(path.name) else {}
     for kind, sentences in kinds.items():
-        for message in (message for sentence in sentences for message in faults(sentence, language)):
-            yield Fault(f"bleached.toml, {kind}", message, "correct the slot, or leave the sentence out")
+        for sentence in sentences:
+            for message in faults(sentence, language):
+                yield Fault(f"bleached.toml, {kind}", message, "correct the slot, or leave the sentence out")
+            yield from _unknown_words(f"bleached.toml, {kind}", sentence, language, known)
+
+
+def _known_words(language: Language) -> set[str]:
+    """Returns the words that a slot may hold before its target: words of the tables, and words of the gold list."""
+    tables, lists = language.tables.get("articles", {}), language.tables.get("lists", {})
+    words = {"cl", BLANK, *tables, *lists.get("unchanged", ()), *language.words}
+    words |= {row["word"] for _, row in language.rows("exceptions.csv", ("function", "word", "features", "form"))}
+    for _, row in language.rows("gold.csv", ("function", "input", "features", "accepted")):
+        if row["function"] in ("plural", "feminine", "agree"):
+            words.add(row["input"])
+        elif row["function"] == "phrase":
+            words |= set(_slot_words(row["input"], language))
+    return words
+
+
+def _slot_words(template: str, language: Language) -> list[str]:
+    """Returns the words in the slots of a template, except for its targets; none if a slot is faulty."""
+    if any(slot_faults(template, language)):
+        return []
+    words = (word for piece in parse(template) if isinstance(piece, Slot) for word in piece.words.split())
+    return list(dict.fromkeys(words))
+
+
+def _unknown_words(where: str, template: str, language: Language, known: set[str]) -> Iterator[Fault]:
+    """Yields the words of slots that no table has: the rules inflect them as adjectives."""
+    for word in _slot_words(template, language):
+        if word not in known:
+            advice = "add it to `unchanged` in [lists] if it has one form, else to [articles], words.csv or gold.csv"
+            yield Fault(where, f"{word!r} in {template!r}, a word that no table has", advice)
 
 
 def _tried(template: AgreeingTemplate, language: Language) -> Iterator[Fault]:

@@ -104,12 +104,11 @@ def answers(language: Language) -> Iterator[Answer | Fault]:
     """Yields the answer to each row of the gold lists, or the fault of a row that asks for nothing."""
     for line, row in language.rows("gold.csv", ("function", "input", "features", "accepted")):
         where, function, question = f"gold.csv:{line}", row["function"], row["input"]
-        features = row["features"] if function == "statement" else row["features"].split()
         if wrong := _fault(language, function, question, row["features"].split()):
             yield Fault(where, *wrong)
             continue
         answer = _answer(language, function, question, row["features"])
-        question = " ".join([question, *([features] if isinstance(features, str) else features)]).strip()
+        question += f" ({row['features']})" if row["features"] else ""
         yield Answer(where, function, question, answer, row["accepted"].split("/"))
     definite = language.facts.get("definite", "")
     for line, row in language.rows("gold_nouns.csv", ("noun", "gender", "singular", "plural", "feminine")):

@@ -40,10 +40,10 @@ def cases_of(language: Language) -> set[str]:
 
 def _unknown_keys(language: Language) -> Iterator[Fault]:
     """Yields the keys of language.toml that the code does not read, and missing sections and keys."""
-    for name in language.facts.keys() - known.LANGUAGE.keys():
+    for name in sorted(language.facts.keys() - known.LANGUAGE.keys()):
         yield Fault(FACTS, f"the key {name!r}", one_of(known.LANGUAGE))
     for section, keys in known.SECTIONS.items():
-        for name in language.facts.get(section, {}).keys() - keys.keys():
+        for name in sorted(language.facts.get(section, {}).keys() - keys.keys()):
             yield Fault(FACTS, f"the key {name!r} in [{section}]", one_of(keys))
     for section in ("subject", "statements"):
         if section not in language.facts:
@@ -69,9 +69,8 @@ def _unknown_values(language: Language) -> Iterator[Fault]:
         yield Fault(FACTS, "status = 'checked' without checked_by", "name the native speakers, or write draft")
     definite = language.facts.get("definite", "")
     if definite and definite != "cl" and definite not in language.tables.get("articles", {}):
-        yield Fault(
-            FACTS, f"definite = {definite!r}", f"name a word of [articles] in {RULES}, or cl for the classifier"
-        )
+        advice = f"name a word of [articles] in {RULES}, or cl for the classifier"
+        yield Fault(FACTS, f"definite = {definite!r}", advice)
     for name in language.facts.get("statements", {}).get("readings", {}):
         if name not in known.READINGS:
             yield Fault(FACTS, f"the key {name!r} in [statements.readings]", one_of(known.READINGS))
@@ -85,9 +84,8 @@ def _code(language: Language) -> Iterator[Fault]:
     elif (place := codes().get(language.code)) and Path(place).resolve() != language.folder.resolve():
         name = find(language.code).name
         if name != language.name:
-            yield Fault(
-                FACTS, f"code = {language.code!r}, which is the code of {name}", "write the code of this language"
-            )
+            what = f"code = {language.code!r} with the name {language.name!r}, but it is the code of {name}"
+            yield Fault(FACTS, what, "write the code of this language")
 
 
 def _tables(language: Language) -> Iterator[Fault]:
@@ -96,14 +94,10 @@ def _tables(language: Language) -> Iterator[Fault]:
     for name in tables.get("columns", ()):
         if not FORM.fullmatch(name):
             yield Fault(RULES, f"the column {name!r}", "write a gender, a number or both, such as m_sg")
-    patterns = " ".join(
-        rule["if"] for rules in tables.values() if isinstance(rules, list) for rule in rules if "if" in rule
-    )
-    named = {*known.LISTS, *known.LISTED.findall(patterns)}
-    for name in tables.get("lists", {}).keys() - named:
-        yield Fault(
-            RULES, f"the list {name!r}, which no pattern names", f"name it as <{name}>, or {one_of(known.LISTS)}"
-        )
+    named = {name for _, _, rule in _written(language) for name in known.LISTED.findall(rule["if"])}
+    for name in tables.get("lists", {}).keys() - named - {*known.LISTS}:
+        advice = f"write <{name}> in a pattern, or {one_of(known.LISTS)}"
+        yield Fault(RULES, f"the list {name!r}, which no pattern names", advice)
     forms = language.cases or ("forms",)
     for section, keys in (("articles", ("after", *forms)), ("endings", forms)):
         for word, table in tables.get(section, {}).items():
@@ -111,23 +105,34 @@ def _tables(language: Language) -> Iterator[Fault]:
                 yield Fault(RULES, f"the key {name!r} of {word!r} in [{section}]", one_of(keys))
 
 
+def _written(language: Language) -> Iterator[tuple[str, int, dict[str, str]]]:
+    """Yields each rule with its function and its place among them."""
+    path = language.folder / RULES
+    for function in known.compile_rules(path, language.tables):
+        for place, rule in enumerate(language.tables[function]):
+            yield function, place, rule
+
+
 def _rules(language: Language) -> Iterator[Fault]:
     """Yields the functions that do not exist, and the rules with an unknown list, key or reading."""
-    path, lists, cases = language.folder / RULES, language.tables.get("lists", {}), cases_of(language)
-    for function, rules in language.tables.items():
-        if function in ("columns", "lists", "articles", "endings"):
-            continue
-        where = f"{RULES}:{known.line_of(path, function, 0) or ''}".rstrip(":")
-        if function not in (*known.FUNCTIONS, *cases):
-            allowed = ("columns", "lists", "articles", "endings", *known.FUNCTIONS, *sorted(cases))
-            yield Fault(where, f"the function or table {function!r}", one_of(allowed))
-            continue
-        for place, rule in enumerate(rules):
-            where = f"{RULES}:{known.line_of(path, function, place) or ''}".rstrip(":")
-            for name in known.LISTED.findall(rule["if"]):
-                if name not in lists:
-                    yield Fault(where, f"<{name}> in a pattern of {function}", f"name a list: {', '.join(lists)}")
-            for key in rule.keys() - {"if", "put"}:
-                yield Fault(where, f"the key {key!r} in a rule of {function}", "write if and put")
-            if function == "reading" and rule["put"] not in known.READINGS:
-                yield Fault(where, f"the reading {rule['put']!r}", one_of(known.READINGS))
+    lists, cases = language.tables.get("lists", {}), sorted(cases_of(language))
+    tables = ("columns", "lists", "articles", "endings", *known.FUNCTIONS, *cases)
+    for name in language.tables:
+        if name not in tables:
+            yield Fault(_line(language, name, 0), f"the function or table {name!r}", one_of(tables))
+    for function, place, rule in _written(language):
+        where = _line(language, function, place)
+        for name in known.LISTED.findall(rule["if"]):
+            if name not in lists:
+                advice = f"name a list of [lists]: {', '.join(lists)}"
+                yield Fault(where, f"<{name}> in the pattern {rule['if']!r} of {function}", advice)
+        for key in rule.keys() - {"if", "put"}:
+            yield Fault(where, f"the key {key!r} in a rule of {function}", "write if and put")
+        if function == "reading" and rule["put"] not in known.READINGS:
+            yield Fault(where, f"the reading {rule['put']!r}", one_of(known.READINGS))
+
+
+def _line(language: Language, function: str, place: int) -> str:
+    """Returns the place of a rule in rules.toml, with its line if it has one."""
+    line = known.line_of(language.folder / RULES, function, place)
+    return f"{RULES}:{line}" if line else RULES

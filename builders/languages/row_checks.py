@@ -1,18 +1,17 @@
 """Checks of the rows of a language's tables: parts of speech, genders, missing forms, repeated and overlong words."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from catsofa.builders.languages.faults import Fault
 from catsofa.builders.languages.key_checks import cases_of, one_of
 from catsofa.builders.languages.subjects import bundled, subjects
 from catsofa.data.languages import Language, Refusal
-from catsofa.data.languages.schema import PARTS, TERM_PARTS
+from catsofa.data.languages.language import NOUN_COLUMNS, NOUNS
+from catsofa.data.languages.schema import INFLECTED, PARTS, TERM_PARTS
 from catsofa.data.languages.slots import faults
 
 LONGEST = 100
 """Maximum letters of a word."""
-INFLECTED = ("feminine", "plural", "finite", "stem", "lemma", "agree")
-"""The functions of exceptions.csv; beside them, `case …` for nouns in other cases."""
 Row = dict[str, str]
 Found = tuple[str, str]
 """What is wrong in a row, and what to do."""
@@ -20,29 +19,32 @@ Found = tuple[str, str]
 
 def row_faults(language: Language) -> Iterator[Fault]:
     """Yields the faults of the rows of each table, in order of tables."""
-    checks: tuple[tuple[tuple[str, ...], Sequence[str], Sequence[str], Callable[[Row, Language], Iterator[Found]]], ...]
-    checks = (
-        (("terms.csv", "demonyms.csv"), ("term", "category", "pos"), ("term", "pos"), _term),
-        (("words.csv",), ("word", "pos", "gender"), ("word", "pos"), _word),
-        (("exceptions.csv",), ("function", "word", "features", "form"), ("function", "word", "features"), _exception),
-    )
-    for names, columns, key, found_in in checks:
-        seen: dict[tuple[str, ...], tuple[str, Row]] = {}
-        for name in names:
-            for line, row in language.rows(name, tuple(columns)):
-                where = f"{name}:{line}"
-                for what, advice in found_in(row, language):
-                    yield Fault(where, what, advice)
-                yield from _overlong(where, row)
-                first, earlier = seen.setdefault(tuple(row[column] for column in key), (where, row))
-                if first != where:
-                    said = ", ".join(filter(None, (row[column] for column in key)))
-                    relation = "again, as in" if row == earlier else "again, but not as in"
-                    yield Fault(where, f"{said!r} {relation} {first}", "keep one of the two rows")
+    people = [(f"{name}:{line}", row) for name in NOUNS for line, row in language.rows(name, NOUN_COLUMNS)]
+    yield from _faults(language, people, ("term", "pos"), _term)
+    words = [(f"words.csv:{line}", row) for line, row in language.rows("words.csv", ("word", "pos", "gender"))]
+    yield from _faults(language, words, ("word", "pos"), _word)
+    columns = ("function", "word", "features", "form")
+    exceptions = [(f"exceptions.csv:{line}", row) for line, row in language.rows("exceptions.csv", columns)]
+    yield from _faults(language, exceptions, columns[:-1], _exception)
 
 
-_Found = tuple[str, str]
-"""What is wrong in a row, and what to do."""
+def _faults(
+    language: Language,
+    rows: Iterable[tuple[str, Row]],
+    key: Sequence[str],
+    found_in: Callable[[Row, Language], Iterator[Found]],
+) -> Iterator[Fault]:
+    """Yields the faults of each row, and the rows with the key of an earlier row."""
+    seen: dict[tuple[str, ...], tuple[str, Row]] = {}
+    for where, row in rows:
+        for what, advice in found_in(row, language):
+            yield Fault(where, what, advice)
+        yield from _overlong(where, row)
+        first, earlier = seen.setdefault(tuple(row[column] for column in key), (where, row))
+        if first != where:
+            named = ", ".join(filter(None, (row[column] for column in key)))
+            relation = "as in" if row == earlier else "with other cells than in"
+            yield Fault(where, f"{named!r} again, {relation} {first}", "keep one of the two rows")
 
 
 def _overlong(where: str, row: Row) -> Iterator[Fault]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from catsofa.data.files import BadInput, read_text, short
 
-EXPECTED = "a file of a language (see docs/languages.md)"
+EXPECTED = "a table of a language (see docs/languages.md)"
 FLAG, TEXT, TEXTS = "true or false", "a text in quotes", "a list of texts in quotes"
 TABLE = "a section with keys of its own"
 PATTERN, PATTERNS = "a regular expression of Python in quotes", "a list of regular expressions of Python in quotes"
@@ -75,6 +75,8 @@ GENDERS = ("m", "f", "n")
 NUMBERS = ("sg", "pl")
 FUNCTIONS = ("feminine", "plural", "finite", "stem", "lemma", "reading", "join")
 """The functions with rules in rules.toml; beside them, `case …` for nouns in other cases."""
+INFLECTED = ("feminine", "plural", "finite", "stem", "lemma", "agree")
+"""The functions of exceptions.csv; beside them, `case …`."""
 LISTS = ("unchanged", "prepositions", "adverbs")
 """The lists of rules.toml that the code reads; patterns may name others."""
 PARTS = ("adjective", "verb", "noun", "thing")
@@ -183,6 +185,8 @@ def compile_rules(path: Path, tables: Mapping[str, Any]) -> dict[str, list[Rule]
     lists = {name: "|".join(map(re.escape, words)) for name, words in tables.get("lists", {}).items()}
     rules: dict[str, list[Rule]] = {}
     for function, entries in tables.items():
+        if function in FUNCTIONS and not isinstance(entries, list):
+            raise BadInput(path, f"{function} = {short(entries)}", f"rules, each under [[{function}]]")
         if not isinstance(entries, list) or function == "columns":
             continue
         for place, entry in enumerate(entries):

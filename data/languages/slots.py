@@ -92,6 +92,8 @@ def slot_faults(template: str, language: Language) -> Iterator[str]:
         yield str(error)
         return
     for slot in slots:
+        if slot.which:
+            yield f"target{slot.which + 1} in {template!r}; a template has one target"
         if slot.choices and not slot.number and not language.numbers:
             yield f"a choice by number in {template!r}; the language has no numbers"
         if (slot.gender or (slot.choices and slot.number)) and not language.genders:

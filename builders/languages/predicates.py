@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from catsofa.builders.languages.agreement import COPULAS, asides, copular, describes_subject, plural_noun
+from catsofa.builders.languages.agreement import bare as _bare
+from catsofa.builders.languages.agreement import forms_of as _forms_of
 from catsofa.builders.languages.text import tidy
 from catsofa.data.languages import Language, Refusal
 from catsofa.data.records import Statement
@@ -46,9 +49,12 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     if not language.numbers:
         reading = language.reading(rest) or "no_verb"
         return Predicate(subject, {"": rest}) if reading == "plural" else Refusal(reading, rest)
-    place = next(
-        (index for index, word in enumerate(words) if word.lower() not in lists.get("openers", ())), len(words)
-    )
+    if other := re.search(lists.get("other_subjects", r"(?!)"), " ".join(map(_bare, words))):
+        return Refusal("other_subject", other[0])
+    front = asides(words, lists) | {
+        index for index, word in enumerate(words) if word.lower() in lists.get("openers", ())
+    }
+    place = next((index for index in range(len(words)) if index not in front), len(words))
     if place == len(words):
         return Refusal("no_verb", rest)
     reading = _reading(words[place], place, lists, language)
@@ -62,17 +68,12 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
         if isinstance(turned, Refusal):
             return turned
         words = turned
-    return _agreed(subject, words, place, lists, language)
+    return _agreed(subject, words, place, reading, lists, language)
 
 
 def _words(text: str, language: Language) -> list[str]:
     """Returns the words of a text with their punctuation; in a language without spaces, its characters."""
     return text.split() if language.spaces else list(text)
-
-
-def _bare(word: str) -> str:
-    """Returns a word in lower case without its punctuation."""
-    return word.strip(".,;:!?¡¿…\"'«»()。，！？；：").lower()
 
 
 def _met(text: str, words: Sequence[str], listed: Sequence[str], language: Language) -> str:
@@ -87,13 +88,18 @@ def _met(text: str, words: Sequence[str], listed: Sequence[str], language: Langu
 def _forms(target: str, language: Language) -> list[str]:
     """Returns a target with all its written forms.
 
-    For a target that no table has, the singular is the plural without its last one or two letters.
+    For a target that no table has, the singular is the plural without its last one or two letters, and the plural and
+    the feminine are those of the rules.
     """
     plain = _without_article(target.strip(), language)
     nouns = language.by_form.get(plain.lower(), ())
     variants = [form for noun in nouns for form in noun.forms.values() if form] + [plain]
     if not nouns and language.spaces and len(plain) > 4:
         variants += [plain[:-1], plain[:-2]]
+    if language.numbers and plain:
+        made = [plain] if nouns else [plain, language.form("feminine", plain)]
+        made += [language.form("plural", one) for one in made if isinstance(one, str)]
+        variants += [one for one in made if isinstance(one, str)]
     return list(dict.fromkeys(variants))
 
 
@@ -146,15 +152,17 @@ def _other_subject(words: Sequence[str], place: int, reading: str, lists: Mappin
     plain = [_bare(word) for word in words]
     listed = [*lists.get("quantifiers", ()), *lists.get("determiners", ())] if language.spaces else []
     opened = bool(listed and re.match(rf"(?:{_any(listed)})", f"{' '.join(plain)} "))
-    verbs = {word for kind in READINGS for word in lists.get("readings", {}).get(kind, ())} | set(lists["copulas"])
+    verbs = {word for kind in READINGS for word in lists.get("readings", {}).get(kind, ())}
+    verbs |= {phrase.split()[-1] for kind in COPULAS for phrase in lists.get(kind, ())}
     if reading in READINGS:
         behind = plain[place + 1 : place + 3]
         meaning = language.facts.get("meaning", {})
         negations = {*meaning.get("negations", ()), *meaning.get("beside", ())}.intersection(lists.get("openers", ()))
         denied = len(behind) == 2 and behind[0] in negations
         follows = verbs.intersection(behind[:1]) or (denied and _reading(behind[1], 1, lists, language) in READINGS)
-        return words[place] if opened and plain[place] not in verbs and follows else ""
-    if reading not in ("no_verb", "participle_only"):
+        named = plain[place] not in verbs or plain[place] in language.by_form
+        return words[place] if opened and named and follows else ""
+    if reading not in ("no_verb", "participle_only", "first_or_second_person"):
         return ""
     capital = lists.get("capital_nouns", False) and words[place][:1].isupper()
     noun = plain[place] in language.by_form or (
@@ -178,7 +186,7 @@ def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language
     verb = language.finite(_bare(words[place]), "pl")
     if isinstance(verb, Refusal):
         return Refusal("singular_verb" if verb.reason == "no_finite" else verb.reason, verb.word)
-    after, copula = list(words[place + 1 :]), _bare(words[place]) in lists["copulas"]
+    after, copula = list(words[place + 1 :]), copular(words, place, lists, language)
     for index, word in enumerate(map(_bare, after), 1):
         joined = next((one for one in map(_bare, after[index:]) if one not in lists.get("degrees", ())), "")
         # behind a copula, `and` joins a second adjective to an adjective, not a second verb
@@ -189,46 +197,58 @@ def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language
         if second or owned:
             return Refusal("singular_verb", word)
     if copula and after and _bare(after[0]) in lists.get("one", ()):
-        plural = lists.get("several", "")
-        after = [*([plural] if plural else []), *after[1:]]
-        head = _bare(after[1 if plural else 0]) if len(after) > bool(plural) else ""
-        if isinstance(_forms_of(head, language), Refusal):
+        head = _bare(after[1]) if len(after) > 1 else ""
+        # behind a short form or an adjective before its noun: un buen cocinero, de bons cuisiniers
+        full = lists.get("short", {}).get(head, head)
+        early = len(after) > 2 and language.adjectives.get(full) in lists.get("before_nouns", ())
+        early = early and _bare(after[2]) not in lists["closers"]
+        plural = lists.get("several_before_adjectives" if early else "several", "")
+        if isinstance(_forms_of(full, language), Refusal):
             return Refusal("unknown_agreement", head)
+        after = [*([plural] if plural else []), full if head in lists.get("short", {}) else after[1], *after[2:]]
     return [*words[:place], verb, *after]
 
 
 def _agreed(
-    subject: str, words: Sequence[str], place: int, lists: Mapping[str, Any], language: Language
+    subject: str, words: Sequence[str], place: int, reading: str, lists: Mapping[str, Any], language: Language
 ) -> Predicate | Refusal:
     """Returns the predicate in each gender, with agreement of adjectives and words for people behind a copula.
 
     A predicate with another word that would have to agree is refused.
     """
     columns = [dict.fromkeys(language.genders[:2], word) for word in words]
-    behind, related, before = False, False, ""
+    behind, clause, related, before, passed = False, False, False, "", asides(words, lists)
     for index, word in enumerate(words[place:], place):
+        if index in passed:
+            continue
         plain, last, before = _bare(word), before, _bare(word)
         related |= plain in lists.get("relatives", ())
-        if plain in lists["copulas"]:
+        if copular(words, index, lists, language):
             if related:
                 return Refusal("unknown_agreement", word)
-            behind = True
+            behind = clause = True
             continue
+        if not behind and index > place and describes_subject(words, index, clause, reading, language):
+            far = reading == "singular" and last not in lists.get("conjunctions", ())
+            if far or not clause or any(plural_noun(_bare(one), lists) for one in words[place + 1 : index]):
+                return Refusal("agrees_with_subject", word)
+            behind = True
         if not behind or plain in lists.get("degrees", ()) or plain in lists.get("conjunctions", ()):
             continue
         if re.search(lists.get("unchanging", r"(?!)"), plain):
             continue
         closed = plain in lists.get("closers", ()) or bool(re.match(lists.get("closing", r"(?!)"), plain))
         follows = _bare("".join(words[index + 1 : index + 2]))
+        closed |= follows in lists.get("heads", ())
         opening = plain in lists.get("partitives", ()) and last in (*lists["copulas"], *lists.get("degrees", ()))
         if opening and follows in language.adjectives:
             continue
-        # a second verb
-        closed = closed or (
+        second = (
             last in lists.get("conjunctions", ())
             and language.reading(plain) == "plural"
             and isinstance(_forms_of(plain, language), Refusal)
         )
+        clause, closed = clause and not second, closed or second
         behind = not closed and not word.endswith((".", ";", ":", "!"))
         if not closed and plain not in language.by_form and re.match(lists.get("agents", r"(?!)"), word.strip(".,;:!")):
             return Refusal("unknown_agreement", word)
@@ -243,22 +263,3 @@ def _agreed(
     if len(set(by_gender.values())) <= 1:
         return Predicate(subject, {"": next(iter(by_gender.values()), " ".join(words))})
     return Predicate(subject, by_gender)
-
-
-def _forms_of(word: str, language: Language) -> Mapping[str, str] | Refusal:
-    """Returns the plural of an adjective or a word for people in each gender, given any of its forms."""
-    for article in language.tables.get("articles", {}):
-        plurals = {gender: str(language.article(article, gender, "pl")) for gender in language.genders[:2]}
-        if word in plurals.values():
-            return plurals
-    nouns = language.by_form.get(word)
-    if nouns:
-        plurals = {gender: nouns[0].form(gender, "pl") for gender in language.genders[:2]}
-        return plurals if all(plurals.values()) else Refusal("unknown_agreement", word)
-    lemma = language.adjectives.get(word) or language.form("lemma", word)
-    if isinstance(lemma, Refusal):
-        return Refusal("unknown_agreement", word)
-    agreed = {gender: language.agree(lemma, gender, "pl") for gender in language.genders[:2]}
-    forms = {gender: form for gender, form in agreed.items() if isinstance(form, str)}
-    all_forms = {form for g in language.genders[:2] for n in ("sg", "pl") if (form := language.agree(lemma, g, n))}
-    return forms if len(forms) == 2 and word in all_forms else Refusal("unknown_agreement", word)

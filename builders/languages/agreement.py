@@ -1,0 +1,97 @@
+"""Words in a predicate that agree with the subject, by the closed lists and rules of a folder."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from catsofa.data.languages import Language, Refusal
+
+COPULAS = ("copulas", "copulas_before_adjectives")
+"""The lists of verbs with agreement behind them. A phrase is a verb with the word before it (se sienten)."""
+
+
+def bare(word: str) -> str:
+    """Returns a word in lower case without its punctuation."""
+    return word.strip(".,;:!?¡¿…\"'«»()。，！？；：").lower()
+
+
+def asides(words: Sequence[str], lists: Mapping[str, Any]) -> set[int]:
+    """Returns the places of the words of adverbial phrases (a veces, en général), which change no agreement."""
+    text, places = " ".join(map(bare, words)), set[int]()
+    for match in re.finditer(rf"(?<!\S)(?:{lists.get('asides', '(?!)')})(?!\S)", text):
+        first = text.count(" ", 0, match.start())
+        places.update(range(first, first + match[0].count(" ") + 1))
+    return places
+
+
+def copular(words: Sequence[str], index: int, lists: Mapping[str, Any], language: Language) -> bool:
+    """Returns True if adjectives behind the word agree with the subject: at a copula, or a verb with an adjective."""
+    plain = list(map(bare, words))
+    names = {plain[index], " ".join(plain[max(index - 1, 0) : index + 1]), plain[index].rpartition("'")[2]}
+    if names.intersection(lists["copulas"]):
+        return True
+    passed, joined = asides(words, lists), (*lists.get("degrees", ()), *lists.get("conjunctions", ()))
+    follows = next((w for at, w in enumerate(plain) if at > index and at not in passed and w not in joined), "")
+    described = follows in language.adjectives and follows not in lists.get("unmarked", ())
+    return described and bool(names.intersection(lists.get("copulas_before_adjectives", ())))
+
+
+def plural_noun(word: str, lists: Mapping[str, Any]) -> bool:
+    """Returns True if a word looks like a plural noun, by its last letter, in a language that lists function words."""
+    kinds = ("closers", "degrees", "conjunctions", "relatives", "openers", "nominal", "unmarked")
+    return word in lists.get("heads", ()) or (
+        word.endswith(("s", "x")) and not any(word in lists.get(kind, ()) for kind in kinds)
+    )
+
+
+def describes_subject(words: Sequence[str], index: int, clause: bool, reading: str, language: Language) -> bool:
+    """Returns True if an adjective or a word for people far from a copula shows the gender or number of the subject.
+
+    It does not if it stands with a noun (cosas raras), a determiner (los ricos) or most prepositions (con amigos).
+    `clause` tells that a copula stands before it, and `reading` is the number of the statement.
+    """
+    lists, plain = language.need("statements"), list(map(bare, words))
+    word, passed = plain[index], asides(words, lists)
+    adjective = word in language.adjectives or bool(re.search(lists.get("participles", r"(?!)"), word))
+    if "nominal" not in lists or word in lists["unmarked"] or not (adjective or word in language.by_form):
+        return False
+    forms = forms_of(word, language)
+    if isinstance(forms, Refusal) or (word in forms.values() and len({*forms.values()}) == 1):
+        return False
+    places = [at for at in range(index) if at not in passed and plain[at] not in lists["degrees"]]
+    last = plain[places[-1]] if places else ""
+    follows = "".join(plain[index + 1 : index + 2])
+    early = language.adjectives.get(word) in lists["before_nouns"] and follows and follows not in lists["closers"]
+    singular = word not in forms.values()
+    if early or last in lists["nominal"] or (singular and reading != "singular"):
+        return False
+    if last in lists["conjunctions"] and len(places) > 1:
+        other = plain[places[-2]]
+        others = forms_of(other, language)
+        joined = other in language.adjectives and not describes_subject(words, places[-2], clause, reading, language)
+        same = isinstance(others, Refusal) or any(others[g] == other and forms[g] == word for g in forms)
+        return (adjective or clause) and not (joined and same)
+    if not adjective:
+        return last in lists["like"]
+    if not singular:
+        return not plural_noun(last, lists)
+    return clause or last in lists["like"] or language.reading(last) == "plural"
+
+
+def forms_of(word: str, language: Language) -> Mapping[str, str] | Refusal:
+    """Returns the plural of an adjective or a word for people in each gender, given any of its forms."""
+    for article in language.tables.get("articles", {}):
+        plurals = {gender: str(language.article(article, gender, "pl")) for gender in language.genders[:2]}
+        if word in plurals.values():
+            return plurals
+    nouns = language.by_form.get(word)
+    if nouns:
+        plurals = {gender: nouns[0].form(gender, "pl") for gender in language.genders[:2]}
+        return plurals if all(plurals.values()) else Refusal("unknown_agreement", word)
+    lemma = language.adjectives.get(word) or language.form("lemma", word)
+    if isinstance(lemma, Refusal):
+        return Refusal("unknown_agreement", word)
+    agreed = {gender: language.agree(lemma, gender, "pl") for gender in language.genders[:2]}
+    forms = {gender: form for gender, form in agreed.items() if isinstance(form, str)}
+    all_forms = {form for g in language.genders[:2] for n in ("sg", "pl") if (form := language.agree(lemma, g, n))}
+    return forms if len(forms) == 2 and word in all_forms else Refusal("unknown_agreement", word)

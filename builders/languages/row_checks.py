@@ -59,7 +59,8 @@ def _term(row: Row, language: Language) -> Iterator[Found]:
     """Yields the faults of a word for people: its part of speech, and a number without a form."""
     if row["pos"] not in TERM_PARTS:
         yield f"the part of speech {row['pos']!r} of {row['term']!r}", one_of(TERM_PARTS)
-    for gender in language.genders:
+    plural_only = not any(row.get(f"{gender}_sg") for gender in language.genders)
+    for gender in () if plural_only else language.genders:
         cells = {number: row.get(f"{gender}_{number}", "") for number in language.numbers}
         if row["pos"] == "n" and any(cells.values()) and not all(cells.values()):
             empty = next(number for number, cell in cells.items() if not cell)

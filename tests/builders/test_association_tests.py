@@ -6,6 +6,7 @@ import pytest
 from catsofa.builders.association_tests import KINDS, WordTest, build, bundled, kind_of, read, sentences
 from catsofa.data import formats
 from catsofa.data.files import BadInput
+from catsofa.data.languages import codes, find
 from catsofa.data.records import AssociationTest, WordSet
 
 SIZES = {
@@ -178,3 +179,12 @@ def test_a_released_word_file_gives_its_sentence_file(shared: Path, tmp_path: Pa
     assert [list(part.items) for part in (ours.x, ours.y, ours.a, ours.b)] == [
         released[part]["examples"] for part in ("targ1", "targ2", "attr1", "attr2")
     ]
+
+
+@pytest.mark.parametrize("code", codes())
+def test_no_target_set_shares_a_sentence_with_an_attribute_set(code: str) -> None:
+    """A shared sentence would be as near to its own set as possible, whatever the encoder."""
+    language = find(code)
+    for test in build(bundled("", language), language=language):
+        targets, attributes = {*test.x.items, *test.y.items}, {*test.a.items, *test.b.items}
+        assert not targets & attributes, test.id

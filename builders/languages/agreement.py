@@ -32,7 +32,8 @@ def copular(words: Sequence[str], index: int, lists: Mapping[str, Any], language
         return True
     passed, joined = asides(words, lists), (*lists.get("degrees", ()), *lists.get("conjunctions", ()))
     follows = next((w for at, w in enumerate(plain) if at > index and at not in passed and w not in joined), "")
-    described = follows in language.adjectives and follows not in lists.get("unmarked", ())
+    participle = bool(re.search(lists.get("participles", r"(?!)"), follows))
+    described = follows not in lists.get("unmarked", ()) and (participle or follows in language.adjectives)
     return described and bool(names.intersection(lists.get("copulas_before_adjectives", ())))
 
 

@@ -49,8 +49,8 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     if not language.numbers:
         reading = language.reading(rest) or "no_verb"
         return Predicate(subject, {"": rest}) if reading == "plural" else Refusal(reading, rest)
-    if other := re.search(lists.get("other_subjects", r"(?!)"), " ".join(map(_bare, words))):
-        return Refusal("other_subject", other[0])
+    if feeling := re.search(lists.get("other_subjects", r"(?!)"), " ".join(map(_bare, words))):
+        return Refusal("other_subject", feeling[0])
     front = asides(words, lists) | {
         index for index, word in enumerate(words) if word.lower() in lists.get("openers", ())
     }
@@ -206,6 +206,8 @@ def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language
         if isinstance(_forms_of(full, language), Refusal):
             return Refusal("unknown_agreement", head)
         after = [*([plural] if plural else []), full if head in lists.get("short", {}) else after[1], *after[2:]]
+    elif copula and len(after) > 1 and _bare(after[1]) in language.by_form:
+        after[0] = lists.get("short", {}).get(_bare(after[0]), after[0])
     return [*words[:place], verb, *after]
 
 

@@ -231,10 +231,12 @@ def test_a_copy_of_a_language_keeps_its_code(tmp_path: Path) -> None:
 
 def test_the_keys_of_statements_are_those_that_the_code_reads_and_the_page_explains() -> None:
     """`language-check` knows each key, and docs/languages.md has a row for each."""
-    code = (ROOT / "builders/languages/predicates.py").read_text("utf-8")
-    read = {*re.findall(r'\blists(?:\.get\(|\[)"(\w+)"', code)}
+    code = "".join(
+        (ROOT / "builders/languages" / name).read_text("utf-8") for name in ("predicates.py", "agreement.py")
+    )
     keys = schema.SECTIONS["statements"]
-    assert read == keys.keys()
+    assert {*re.findall(r'\blists(?:\.get\(|\[)"(\w+)"', code)} <= keys.keys()
+    assert [key for key in keys if f'"{key}"' not in code and f"'{key}'" not in code] == []
     page = (ROOT / "docs/languages.md").read_text("utf-8")
     assert [key for key in keys if f"\n| `{key}` |" not in page] == []
 

@@ -20,10 +20,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits, dropout  # noq
 from torch.nn.utils import clip_grad_norm_  # noqa: TID253  # the same
 from transformers import AutoModel, AutoTokenizer  # noqa: TID253  # the same
 
-from benchmarks.labelled_pairs import KEEPS, LabelledPair, labelled_pairs
-from catsofa.builders.similarity import Cut
+from benchmarks.labelled_pairs import KEEPS, LabelledPair, alike, labelled_pairs, placed
+from catsofa.builders.similarity import Cut, Models, similarities
 from catsofa.builders.similarity.bundled import ADAPTER, SCALE, THRESHOLDS, BundledModel, logits
-from catsofa.builders.similarity.encoders import WEIGHTS, minilm
+from catsofa.builders.similarity.encoders import WEIGHTS, minilm, sentence_encoder
 from catsofa.scoring.statistics.intervals import wilson
 
 TRAINED_ON = ("training_pairs.toml", "fresh_pairs.toml", "tuning_pairs.toml")
@@ -128,19 +128,20 @@ def train(pairs: Sequence[LabelledPair], out: Path) -> None:
 
 
 def measure(pairs: Sequence[LabelledPair], model: BundledModel) -> dict[str, Counter[str]]:
-    """Returns the outcomes of each kind of pair: by the rules alone, and by the rules with the model.
+    """Returns the outcomes of each kind of pair: by the rules alone, by rules and model, and by the whole command.
 
-    The model reads both fills in both directions, as the filter does; a cosine refuses or queues nothing here.
+    By rules and model, no cosine and no overlap of letters (chrF) refuses or queues a pair.
     """
-    two = [pair.filled(filler) for pair in pairs for filler in pair.fillers[:2]]
-    forth, back = model.read([(one, other) for one, other in two]), model.read([(other, one) for one, other in two])
+    as_cats = [pair.as_paraphrase() for pair in pairs]
     outcomes: dict[str, Counter[str]] = {}
-    for number, pair in enumerate(pairs):
-        readings = [*forth[2 * number : 2 * number + 2], *back[2 * number : 2 * number + 2]]
-        entailment = min(reading.entailment for reading in readings)
-        counts = outcomes.setdefault(pair.kind, Counter())
+    compared = similarities(as_cats, Models(encoder=sentence_encoder(), inference=model))
+    for pair, cats, similarity in zip(pairs, as_cats, compared, strict=True):
+        counts, cut = outcomes.setdefault(pair.kind, Counter()), Cut(**THRESHOLDS)
+        assert similarity.entailment is not None
         counts[pair.by_rules()] += 1
-        counts[f"{pair.with_model(entailment, Cut(**THRESHOLDS), 'bundled')} with the model"] += 1
+        outcome = placed(pair, (cats, alike(similarity.entailment)), cut)
+        counts[f"{'refused' if outcome == 'target_lost' else outcome} with the model"] += 1
+        counts[f"{placed(pair, (cats, similarity), cut)} by the command"] += 1
     return outcomes
 
 
@@ -158,6 +159,8 @@ def show(name: str, outcomes: dict[str, Counter[str]]) -> None:
             total = sum(counts[f"{one}{how}"] for one in ("accepted", "review", "refused"))
             low, high = wilson(100 * counts[outcome] / total, total)
             print(f"{name}: {which}, {outcome}: {counts[outcome]} of {total} [{low:.1f}, {high:.1f}] %")
+    for which, counts in (("changed", changed), ("kept", kept)):
+        print(f"{name}: {which}: {dict(sorted(counts.items()))}")
     for kind, counts in sorted(outcomes.items()):
         print(f"{name}: {kind}: {dict(sorted(counts.items()))}")
 

@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ from catsofa.builders.paraphrases.meaning import alarms, find_target
 from catsofa.builders.similarity import Cut, Pair, Placed, Similarity, place
 from catsofa.data.language.alarms import Alarm
 from catsofa.data.language.blanks import fill
-from catsofa.data.records import LABELS, Candidate, Cat
+from catsofa.data.records import LABELS, Candidate, Cat, content_id
 
 FOLDER = Path(__file__).parents[1] / "tests/builders/data"
 KEEPS = {"keeps", "paraphrase", "target_synonym"}
@@ -49,18 +48,40 @@ class LabelledPair(NamedTuple):
         raised = self.raised()
         return "refused" if raised is None else "review" if raised else "accepted"
 
-    def with_model(self, entailment: float, cut: Cut, model: str) -> str:
-        """Returns the same, if a model of inference reads the pair too; no cosine decides."""
-        if (raised := self.raised()) is None:
-            return "refused"
-        fills = tuple(Candidate(id=f"a-{label}", text="x", label=label, fill="x") for label in LABELS)
-        cat = Cat(
-            id="a", kind="intrasentence", bias_type="x", target=self.target, context=self.original, candidates=fills
-        )
-        noted = replace(cat, context=self.sentence, extra={"alarms": [alarm._asdict() for alarm in raised]})
-        likeness = Similarity(mean=0.9, least=0.9, chrf=40, entailment=entailment, contradiction=0.0)
-        (placed,) = place([(Pair(1, noted, cat), likeness)], cut, model)
-        return {"partition": "accepted", "review": "review"}[placed.queue] if isinstance(placed, Placed) else "refused"
+    def as_paraphrase(self) -> Pair:
+        """Returns both sentences as CATs, the second with its alarms, as `build paraphrases` writes it."""
+        words = (*self.fillers, "wooden")[:3]
+        cats = [
+            Cat(
+                id=content_id("labelled", *self),
+                kind="intrasentence",
+                bias_type="x",
+                target=self.target,
+                context=context,
+                candidates=tuple(
+                    Candidate(id=f"{number}-{label}", text=fill(context, word), label=label, fill=word)
+                    for label, word in zip(LABELS, words, strict=True)
+                ),  # type: ignore[arg-type]
+                extra={"alarms": [alarm._asdict() for alarm in self.raised() or ()]} if number else {},
+            )
+            for number, context in enumerate((self.original, self.sentence))
+        ]
+        return Pair(1, cats[1], cats[0])
+
+
+def placed(pair: LabelledPair, scored: tuple[Pair, Similarity], cut: Cut) -> str:
+    """Returns `accepted`, `review` or the reason why the rules or the filter refuse the second sentence."""
+    if pair.raised() is None:
+        return "target_lost"
+    (result,) = place([scored], cut, "a model")
+    if not isinstance(result, Placed):
+        return result.reason
+    return {"partition": "accepted", "review": "review"}[result.queue]
+
+
+def alike(entailment: float) -> Similarity:
+    """Returns the similarity of two sentences that no cosine and no overlap of letters decides about."""
+    return Similarity(mean=0.9, least=0.9, chrf=40, entailment=entailment)
 
 
 def labelled_pairs(file: str, part: slice = slice(None)) -> Iterator[LabelledPair]:

@@ -17,8 +17,8 @@ from catsofa.builders.similarity.encoders import Encoder, Inference, PairScorer,
 from catsofa.data.records import LABELS, Cat, Refused, content_id
 
 Queue = Literal["partition", "review"]
-KEPT = {"target", "disclaimer", "negation", "language"}
-"""The alarms that no model clears: another target, a comment, a reversal (the gravest change), another language."""
+KEPT = {"target", "disclaimer", "negation", "question", "language"}
+"""The alarms that no model clears: another target, a comment, a reversal, a question, another language."""
 
 
 class Pair(NamedTuple):
@@ -86,6 +86,8 @@ class Cut:
                 raise ValueError(f"the {line} ({value:g}) is a cosine, which is between -1 and 1; 0.6 to 0.8 is usual")
         if self.floor > self.review:
             raise ValueError(f"the floor ({self.floor:g}) must not be above the review line ({self.review:g})")
+        if not 0 <= self.same <= 100:
+            raise ValueError(f"the line for the same sentence ({self.same:g}) is a chrF, from 0 to 100; 85 is usual")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +121,9 @@ def similarities(pairs: Sequence[Pair], models: Models) -> list[Similarity]:
             least=float(three.min()),
             chrf=chrf(_plain(pair.paraphrase.context), _plain(pair.original.context)),
             cross=cross[index],
-            contradiction=max((one.contradiction for one in inferences[index]), default=None),
+            contradiction=max(
+                (one.contradiction for one in inferences[index] if one.contradiction is not None), default=None
+            ),
             entailment=min((one.entailment for one in inferences[index]), default=None),
             things=things[index],
         )
@@ -163,19 +167,22 @@ def place(scored: Iterable[tuple[Pair, Similarity]], cut: Cut, signature: str) -
         values = {name: value for name, value in asdict(similarity).items() if value is not None and isfinite(value)}
         numbers = {name: round(value, 6) for name, value in values.items()}
         scores = {"model": signature, **numbers}
-        alarms = _remaining({str(alarm["kind"]) for alarm in _alarms(pair)}, similarity, cut)
+        raised = {str(alarm["kind"]) for alarm in _alarms(pair)}
+        alarms = _remaining(raised, similarity, cut)
         if reason := _fault(similarity, cut, alarms):
             yield Refused(
                 id=f"{pair.paraphrase.id}/{pair.partition}",
                 reason=reason,
                 text=pair.paraphrase.context,
                 score=values.get("mean"),
-                source={"original_context": pair.original.context, "similarity": scores},
+                source={"original_context": pair.original.context, "alarms": sorted(raised), "similarity": scores},
             )
-        else:
-            cat = replace(pair.paraphrase, extra={**pair.paraphrase.extra, "similarity": scores})
-            queue: Queue = "review" if alarms or _is_unsure(similarity, cut) else "partition"
-            yield Placed(queue=queue, partition=pair.partition, cat=cat)
+            continue
+        doubt = _doubt(similarity, cut)
+        doubts = sorted(alarms) or ([doubt] if doubt else [])
+        about = {"similarity": scores, **({"doubts": doubts} if doubts else {})}
+        cat = replace(pair.paraphrase, extra={**pair.paraphrase.extra, **about})
+        yield Placed(queue="review" if doubts else "partition", partition=pair.partition, cat=cat)
 
 
 def _remaining(alarms: set[str], similarity: Similarity, cut: Cut) -> set[str]:
@@ -189,17 +196,18 @@ def _remaining(alarms: set[str], similarity: Similarity, cut: Cut) -> set[str]:
     return alarms - {"described"} if similarity.things is not None and similarity.things >= cut.things else alarms
 
 
-def _is_unsure(similarity: Similarity, cut: Cut) -> bool:
-    """Returns True if people should review: a likely contradiction, missing entailment, or low similarity.
+def _doubt(similarity: Similarity, cut: Cut) -> str:
+    """Returns why people should review: a likely contradiction, missing entailment, or a low cosine; empty if nothing.
 
     A high score of the cross-encoder compensates for a low cosine. An inference model decides instead, except between
     `unsure` and `entailed`.
     """
     if (similarity.contradiction or 0.0) > 0.5:
-        return True
+        return "contradiction"
     if similarity.entailment is not None and not cut.unsure <= similarity.entailment < cut.entailed:
-        return similarity.entailment < cut.unsure
-    return similarity.mean < cut.review and (similarity.cross is None or similarity.cross < cut.review)
+        return "entailment" if similarity.entailment < cut.unsure else ""
+    low = similarity.mean < cut.review and (similarity.cross is None or similarity.cross < cut.review)
+    return "cosine" if low else ""
 
 
 def _fault(similarity: Similarity, cut: Cut, alarms: Collection[str]) -> str:

@@ -1,7 +1,8 @@
-"""The bundled model: the probability that two English sentences mean the same, from all-MiniLM-L6-v2 and an adapter.
+"""The bundled model: a number for whether two English sentences mean the same, from all-MiniLM-L6-v2 and an adapter.
 
 `benchmarks.bundled_model` trained the adapter (LoRA, Hu et al. 2021) on sentences about invented groups, and measures
-it. It is no model of natural language inference: it only tells whether the meaning is the same.
+it. It is no model of natural language inference: it only tells whether the meaning is the same. The number is no
+probability beyond its training: free paraphrases get larger numbers than near copies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.builders.similarity.encoders import MINILM, PAIRS, WEIGHTS, Reading, load, minilm
+from catsofa.data.files import BadInput
 from catsofa.data.files.checksums import sha256_of
 
 NAME = "bundled"
 """The value of `--inference` that chooses this model."""
 ADAPTER = Path(__file__).with_name("bundled.safetensors")
+DIGEST = "7da82d4a832779b1b875552ec060353a483f5a29c0d70473e8a2ceaf987b2810"
+"""SHA-256 of the adapter."""
 THRESHOLDS = {"unsure": 0.018, "certain": 0.95}
 """The thresholds of `Cut` for this model, set on pairs of authors whom the training did not see."""
 SCALE = 2.0
@@ -27,11 +31,13 @@ class BundledModel:
 
     @cached_property
     def signature(self) -> str:
-        """The name and the hash of the adapter."""
-        return f"{NAME}@{sha256_of(ADAPTER)[:12]}"
+        """The name and the hash of the adapter; raises BadInput if the file is not the one that was trained."""
+        if not ADAPTER.is_file() or sha256_of(ADAPTER) != DIGEST:
+            raise BadInput(ADAPTER, "another file than the adapter of the bundled model", "catsofa as it was installed")
+        return f"{NAME}@{DIGEST[:12]}"
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
-        """Returns the probability that the sentences of each pair mean the same, as `entailment`."""
+        """Returns a number from 0 to 1 for each pair, as `entailment`: large if the sentences mean the same."""
         import torch
 
         encoder, head, tokenizer = self._loaded
@@ -45,11 +51,12 @@ class BundledModel:
                 tokens = tokenizer(*_sides([pairs[n] for n in batch]), padding=True, return_tensors="pt")
                 for number, logit in zip(batch, logits(encoder, head, tokens).tolist(), strict=True):
                     numbers[number] = logit
-        return [Reading(1 / (1 + exp(-logit)), 0.0) for logit in numbers]
+        return [Reading(1 / (1 + exp(-logit)), None) for logit in numbers]
 
     @cached_property
     def _loaded(self) -> tuple[Any, dict[str, Any], Any]:
         """The network, the weights of its head, and the tokenizer."""
+        assert self.signature  # checks the adapter
         return load(_load, MINILM)  # type: ignore[no-any-return]
 
 

@@ -152,10 +152,10 @@ class PairScorer(Protocol):
 
 
 class Reading(NamedTuple):
-    """The probabilities that a premise entails a hypothesis and that it contradicts it."""
+    """The probabilities that a premise entails a hypothesis and, if the model tells, that it contradicts it."""
 
     entailment: float
-    contradiction: float
+    contradiction: float | None
 
 
 class Inference(Protocol):
@@ -205,7 +205,8 @@ class InferenceModel(CrossEncoder):
         entailment, contradiction = self._places
         rows = self._loaded.predict(list(pairs), batch_size=PAIRS, apply_softmax=True, show_progress_bar=False)
         return [
-            Reading(float(row[entailment]), 0.0 if contradiction is None else float(row[contradiction])) for row in rows
+            Reading(float(row[entailment]), None if contradiction is None else float(row[contradiction]))
+            for row in rows
         ]
 
     @cached_property

@@ -22,6 +22,8 @@ CHUNK = 64
 """Pairs scored at a time, a few seconds of work; the scores are saved after each chunk."""
 
 SCORES = "similarity.jsonl"
+_PART = re.compile(r"(?:partition|review)_(\d+)")
+"""The name of a file with paraphrases."""
 NEEDED = ("key", "mean", "least", "chrf")
 
 Scored = tuple[Pair, Similarity]
@@ -31,7 +33,7 @@ Scored = tuple[Pair, Similarity]
 def read_pairs(folder: Path | str, originals: Path | str) -> list[Pair]:
     """Reads every paraphrase of a folder (`partition_1.jsonl`, `review_1.jsonl`, …) with its original, joined by id."""
     by_id = {cat.id: cat for cat in read_as(originals, Cat)}
-    named = ((re.fullmatch(r"(?:partition|review)_(\d+)", path.stem), path) for path in Path(folder).glob("*.jsonl"))
+    named = ((_PART.fullmatch(path.stem), path) for path in Path(folder).glob("*.jsonl"))
     pairs = []
     for partition, path in sorted((int(match[1]), path) for match, path in named if match):
         for cat in jsonl.read(path, Cat) if path.stat().st_size else ():
@@ -141,4 +143,7 @@ def filter_pairs(
                 counts[result.reason] += 1
                 turned_away.write(jsonl.dumps(result) + b"\n")
         counts["scores reused"] = scores.reused
+    for path in out.glob("*.jsonl"):  # of an earlier run with more partitions
+        if _PART.fullmatch(path.stem) and path.stem not in {f"{queue}_{number}" for queue, number in files}:
+            path.unlink()
     return counts

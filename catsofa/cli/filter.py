@@ -106,7 +106,8 @@ def similarity(
         str | None,
         typer.Option(
             help="Cross-encoder for inference, such as cross-encoder/nli-deberta-v3-small, or `bundled`, a small model "
-            "for English. Contradictions are refused. Pairs without entailment in both directions go to review."
+            "for English. Pairs without entailment in both directions go to review. Contradictions are refused, not by "
+            "`bundled`."
         ),
     ] = None,
     engine: SpreadName = "local",
@@ -140,7 +141,7 @@ def similarity(
     models = Models(
         encoder=_encoder(model, dtype, quiet=quiet),
         cross=CrossEncoder(cross) if cross else None,
-        inference=BundledModel() if inference == BUNDLED else InferenceModel(inference) if inference else None,
+        inference=BundledModel() if inference == BUNDLED else None if inference is None else InferenceModel(inference),
     )
     cut = Cut(floor=floor, review=max(floor, 0.75) if review is None else review, same=same)
     if inference == BUNDLED:

@@ -17,7 +17,7 @@ from catsofa.builders.paraphrases.meaning.targets import (
     wider,
 )
 from catsofa.builders.paraphrases.meaning.tenses import other_time
-from catsofa.data.language.alarms import Alarm, word_alarms
+from catsofa.data.language.alarms import Alarm, asks, word_alarms
 
 TargetPolicy = Literal["verbatim", "derived", "any"]
 
@@ -55,9 +55,12 @@ def find_target(sentence: str, context: str, target: str, policy: TargetPolicy) 
 def alarms(sentence: str, context: str, target: str) -> list[Alarm]:
     """Returns the alarms about possible changes of the meaning.
 
-    `negation`, `quantifier`, `hedge`, `disclaimer`, `described`, `moved`, `added`, `replaced`, `turned`, `time`.
+    `negation`, `quantifier`, `hedge`, `disclaimer`, `question`, `described`, `moved`, `added`, `replaced`, `turned`,
+    `time`.
     """
     raised = word_alarms(sentence, context)
+    if asks(sentence) != asks(context):
+        raised.append(Alarm("question"))
     if not same_thing(sentence, context, target):
         raised.append(Alarm("described", (described(context)[-1], described(sentence)[-1])))
     if moved(sentence, context):

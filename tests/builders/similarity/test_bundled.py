@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 from benchmarks.bundled_model import MEASURED_ON, TRAINED_ON, Network, measure
 from benchmarks.labelled_pairs import KEEPS, labelled_pairs
 from catsofa.builders.similarity import Cut, Models, Pair, Placed, Refused, Similarity, bundled, place, similarities
-from catsofa.builders.similarity.bundled import ADAPTER, THRESHOLDS, BundledModel, logits
+from catsofa.builders.similarity.bundled import ADAPTER, DIGEST, THRESHOLDS, BundledModel, logits
 from catsofa.builders.similarity.encoders import OPPOSITE, SAME, WEIGHTS, minilm, sentence_encoder
 from catsofa.cli import app
-from catsofa.data.files import jsonl
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.files.checksums import sha256_of
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -30,7 +30,8 @@ def test_the_adapter_is_the_documented_file() -> None:
     """The documentation names the SHA-256 of the adapter, and the file names that of the weights it was trained on."""
     from safetensors import safe_open
 
-    assert sha256_of(ADAPTER) in (DOCS / "measures" / "meaning.md").read_text("utf-8")
+    assert sha256_of(ADAPTER) == DIGEST
+    assert DIGEST in (DOCS / "measures" / "meaning.md").read_text("utf-8")
     assert ADAPTER.stat().st_size < 2_000_000
     with safe_open(ADAPTER, "pt") as file:
         assert file.metadata() == {"base": WEIGHTS}
@@ -96,6 +97,18 @@ def test_other_weights_on_the_hub_are_refused(monkeypatch: pytest.MonkeyPatch, t
         BundledModel().read(SAME)
 
 
+@pytest.mark.parametrize("content", [None, b"", b"no weights"])
+def test_an_altered_or_missing_adapter_is_one_sentence(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other weights would give other numbers under the same name."""
+    if content is not None:
+        (tmp_path / ADAPTER.name).write_bytes(content)
+    monkeypatch.setattr(bundled, "ADAPTER", tmp_path / ADAPTER.name)
+    with pytest.raises(BadInput, match=ADAPTER.name):
+        BundledModel().read(SAME)
+
+
 @pytest.mark.parametrize(
     ("entailment", "cosine", "queue"),
     [(0.01, 0.9, "review"), (0.2, 0.9, "partition"), (0.2, 0.7, "review"), (0.6, 0.7, "partition")],
@@ -117,6 +130,7 @@ def test_between_both_thresholds_the_cosine_decides(entailment: float, cosine: f
         (["hedge", "negation"], 0.99, "review"),
         (["target"], 0.99, "review"),
         (["disclaimer"], 0.99, "review"),
+        (["question"], 0.99, "review"),
     ],
 )
 def test_only_a_certain_model_clears_alarms_about_the_meaning(kinds: list[str], entailment: float, queue: str) -> None:
@@ -126,6 +140,7 @@ def test_only_a_certain_model_clears_alarms_about_the_meaning(kinds: list[str], 
     (placed,) = place([(Pair(1, warned, a_cat()), reads)], Cut(**THRESHOLDS), "bundled")
     assert isinstance(placed, Placed)
     assert placed.queue == queue
+    assert bool(placed.cat.extra.get("doubts")) is (queue == "review")
     (named,) = place([(Pair(1, warned, a_cat()), reads)], Cut(), "another model")
     assert isinstance(named, Placed)
     assert named.queue == ("partition" if kinds == ["added"] else "review")

@@ -96,6 +96,17 @@ def test_an_edited_score_is_refused_and_an_unchecked_one_is_computed_again(tmp_p
             assert scores.known == {}
 
 
+def test_partitions_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
+    """A folder with more partitions would mix two runs in the next step."""
+    folder, originals = folder_of(tmp_path)
+    pairs = read_pairs(folder, originals)
+    filter_pairs(pairs, folder, tmp_path / "a", Models(encoder=angles()), Cut())
+    filter_pairs(
+        [pair for pair in pairs if pair.partition == 1], folder, tmp_path / "a", Models(encoder=angles()), Cut()
+    )
+    assert not list((tmp_path / "a").glob("*_2.jsonl"))
+
+
 def test_what_cannot_be_filtered_is_said(tmp_path: Path) -> None:
     """A folder without paraphrases, unknown originals, and the input folder as the output are refused."""
     folder, originals = folder_of(tmp_path)

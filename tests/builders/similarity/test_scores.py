@@ -93,6 +93,10 @@ def test_a_paraphrase_with_an_alarm_goes_to_people(alarms: list[str], found: dic
     pair = Pair(1, replace(cat("a", "He is BLANK."), extra=noted), cat("a", "He seems BLANK."))
     (placed,) = place([(pair, Similarity(mean=0.99, least=0.99, chrf=40, **found))], Cut(), "m")
     assert (placed.queue if isinstance(placed, Placed) else placed.reason) == where
+    if isinstance(placed, Refused):
+        assert placed.source["alarms"] == alarms
+    elif where == "review":
+        assert set(placed.cat.extra["doubts"]) <= {*alarms}
 
 
 def test_warnings_of_earlier_versions_go_to_people_too() -> None:

@@ -75,6 +75,30 @@ def test_german_statements(statement: str, target: str, expected: str) -> None:
     assert (f"!{record.reason}" if isinstance(record, Refused) else record.text) == expected
 
 
+PAST = (
+    "verdienten lebten wohnten spielten liebten verkauften hassten lachten kochten reisten dankten putzten kannten sangen "
+    "schwammen begannen vergaßen gewannen stritten wünschten hörten schauten öffneten schrien empfahlen sang stritt hielt"
+)
+PRESENT = (
+    "arbeiten warten halten verhalten retten bieten streiten achten verachten beobachten fürchten unterrichten verzichten "
+    "gestalten spalten gelten antworten behaupten ernten kosten leisten vergewissern texten verhaften bedeuten erwarten "
+    "wissen gelangen spannen kneten möchten heften trösten bewerten"
+)
+
+
+@pytest.mark.parametrize("verb", PAST.split())
+def test_a_past_is_refused(verb: str) -> None:
+    """Weak verbs by their consonant before -ten, strong verbs by a list."""
+    assert find("de").reading(verb) == "past_tense"
+
+
+@pytest.mark.parametrize("verb", PRESENT.split())
+def test_a_present_in_ten_is_no_past(verb: str) -> None:
+    """Verbs whose stem ends in t keep their present."""
+    (record,) = stereotypes.build([Statement(statement=f"{verb} gern", language="de")], dictionary_parser)
+    assert not isinstance(record, Refused)
+
+
 TEMPLATES = [
     ("{der targets} {ist|sind} faul.", "Türke", ["Die Türken sind faul.", "Die Türkinnen sind faul."]),
     ("Man hilft {der targets@dat} gern.", "Arzt", ["Man hilft den Ärzten gern.", "Man hilft den Ärztinnen gern."]),

@@ -76,13 +76,14 @@ def test_german_statements(statement: str, target: str, expected: str) -> None:
 
 
 PAST = (
-    "verdienten lebten wohnten spielten liebten verkauften hassten lachten kochten reisten dankten putzten kannten sangen "
-    "schwammen begannen vergaßen gewannen stritten wünschten hörten schauten öffneten schrien empfahlen sang stritt hielt"
+    "verdienten lebten wohnten spielten liebten verkauften hassten lachten kochten reisten dankten putzten "
+    "kannten sangen schwammen begannen vergaßen gewannen stritten wünschten hörten schauten öffneten schrien "
+    "empfahlen sang stritt hielt"
 )
 PRESENT = (
-    "arbeiten warten halten verhalten retten bieten streiten achten verachten beobachten fürchten unterrichten verzichten "
-    "gestalten spalten gelten antworten behaupten ernten kosten leisten vergewissern texten verhaften bedeuten erwarten "
-    "wissen gelangen spannen kneten möchten heften trösten bewerten"
+    "arbeiten warten halten verhalten retten bieten streiten achten verachten beobachten fürchten unterrichten "
+    "verzichten gestalten spalten gelten antworten behaupten ernten kosten leisten vergewissern texten "
+    "verhaften bedeuten erwarten wissen gelangen spannen kneten möchten heften trösten bewerten"
 )
 
 

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,10 +39,7 @@ class LabelledPair(NamedTuple):
 
     def raised(self) -> list[Alarm] | None:
         """Returns the alarms of the rules; None if the rules refuse the second sentence, since it lost the target."""
-        found = find_target(self.sentence, self.original, self.target, "derived")
-        if found.lost:
-            return None
-        return [*filter(None, [found.alarm]), *alarms(self.sentence, self.original, self.target)]
+        return _raised(self.sentence, self.original, self.target)
 
     def by_rules(self) -> str:
         """Returns `accepted`, `review` or `refused`."""
@@ -67,6 +65,13 @@ class LabelledPair(NamedTuple):
             for number, context in enumerate((self.original, self.sentence))
         ]
         return Pair(1, cats[1], cats[0])
+
+
+@cache
+def _raised(sentence: str, original: str, target: str) -> list[Alarm] | None:
+    """Returns the alarms of a pair, computed once for all its outcomes."""
+    found = find_target(sentence, original, target, "derived")
+    return None if found.lost else [*filter(None, [found.alarm]), *alarms(sentence, original, target)]
 
 
 def placed(pair: LabelledPair, scored: tuple[Pair, Similarity], cut: Cut) -> str:

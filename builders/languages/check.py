@@ -55,8 +55,8 @@ def check(language: Language) -> Checked:
     problems = [*key_faults(language), *row_faults(language), *subject_faults(language)]
     problems += [*template_faults(language), *unequal_pairs(language)]
     problems += [one for one in results if isinstance(one, Fault)]
-    problems += gold_faults(gold)
     lists = tuple(agreements(gold))
+    problems += gold_faults(gold, lists)
     return Checked(tuple(problems), lists, tuple(missing), tuple(english), tuple(left_out(language)))
 
 

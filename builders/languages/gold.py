@@ -87,9 +87,9 @@ def agreements(answers: Iterable[Answer]) -> Iterator[Agreement]:
         yield Agreement(function, right[function], refused[function], tuple(listed))
 
 
-def gold_faults(answers: Sequence[Answer]) -> Iterator[Fault]:
+def gold_faults(answers: Iterable[Answer], agreed: Iterable[Agreement]) -> Iterator[Fault]:
     """Yields the wrong answers of each function that has too many, and each refusal of a row that accepts none."""
-    failed = {one.function for one in agreements(answers) if not one.passed}
+    failed = {one.function for one in agreed if not one.passed}
     for one in answers:
         if isinstance(one.answer, Refusal) and "" not in one.accepted:
             found = f"a refusal ({one.answer.reason}: {one.answer.word})"

@@ -4,9 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from catsofa.builders.languages.agreement import COPULAS, asides, copular, describes_subject, plural_noun
-from catsofa.builders.languages.agreement import bare as _bare
-from catsofa.builders.languages.agreement import forms_of as _forms_of
+from catsofa.builders.languages.agreement import (
+    COPULAS,
+    asides,
+    bare,
+    copular,
+    describes_subject,
+    forms_of,
+    plural_noun,
+)
 from catsofa.builders.languages.text import tidy
 from catsofa.data.languages import Language, Refusal
 from catsofa.data.records import Statement
@@ -36,7 +42,7 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
         return Refusal("empty" if not text else "no_verb", text)
     if listed := _met(rest, words, lists.get("person", ()), language):
         return Refusal("first_or_second_person", listed)
-    if agreeing := re.search(lists.get("agreeing", r"(?!)"), " ".join(map(_bare, words))):
+    if agreeing := re.search(lists.get("agreeing", r"(?!)"), " ".join(map(bare, words))):
         return Refusal("agrees_with_subject", agreeing[0])
     named = [form for noun in language.nouns if noun.category in GROUPS for form in noun.plurals]
     own = _forms(statement.target, language) if statement.target else ()
@@ -49,7 +55,7 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     if not language.numbers:
         reading = language.reading(rest) or "no_verb"
         return Predicate(subject, {"": rest}) if reading == "plural" else Refusal(reading, rest)
-    if feeling := re.search(lists.get("other_subjects", r"(?!)"), " ".join(map(_bare, words))):
+    if feeling := re.search(lists.get("other_subjects", r"(?!)"), " ".join(map(bare, words))):
         return Refusal("other_subject", feeling[0])
     front = asides(words, lists) | {
         index for index, word in enumerate(words) if word.lower() in lists.get("openers", ())
@@ -81,7 +87,7 @@ def _met(text: str, words: Sequence[str], listed: Sequence[str], language: Langu
     if not language.spaces:
         return next((word for word in listed if word in text), "")
     # an elided word counts as a word: l'homme, j'ai
-    apart = re.sub(r"(?<=\w)'(?=\w)", "' ", f" {' '.join(map(_bare, words))} ")
+    apart = re.sub(r"(?<=\w)'(?=\w)", "' ", f" {' '.join(map(bare, words))} ")
     return next((word for word in listed if f" {word.lower()} " in apart), "")
 
 
@@ -134,7 +140,7 @@ def _without_subject(text: str, target: str, lists: Mapping[str, Any], language:
 
 def _reading(word: str, place: int, lists: Mapping[str, Any], language: Language) -> str:
     """Returns the reading of a first word: a plural or singular verb, or the reason why it forms no predicate."""
-    plain = _bare(word)
+    plain = bare(word)
     for reading, listed in lists.get("readings", {}).items():
         if plain in listed:
             return str(reading)
@@ -149,7 +155,7 @@ def _other_subject(words: Sequence[str], place: int, reading: str, lists: Mappin
 
     `La zorba` may be an object and its verb (la odia) or a subject. It is a subject if a known verb follows directly.
     """
-    plain = [_bare(word) for word in words]
+    plain = [bare(word) for word in words]
     listed = [*lists.get("quantifiers", ()), *lists.get("determiners", ())] if language.spaces else []
     opened = bool(listed and re.match(rf"(?:{_any(listed)})", f"{' '.join(plain)} "))
     verbs = {word for kind in READINGS for word in lists.get("readings", {}).get(kind, ())}
@@ -183,12 +189,12 @@ def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language
     Refuses a verb without a known plural, a second verb, a word for one owner, and an unknown noun after an
     indefinite article.
     """
-    verb = language.finite(_bare(words[place]), "pl")
+    verb = language.finite(bare(words[place]), "pl")
     if isinstance(verb, Refusal):
         return Refusal("singular_verb" if verb.reason == "no_finite" else verb.reason, verb.word)
     after, copula = list(words[place + 1 :]), copular(words, place, lists, language)
-    for index, word in enumerate(map(_bare, after), 1):
-        joined = next((one for one in map(_bare, after[index:]) if one not in lists.get("degrees", ())), "")
+    for index, word in enumerate(map(bare, after), 1):
+        joined = next((one for one in map(bare, after[index:]) if one not in lists.get("degrees", ())), "")
         # behind a copula, `and` joins a second adjective to an adjective, not a second verb
         second = word in lists.get("conjunctions", ()) and not (copula and joined in language.adjectives)
         owned = word in lists.get("singular_words", ()) and not (
@@ -196,18 +202,18 @@ def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language
         )
         if second or owned:
             return Refusal("singular_verb", word)
-    if copula and after and _bare(after[0]) in lists.get("one", ()):
-        head = _bare(after[1]) if len(after) > 1 else ""
+    if copula and after and bare(after[0]) in lists.get("one", ()):
+        head = bare(after[1]) if len(after) > 1 else ""
         # behind a short form or an adjective before its noun: un buen cocinero, de bons cuisiniers
         full = lists.get("short", {}).get(head, head)
         early = len(after) > 2 and language.adjectives.get(full) in lists.get("before_nouns", ())
-        early = early and _bare(after[2]) not in lists["closers"]
+        early = early and bare(after[2]) not in lists["closers"]
         plural = lists.get("several_before_adjectives" if early else "several", "")
-        if isinstance(_forms_of(full, language), Refusal):
+        if isinstance(forms_of(full, language), Refusal):
             return Refusal("unknown_agreement", head)
         after = [*([plural] if plural else []), full if head in lists.get("short", {}) else after[1], *after[2:]]
-    elif copula and len(after) > 1 and _bare(after[1]) in language.by_form:
-        after[0] = lists.get("short", {}).get(_bare(after[0]), after[0])
+    elif copula and len(after) > 1 and bare(after[1]) in language.by_form:
+        after[0] = lists.get("short", {}).get(bare(after[0]), after[0])
     return [*words[:place], verb, *after]
 
 
@@ -223,7 +229,7 @@ def _agreed(
     for index, word in enumerate(words[place:], place):
         if index in passed:
             continue
-        plain, last, before = _bare(word), before, _bare(word)
+        plain, last, before = bare(word), before, bare(word)
         related |= plain in lists.get("relatives", ())
         if copular(words, index, lists, language):
             if related:
@@ -232,7 +238,7 @@ def _agreed(
             continue
         if not behind and index > place and describes_subject(words, index, clause, reading, language):
             far = reading == "singular" and last not in lists.get("conjunctions", ())
-            if far or not clause or any(plural_noun(_bare(one), lists) for one in words[place + 1 : index]):
+            if far or not clause or any(plural_noun(bare(one), lists) for one in words[place + 1 : index]):
                 return Refusal("agrees_with_subject", word)
             behind = True
         if not behind or plain in lists.get("degrees", ()) or plain in lists.get("conjunctions", ()):
@@ -240,7 +246,7 @@ def _agreed(
         if re.search(lists.get("unchanging", r"(?!)"), plain):
             continue
         closed = plain in lists.get("closers", ()) or bool(re.match(lists.get("closing", r"(?!)"), plain))
-        follows = _bare("".join(words[index + 1 : index + 2]))
+        follows = bare("".join(words[index + 1 : index + 2]))
         closed |= follows in lists.get("heads", ())
         opening = plain in lists.get("partitives", ()) and last in (*lists["copulas"], *lists.get("degrees", ()))
         if opening and follows in language.adjectives:
@@ -248,7 +254,7 @@ def _agreed(
         second = (
             last in lists.get("conjunctions", ())
             and language.reading(plain) == "plural"
-            and isinstance(_forms_of(plain, language), Refusal)
+            and isinstance(forms_of(plain, language), Refusal)
         )
         clause, closed = clause and not second, closed or second
         behind = not closed and not word.endswith((".", ";", ":", "!"))
@@ -257,7 +263,7 @@ def _agreed(
         # an adjective after a copula has no ending in a language with a table of endings
         if closed or ("endings" in language.tables and plain not in language.by_form):
             continue
-        forms = _forms_of(plain, language)
+        forms = forms_of(plain, language)
         if isinstance(forms, Refusal):
             return forms
         columns[index] = {gender: word.lower().replace(plain, form) for gender, form in forms.items()}

@@ -31,9 +31,8 @@ class BundledModel:
 
     @cached_property
     def signature(self) -> str:
-        """The name and the hash of the adapter; raises BadInput if the file is not the one that was trained."""
-        if not ADAPTER.is_file() or sha256_of(ADAPTER) != DIGEST:
-            raise BadInput(ADAPTER, "another file than the adapter of the bundled model", "catsofa as it was installed")
+        """The name and the hash of the adapter."""
+        _check_adapter()
         return f"{NAME}@{DIGEST[:12]}"
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
@@ -56,8 +55,14 @@ class BundledModel:
     @cached_property
     def _loaded(self) -> tuple[Any, dict[str, Any], Any]:
         """The network, the weights of its head, and the tokenizer."""
-        assert self.signature  # checks the adapter
+        _check_adapter()
         return load(_load, MINILM)  # type: ignore[no-any-return]
+
+
+def _check_adapter() -> None:
+    """Raises BadInput if the adapter is not the file that was trained."""
+    if not ADAPTER.is_file() or sha256_of(ADAPTER) != DIGEST:
+        raise BadInput(ADAPTER, "another file than the adapter of the bundled model", "catsofa as it was installed")
 
 
 def _sides(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:

@@ -184,7 +184,7 @@ class Swaps:
 
         Such a swap is wrong because the words that agree with it do not change. English has no such tables.
         """
-        return self.language != "en" and any(misfits(one, self.table[one.lower()], self.language) for one in swapped)
+        return any(misfits(one, self.table[one.lower()], self.language) for one in swapped)
 
     def swap(self, text: str) -> tuple[str, list[str]] | str:
         """Returns a text with every group swapped and the list of swapped words, or the reason for a refusal.

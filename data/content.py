@@ -8,7 +8,6 @@ protocols.
 """
 
 import json
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
@@ -20,6 +19,7 @@ from typing import Any
 
 from catsofa.data import sources
 from catsofa.data.digests import hex_digest
+from catsofa.data.files import stamp
 from catsofa.data.judging.severities import OFFENSIVENESS
 from catsofa.data.records import Annotation, Cat, Probe, Question, Score, WordSet
 
@@ -64,12 +64,11 @@ def content_of(records: Iterable[Any]) -> Content:
 def content_at(source: str | Path, limit: int | None = None) -> Content:
     """The content of a file, a folder or a released set by name, or of its first records.
 
-    A process reads a file once, and again only after the file's size or modification time changes.
+    A process reads a file once, and again only after the file's size or a time stamp changes.
     """
     place = sources.resolve(source)
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    stamped = ((file, os.stat(file)) for file in files)
-    key = (str(source), limit, *((str(file.resolve()), status.st_size, status.st_mtime_ns) for file, status in stamped))
+    key = (str(source), limit, *map(stamp, files))
     if key not in _known:
         _known[key] = content_of(islice(sources.read(source), limit))
         if len(_known) > REMEMBERED:

@@ -94,6 +94,12 @@ def existing_file(path: Path | str, expected: str) -> Path:
     return path
 
 
+def stamp(path: Path | str) -> tuple[str, int, int, int]:
+    """The place, size and time stamps of a file, which change if anybody writes or replaces it."""
+    status = os.stat(path)
+    return os.path.realpath(path), status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def lines(path: Path | str, expected: str, max_line: int = MAX_LINE) -> Iterator[tuple[int, str]]:
     """Yields each line with its number, from 1; decodes UTF-8, drops a byte-order mark and skips blank lines."""
     path = existing_file(path, expected)

@@ -10,7 +10,7 @@ from hashlib import file_digest
 from pathlib import Path
 
 from catsofa.data.digests import hex_digest
-from catsofa.data.files import BadInput, atomic_write, lines
+from catsofa.data.files import BadInput, atomic_write, lines, stamp
 from catsofa.data.files.append_log import LogReader
 
 LARGE = 1 << 20
@@ -43,7 +43,7 @@ def known_sha256_of(path: Path) -> str:
     status = path.stat()
     if status.st_size < LARGE:
         return sha256_of(path)
-    version: list[object] = [str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+    version: list[object] = [*stamp(path)]
     name = hex_digest(os.fsencode(path.resolve()))
     place = user_cache_path("catsofa", appauthor=False) / "checksums" / f"{name}.json"
     if digest := _kept(place, version):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from catsofa.data.files import BadInput, atomic_write, json_files, lines, short
+from catsofa.data.files import BadInput, atomic_write, json_files, lines, short, stamp
 from catsofa.data.files.faults import are_left_out, each
 from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.records import RECORDS, Cat, Refused, Score, kind_name
@@ -70,8 +70,8 @@ def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
     its hash, for its scores and for its report.
     """
     expected = f"{kind_name(record_type)} as JSONL"
-    stamp = record_type, _stamp(path)
-    ids = None if stamp in _without_fault else Seen(path, expected)
+    version = record_type, _stamp_of_large(path)
+    ids = None if version in _without_fault else Seen(path, expected)
     validate, repeated = adapter(record_type).validate_json, _key_counter(record_type)
 
     def record_of(number: int, line: str) -> R:
@@ -87,10 +87,10 @@ def read(path: Path | str, record_type: type[R]) -> Iterator[R]:
         return record
 
     yield from each(record_of, lines(path, expected))
-    if stamp[1] and not are_left_out():
+    if version[1] and not are_left_out():
         if len(_without_fault) == REMEMBERED:
             _without_fault.clear()
-        _without_fault.add(stamp)
+        _without_fault.add(version)
 
 
 _without_fault: set[tuple[Any, ...]] = set()
@@ -98,13 +98,12 @@ LARGE, REMEMBERED = 1 << 20, 64
 """Bytes of a large file, and the maximum number of files that are known to have no fault."""
 
 
-def _stamp(path: Path | str) -> tuple[Any, ...]:
-    """The place, size and time of change of a large file; empty for small files and those that cannot be read."""
+def _stamp_of_large(path: Path | str) -> tuple[Any, ...]:
+    """The stamp of a large file; empty for small files and those that cannot be read."""
     try:
-        status = os.stat(path)
+        return stamp(path) if os.path.getsize(path) > LARGE else ()
     except OSError:
         return ()
-    return (os.path.realpath(path), status.st_ino, status.st_size, status.st_mtime_ns) if status.st_size > LARGE else ()
 
 
 def write(records: Iterable[Any], path: Path | str) -> int:

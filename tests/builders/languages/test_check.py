@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.edits import replaced_in
 from typer.testing import CliRunner
 
 from catsofa.builders.languages import checkers
@@ -36,9 +37,7 @@ def test_every_fault_says_where_what_and_what_to_do(
     spanish: Path, name: str, before: str, after: str, said: str
 ) -> None:
     """A broken table, template or gold row is reported with place and advice."""
-    text = (spanish / name).read_text("utf-8")
-    assert before in text
-    (spanish / name).write_text(text.replace(before, after, 1), encoding="utf-8")
+    replaced_in(spanish / name, before, after)
     faults = check(Language(spanish)).faults
     assert any(said in fault.what for fault in faults)
     assert all(fault.where and fault.advice for fault in faults)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers import ROOT
+from helpers.edits import replaced_in
 from typer.testing import CliRunner
 
 from catsofa.builders.languages.check import check
@@ -150,8 +151,7 @@ def test_a_key_or_value_that_means_nothing_is_a_fault(
     dravian: Path, name: str, before: str, after: str, what: str
 ) -> None:
     """The fault names the file and the key."""
-    assert before in FILES[name]
-    (dravian / name).write_text(FILES[name].replace(before, after, 1), encoding="utf-8")
+    replaced_in(dravian / name, before, after)
     faults = check(Language(dravian)).faults
     assert any(fault.where.startswith(name) and what in fault.what for fault in faults), faults
 
@@ -176,8 +176,7 @@ def test_a_table_that_cannot_be_read_is_one_sentence(
     dravian: Path, name: str, before: str, after: str, message: str
 ) -> None:
     """The check and the builders refuse the table, and say what was found and what was expected."""
-    assert before in FILES[name]
-    (dravian / name).write_bytes(FILES[name].replace(before, after, 1).encode("latin-1"))
+    replaced_in(dravian / name, before, after, "latin-1")
     unread = ("language-check", "cats") if "copulas" in message else NOT_READ.get(name, ())
     for command in ("language-check", "cats", "stereotypes"):
         if command not in unread:
@@ -210,8 +209,7 @@ def refusal(command: str, folder: Path) -> str:
 
 def test_a_bad_slot_is_what_was_found(dravian: Path) -> None:
     """The error of `build cats` is a sentence."""
-    text = FILES["templates.toml"].replace("{el target}", "{el_target}")
-    (dravian / "templates.toml").write_text(text, encoding="utf-8")
+    replaced_in(dravian / "templates.toml", "{el target}", "{el_target}")
     assert "found the slot {el_target} in " in refusal("cats", dravian)
 
 

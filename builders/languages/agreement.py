@@ -79,6 +79,45 @@ def describes_subject(words: Sequence[str], index: int, clause: bool, reading: s
     return clause or last in lists["like"] or language.reading(last) == "plural"
 
 
+def attributes(after: Sequence[str], lists: Mapping[str, Any], language: Language) -> list[str] | Refusal:
+    """Returns the words behind a copula with the article and the adjectives of a noun for the subject made plural.
+
+    For a language with a table of endings: ein guter Koch, gute Koch; kein guter Koch, keine guten Koch. Refuses
+    a definite article, an article in another place, an unknown adjective and an unknown noun.
+    """
+    articles = {
+        form: (word, table["after"])
+        for word, table in language.tables.get("articles", {}).items()
+        for form in table[language.cases[0]][:2]
+        if "after" in table
+    }
+    plain = [bare(word) for word in after]
+    degrees = {*lists.get("degrees", ())} - {*articles}
+    start = next((index for index, word in enumerate(plain) if word not in degrees), len(after))
+    article, kind = articles.get(plain[start] if start < len(after) else "", ("", ""))
+    if kind != "indef":
+        apart = [word for word in plain[start + 1 :] if articles.get(word, ("", ""))[1] == "indef"]
+        people = [word for word in plain[start + 1 :] if word in language.by_form]
+        closed = {*plain}.intersection((*lists.get("closers", ()), *lists.get("degrees", ()))) - {*articles}
+        if kind or (apart and people and not closed):
+            return Refusal("unknown_agreement", after[start])
+        return list(after)
+    plural = str(language.article(article, language.genders[0], "pl"))
+    made = [*after[:start], *([plural] if plural else [])]
+    for index in range(start + 1, len(after)):
+        word, lemma = plain[index], language.adjectives.get(plain[index], "")
+        if not after[index][0].islower():
+            known = forms_of(word, language)
+            return known if isinstance(known, Refusal) else [*made, *after[index:]]
+        # without an ending, an adjective is an adverb: ein richtig guter Koch
+        adverb = word in (*degrees, *lists.get("conjunctions", ())) or (word == lemma and not word.endswith("e"))
+        if not adverb and not lemma:
+            break
+        form = word if adverb else language.agree(lemma, language.genders[0], "pl", "", kind if plural else "none")
+        made.append(after[index].replace(word, str(form)))
+    return Refusal("unknown_agreement", after[-1])
+
+
 def forms_of(word: str, language: Language) -> Mapping[str, str] | Refusal:
     """Returns the plural of an adjective or a word for people in each gender, given any of its forms."""
     for article in language.tables.get("articles", {}):
@@ -87,7 +126,8 @@ def forms_of(word: str, language: Language) -> Mapping[str, str] | Refusal:
             return plurals
     nouns = language.by_form.get(word)
     if nouns:
-        plurals = {gender: nouns[0].form(gender, "pl") for gender in language.genders[:2]}
+        # a neuter is the same for both: wie Kinder
+        plurals = {gender: nouns[0].form(gender, "pl") or nouns[0].form("n", "pl") for gender in language.genders[:2]}
         return plurals if all(plurals.values()) else Refusal("unknown_agreement", word)
     lemma = language.adjectives.get(word) or language.form("lemma", word)
     if isinstance(lemma, Refusal):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from catsofa.builders.languages.agreement import (
     COPULAS,
     asides,
+    attributes,
     bare,
     copular,
     describes_subject,
@@ -193,6 +194,11 @@ def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language
     if isinstance(verb, Refusal):
         return Refusal("singular_verb" if verb.reason == "no_finite" else verb.reason, verb.word)
     after, copula = list(words[place + 1 :]), copular(words, place, lists, language)
+    if copula and "endings" in language.tables:
+        declined = attributes(after, lists, language)
+        if isinstance(declined, Refusal):
+            return declined
+        after = declined
     for index, word in enumerate(map(bare, after), 1):
         joined = next((one for one in map(bare, after[index:]) if one not in lists.get("degrees", ())), "")
         # behind a copula, `and` joins a second adjective to an adjective, not a second verb
@@ -261,7 +267,8 @@ def _agreed(
         if not closed and plain not in language.by_form and re.match(lists.get("agents", r"(?!)"), word.strip(".,;:!")):
             return Refusal("unknown_agreement", word)
         # an adjective after a copula has no ending in a language with a table of endings
-        if closed or ("endings" in language.tables and plain not in language.by_form):
+        noun = plain in language.by_form and not (lists.get("capital_nouns", False) and word[0].islower())
+        if closed or ("endings" in language.tables and not noun):
             continue
         forms = forms_of(plain, language)
         if isinstance(forms, Refusal):

@@ -65,6 +65,13 @@ STATEMENTS = [
     ("werden reich und zufrieden", "", "werden reich und zufrieden"),
     ("sind schlechte Autofahrer", "", "!unknown_agreement"),
     ("sind gute Opfer", "", "sind gute Opfer"),
+    ("ist ein guter Koch", "", "sind gute Köche / Köchinnen"),
+    ("ist kein guter Koch", "", "sind keine guten Köche / Köchinnen"),
+    ("ist eine sehr gute und fleißige Studentin", "", "sind sehr gute und fleißige Studenten / Studentinnen"),
+    ("ist ein reicher Arzt", "", "sind reiche Ärzte / Ärztinnen"),
+    ("ist ein unverbesserlicher Angeber", "", "!unknown_agreement"),
+    ("ist der Chef", "", "!unknown_agreement"),
+    ("ist wie ein Kind", "", "sind wie Kinder"),
 ]
 
 
@@ -72,7 +79,11 @@ STATEMENTS = [
 def test_german_statements(statement: str, target: str, expected: str) -> None:
     """A singular verb becomes plural, and capitals stay. An unknown verb is refused, not guessed."""
     (record,) = stereotypes.build([Statement(statement=statement, target=target, language="de")], dictionary_parser)
-    assert (f"!{record.reason}" if isinstance(record, Refused) else record.text) == expected
+    if isinstance(record, Stereotype) and record.forms:
+        *_, other = record.forms.values()
+        assert f"{record.text} / {other.split()[-1]}" == expected
+    else:
+        assert (f"!{record.reason}" if isinstance(record, Refused) else record.text) == expected
 
 
 PAST = (

@@ -24,7 +24,7 @@ class Noun:
     kind: str = ""
     """The declension, if the language has several; in a language with classifiers, the classifier."""
     place: str = ""
-    """The place whose people the noun names."""
+    """The place whose people the noun names, as it follows a preposition (la France, der Schweiz)."""
 
     @property
     def genders(self) -> tuple[str, ...]:
@@ -35,6 +35,12 @@ class Noun:
     def plurals(self) -> tuple[str, ...]:
         """The written plurals; the word itself if the noun has no number."""
         return tuple(form for key, form in self.forms.items() if key.endswith("pl") or not key)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The place with and without its article; none if the noun has no place."""
+        bare = re.sub(r"^\w{1,3}(?:['’]| (?=\w))", "", self.place)
+        return tuple(filter(None, dict.fromkeys((self.place, bare))))
 
     def form(self, gender: str, number: str) -> str:
         """The form for a gender and a number; empty if no form is written."""

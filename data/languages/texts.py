@@ -85,7 +85,7 @@ def names_of(term: str, code: str) -> frozenset[str]:
     language = known(code)
     forms = {term.lower()}
     for noun in _nouns(term, language) if language else ():
-        forms |= {noun.place.lower(), *_forms(noun, language)} if language else set()
+        forms |= {*map(str.lower, noun.places), *_forms(noun, language)} if language else set()
     return frozenset(forms - {""})
 
 
@@ -213,7 +213,7 @@ def _inflected(word: str, language: Language) -> frozenset[str]:
 def _nouns(term: str, language: Language) -> Iterator[Noun]:
     """The nouns with a form or a place of this name."""
     yield from language.by_form.get(term.lower(), ())
-    yield from (noun for noun in language.nouns if noun.place and noun.place.lower() == term.lower())
+    yield from (noun for noun in language.nouns if term.lower() in map(str.lower, noun.places))
 
 
 def _forms(noun: Noun, language: Language) -> Iterator[str]:

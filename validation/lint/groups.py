@@ -106,7 +106,7 @@ def _category(wording: str, code: str) -> frozenset[str]:
 def _places(code: str) -> frozenset[str]:
     """The places whose people are in the tables of a language."""
     language = known(code)
-    return frozenset(noun.place.lower() for noun in language.nouns if noun.place) if language else frozenset()
+    return frozenset(place.lower() for noun in language.nouns for place in noun.places) if language else frozenset()
 
 
 def _kind(wording: str) -> frozenset[str]:

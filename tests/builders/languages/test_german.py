@@ -3,10 +3,11 @@ from pathlib import Path
 import pytest
 
 from catsofa.builders import identities, probes, stereotypes
+from catsofa.builders.cats import Association, agreeing
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.data.languages import Refusal, find
 from catsofa.data.languages.slots import variants
-from catsofa.data.records import Identity, Probe, Refused, Statement, Stereotype, Term
+from catsofa.data.records import Cat, Identity, Probe, Refused, Statement, Stereotype, Term
 
 GERMAN = [
     ("Schneider", "n", {"PLURAL": "Schneider"}, ["Schneider"]),
@@ -131,6 +132,19 @@ def test_slots_agree_in_gender_number_and_case(template: str, term: str, expecte
     noun = german.noun(term)
     assert not isinstance(noun, Refusal)
     assert [text for _, text in variants(template, german, noun)] == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "place"), [("Schweiz", "der Schweiz"), ("die USA", ""), ("USA", "den USA"), ("Polen", "Polen")]
+)
+def test_places_have_their_article(target: str, place: str) -> None:
+    """A place with an article is a dative phrase, since templates use it behind `aus`."""
+    german = find("de")
+    templates = [one for one in agreeing.templates_of(german, None, ()) if one.takes == "place"]
+    words = {"stereotype": "faul", "anti-stereotype": "klug", "unrelated": "oval"}
+    records = list(agreeing.build(german, templates, [Association(target, "nationality", words)]))
+    contexts = [record.context for record in records if isinstance(record, Cat)]
+    assert contexts == ([f"Die Leute aus {place} sind BLANK."] if place else [])
 
 
 def test_predicates_follow_the_gender_of_their_identity() -> None:

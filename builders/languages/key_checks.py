@@ -107,15 +107,14 @@ def _tables(language: Language) -> Iterator[Fault]:
 
 def _written(language: Language) -> Iterator[tuple[str, int, dict[str, str]]]:
     """Yields each rule with its function and its place among them."""
-    path = language.folder / RULES
-    for function in known.compile_rules(path, language.tables):
+    for function in language.rules:
         for place, rule in enumerate(language.tables[function]):
             yield function, place, rule
 
 
 def _rules(language: Language) -> Iterator[Fault]:
     """Yields the functions that do not exist, and the rules with an unknown list, key or reading."""
-    lists, cases = language.tables.get("lists", {}), sorted(cases_of(language))
+    cases = sorted(cases_of(language))
     tables = ("columns", "lists", "articles", "endings", *known.FUNCTIONS, *cases)
     for name in language.tables:
         if name not in tables:
@@ -123,8 +122,8 @@ def _rules(language: Language) -> Iterator[Fault]:
     for function, place, rule in _written(language):
         where = _line(language, function, place)
         for name in known.LISTED.findall(rule["if"]):
-            if name not in lists:
-                advice = f"name a list of [lists]: {', '.join(lists)}"
+            if name not in language.lists:
+                advice = f"name a list of [lists]: {', '.join(language.lists)}"
                 yield Fault(where, f"<{name}> in the pattern {rule['if']!r} of {function}", advice)
         for key in rule.keys() - {"if", "put"}:
             yield Fault(where, f"the key {key!r} in a rule of {function}", "write if and put")

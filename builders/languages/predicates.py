@@ -41,7 +41,8 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     words = _words(rest, language)
     if not words:
         return Refusal("empty" if not text else "no_verb", text)
-    if listed := _met(rest, words, lists.get("person", ()), language):
+    impersonal = "|".join(map(re.escape, lists.get("impersonal", ()))) or r"(?!)"
+    if listed := _met(re.sub(impersonal, "", rest), words, lists.get("person", ()), language):
         return Refusal("first_or_second_person", listed)
     if agreeing := re.search(lists.get("agreeing", r"(?!)"), " ".join(map(bare, words))):
         return Refusal("agrees_with_subject", agreeing[0])

@@ -105,9 +105,14 @@ class Language:
         return tables
 
     @cached_property
-    def _rules(self) -> dict[str, list[Rule]]:
+    def lists(self) -> dict[str, list[str]]:
+        """The lists that patterns of rules can name; `adjective` has the adjectives of words.csv."""
+        return {"adjective": self._dictionary_adjectives, **self.tables.get("lists", {})}
+
+    @cached_property
+    def rules(self) -> dict[str, list[Rule]]:
         """The ordered rules of each function."""
-        return compile_rules(self.folder / "rules.toml", self.tables)
+        return compile_rules(self.folder / "rules.toml", self.tables, self.lists)
 
     def rows(self, name: str, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
         """The rows of a table of the folder with their line numbers; none if the folder lacks the table."""
@@ -155,15 +160,19 @@ class Language:
     @cached_property
     def adjectives(self) -> dict[str, str]:
         """Maps each form of each known adjective to its dictionary form."""
-        words = [word for word, readings in self.words.items() if any(each.pos == "adjective" for each in readings)]
         forms = {
             form: word
-            for word in words
+            for word in self._dictionary_adjectives
             for gender in self.genders
             for number in self.numbers
             if isinstance(form := self.agree(word, gender, number), str)
         }
-        return forms | {word: word for word in words}
+        return forms | {word: word for word in self._dictionary_adjectives}
+
+    @cached_property
+    def _dictionary_adjectives(self) -> list[str]:
+        """The adjectives of words.csv."""
+        return [word for word, readings in self.words.items() if any(each.pos == "adjective" for each in readings)]
 
     def form(self, function: str, word: str, features: str = "") -> str | Refusal:
         """The form of a word by the exceptions, else by the first matching rule; no form, or `!`, is a Refusal."""
@@ -174,14 +183,14 @@ class Language:
 
     def by_rule(self, function: str, word: str) -> str | Refusal:
         """The form of a word by the first matching rule, ignoring the exceptions."""
-        for pattern, put in self._rules.get(function, ()):
+        for pattern, put in self.rules.get(function, ()):
             if pattern.search(word):
                 return Refusal(f"ambiguous_{function}", word) if put == "!" else pattern.sub(put, word, count=1)
         return Refusal(f"no_{function}", word)
 
     def reading(self, word: str) -> str:
         """The reading of a word at the start of a predicate, by the first matching rule; empty if none matches."""
-        return next((reading for pattern, reading in self._rules.get("reading", ()) if pattern.search(word)), "")
+        return next((reading for pattern, reading in self.rules.get("reading", ()) if pattern.search(word)), "")
 
     def noun(self, word: str) -> Noun | Refusal:
         """The noun for people that has this form."""
@@ -272,7 +281,7 @@ class Language:
     def join(self, words: list[str]) -> str:
         """Words joined to one phrase, with contraction and elision; without spaces if the language has none."""
         text = (" " if self.spaces else "").join(word for word in words if word)
-        for pattern, put in self._rules.get("join", ()):
+        for pattern, put in self.rules.get("join", ()):
             text = pattern.sub(put, text)
         return text
 

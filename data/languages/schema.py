@@ -56,6 +56,7 @@ SECTIONS = {
                 "nominal",
                 "like",
                 "before_nouns",
+                "impersonal",
                 "heads",
                 "unmarked",
             ),
@@ -197,9 +198,9 @@ class Rule(NamedTuple):
     put: str
 
 
-def compile_rules(path: Path, tables: Mapping[str, Any]) -> dict[str, list[Rule]]:
-    """The ordered rules of each function; `<name>` in a pattern matches any word of that list."""
-    lists = {name: "|".join(map(re.escape, words)) for name, words in tables.get("lists", {}).items()}
+def compile_rules(path: Path, tables: Mapping[str, Any], lists: Mapping[str, Sequence[str]]) -> dict[str, list[Rule]]:
+    """The ordered rules of each function; `<name>` in a pattern matches any word of that list, the longest first."""
+    words = {name: "|".join(map(re.escape, sorted(lists[name], key=len, reverse=True))) or "(?!)" for name in lists}
     rules: dict[str, list[Rule]] = {}
     for function, entries in tables.items():
         if function in FUNCTIONS and not isinstance(entries, list):
@@ -208,7 +209,7 @@ def compile_rules(path: Path, tables: Mapping[str, Any]) -> dict[str, list[Rule]
             continue
         for place, entry in enumerate(entries):
             try:
-                rules.setdefault(function, []).append(_rule(path, function, entry, lists))
+                rules.setdefault(function, []).append(_rule(path, function, entry, words))
             except BadInput as error:
                 raise BadInput(path, error.found, error.expected, line_of(path, function, place)) from None
     return rules

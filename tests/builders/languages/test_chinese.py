@@ -21,6 +21,28 @@ STATEMENTS = [
 ]
 
 
+KEPT = (
+    "什么都抱怨 周末要打工 每天吃面包 每个星期天都去教堂 天一亮就起床 数学好 忘记自己的承诺 感到孤独 "
+    "整天待在房间里 存很多钱 过得很幸福 回家时很累 收入不错 自言自语 饭前洗手 性格开朗 皮肤白 重男轻女 "
+    "从小就要帮家里干活 待人热情 脾气不好 好吃懒做 信佛 长得漂亮 当老师 一定要生儿子 太过节俭 结婚过早 爱过生日 "
+    "重视过春节 乱过马路 难以通过考试 不喜欢超过别人 很了解自己 觉得自己了不起 吃得了苦 没结过婚 很自我 "
+    "以自我为中心 热情好客 家里很乱 嫌房子太贵"
+)
+NO_PREDICATE = (
+    "学校很贵 教堂很漂亮 骗子都很坏 笑话不好笑 爱情很重要 太阳很大 会议太长 电影很好看 天气很热 晚上很冷 "
+    "管理费很高 吃的东西很贵 有人很懒 去过很多国家 通过了考试 以前很穷 昨天迟到了 将来会成功"
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "kept"), [(s, True) for s in KEPT.split()] + [(s, False) for s in NO_PREDICATE.split()]
+)
+def test_predicates_are_read_by_whole_words(statement: str, kept: bool) -> None:
+    """A noun that starts with the character of a verb is no verb; a trait with its comment is a predicate."""
+    (record,) = stereotypes.build([Statement(statement=statement, language="zh")], dictionary_parser)
+    assert isinstance(record, Stereotype) == kept
+
+
 @pytest.mark.parametrize(("statement", "target", "expected"), STATEMENTS)
 def test_chinese_predicates(statement: str, target: str, expected: str) -> None:
     """The predicate is what follows the subject, if it starts like a predicate."""

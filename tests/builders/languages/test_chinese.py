@@ -1,6 +1,6 @@
 import pytest
 
-from catsofa.builders import identities, probes, stereotypes
+from catsofa.builders import association_tests, identities, probes, stereotypes
 from catsofa.builders.cats import Association, agreeing
 from catsofa.builders.stereotypes.dictionary_parsing import dictionary_parser
 from catsofa.data.languages import find
@@ -69,6 +69,18 @@ def test_chinese_cats_take_the_classifier_of_their_noun() -> None:
     cats = {cat.context: cat.candidates[2].text for cat in records if isinstance(cat, Cat)}
     assert cats["隔壁的那名面包师很BLANK。"] == "隔壁的那名面包师很透明。"
     assert len(cats) == len(records)
+
+
+def test_sentences_of_word_tests_are_said_of_people() -> None:
+    """Adjectives of word tests are traits of people, and names have two characters."""
+    sentences = association_tests.sentences("诚实", "adjective", CHINESE)
+    assert sentences == ["有人很诚实。", "这里的人很诚实。", "那里的人很诚实。"]
+    assert all(len(name) == 2 for name in CHINESE.word_sets["kinds"]["name"])
+
+
+def test_professions_have_one_classifier() -> None:
+    """The sentences of a pair do not differ in the classifier."""
+    assert {noun.kind for noun in CHINESE.nouns if noun.category == "profession"} == {"名"}
 
 
 @pytest.mark.parametrize(

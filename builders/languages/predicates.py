@@ -15,7 +15,7 @@ from catsofa.builders.languages.agreement import (
     plural_noun,
 )
 from catsofa.builders.languages.text import tidy
-from catsofa.data.languages import Language, Refusal
+from catsofa.data.languages import Language, Noun, Refusal
 from catsofa.data.records import Statement
 
 READINGS = ("plural", "singular")
@@ -46,7 +46,7 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
         return Refusal("first_or_second_person", listed)
     if agreeing := re.search(lists.get("agreeing", r"(?!)"), " ".join(map(bare, words))):
         return Refusal("agrees_with_subject", agreeing[0])
-    named = [form for noun in language.nouns if noun.category in GROUPS for form in noun.plurals]
+    named = [form for noun in language.nouns if noun.category in GROUPS for form in _plurals(noun, language)]
     own = _forms(statement.target, language) if statement.target else ()
     if listed := _met(rest, words, [*own, *named, *lists.get("named", ())], language):
         return Refusal("names_target", listed)
@@ -93,6 +93,12 @@ def _met(text: str, words: Sequence[str], listed: Sequence[str], language: Langu
     return next((word for word in listed if f" {word.lower()} " in apart), "")
 
 
+def _plurals(noun: Noun, language: Language) -> set[str]:
+    """Returns the plurals of a noun in all cases."""
+    declined = {language.decline(noun, gender, "pl", case) for gender in noun.genders for case in language.cases}
+    return {*noun.plurals, *(form for form in declined if isinstance(form, str))}
+
+
 def _forms(target: str, language: Language) -> list[str]:
     """Returns a target with all its written forms.
 
@@ -101,7 +107,7 @@ def _forms(target: str, language: Language) -> list[str]:
     """
     plain = _without_article(target.strip(), language)
     nouns = language.by_form.get(plain.lower(), ())
-    variants = [form for noun in nouns for form in noun.forms.values() if form] + [plain]
+    variants = [form for noun in nouns for form in (*noun.forms.values(), *_plurals(noun, language)) if form] + [plain]
     if not nouns and language.spaces and len(plain) > 4:
         variants += [plain[:-1], plain[:-2]]
     if language.numbers and plain:

@@ -73,6 +73,15 @@ STATEMENTS = [
     ("ist ein unverbesserlicher Angeber", "", "!unknown_agreement"),
     ("ist der Chef", "", "!unknown_agreement"),
     ("ist wie ein Kind", "", "sind wie Kinder"),
+    ("sind Mitglieder im Verein", "", "sind Mitglieder im Verein"),
+    ("sind zu ihren Nachbarn freundlich", "", "sind zu ihren Nachbarn freundlich"),
+    ("sind gute Zuhörerinnen", "", "!unknown_agreement"),
+    ("arbeiten als Kellnerinnen", "", "!agrees_with_subject"),
+    ("sind lieber zu zweit als allein", "", "sind lieber zu zweit als allein"),
+    ("helfen Ausländern", "", "!names_target"),
+    ("helfen Rentnern", "Rentner", "!names_target"),
+    ("erklärt alles", "", "erklären alles"),
+    ("möchte reich sein", "", "möchten reich sein"),
 ]
 
 

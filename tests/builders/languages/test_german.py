@@ -72,6 +72,7 @@ STATEMENTS = [
     ("ist ein reicher Arzt", "", "sind reiche Ärzte / Ärztinnen"),
     ("ist ein unverbesserlicher Angeber", "", "!unknown_agreement"),
     ("ist der Chef", "", "!unknown_agreement"),
+    ("ist einer der Besten", "", "!agrees_with_subject"),
     ("ist wie ein Kind", "", "sind wie Kinder"),
     ("sind Mitglieder im Verein", "", "sind Mitglieder im Verein"),
     ("sind zu ihren Nachbarn freundlich", "", "sind zu ihren Nachbarn freundlich"),

@@ -126,8 +126,10 @@ def forms_of(word: str, language: Language) -> Mapping[str, str] | Refusal:
             return plurals
     nouns = language.by_form.get(word)
     if nouns:
-        # a neuter is the same for both: wie Kinder
-        plurals = {gender: nouns[0].form(gender, "pl") or nouns[0].form("n", "pl") for gender in language.genders[:2]}
+        # a noun with one gender can be for all (Kinder, gute Menschen) if adjectives have no gender in the plural
+        every = nouns[0].category != "gender" and len(nouns[0].plurals) == 1 and "endings" in language.tables
+        same = nouns[0].plurals[0] if every else nouns[0].form("n", "pl")
+        plurals = {gender: nouns[0].form(gender, "pl") or same for gender in language.genders[:2]}
         return plurals if all(plurals.values()) else Refusal("unknown_agreement", word)
     lemma = language.adjectives.get(word) or language.form("lemma", word)
     if isinstance(lemma, Refusal):

@@ -64,7 +64,7 @@ STATEMENTS = [
     ("werden überall gesehen", "", "werden überall gesehen"),
     ("werden schnell reich", "", "werden schnell reich"),
     ("werden reich und zufrieden", "", "werden reich und zufrieden"),
-    ("sind schlechte Autofahrer", "", "!unknown_agreement"),
+    ("sind schlechte Autobahnfahrer", "", "!unknown_agreement"),
     ("sind gute Opfer", "", "sind gute Opfer"),
     ("ist ein guter Koch", "", "sind gute Köche / Köchinnen"),
     ("ist kein guter Koch", "", "sind keine guten Köche / Köchinnen"),
@@ -76,13 +76,18 @@ STATEMENTS = [
     ("ist wie ein Kind", "", "sind wie Kinder"),
     ("sind Mitglieder im Verein", "", "sind Mitglieder im Verein"),
     ("sind zu ihren Nachbarn freundlich", "", "sind zu ihren Nachbarn freundlich"),
-    ("sind gute Zuhörerinnen", "", "!unknown_agreement"),
+    ("sind gute Autobahnfahrerinnen", "", "!unknown_agreement"),
     ("arbeiten als Kellnerinnen", "", "!agrees_with_subject"),
     ("sind lieber zu zweit als allein", "", "sind lieber zu zweit als allein"),
     ("helfen Ausländern", "", "!names_target"),
     ("helfen Rentnern", "Rentner", "!names_target"),
     ("erklärt alles", "", "erklären alles"),
     ("möchte reich sein", "", "möchten reich sein"),
+    ("ist ein fauler Mensch", "", "sind faule Menschen"),
+    ("ist eine gute Person", "", "sind gute Personen"),
+    ("ist nach Hause gegangen", "", "!past_tense"),
+    ("sind ungezogen", "", "sind ungezogen"),
+    ("arbeiten als Putzfrauen", "", "!agrees_with_subject"),
 ]
 
 

@@ -52,10 +52,16 @@ class ReplyStore(Closing):
         """Always True: this store has no cost limit."""
         return True
 
-    def answered(self, key: str, reply: Any, *, sync: bool = True) -> Any:
-        """Store a reply, and return it as stored, without secrets."""
-        self._note({"key": key, "reply": reply}, sync=sync)
-        return self.replies[key]
+    def answered(self, key: str, reply: Any) -> Any:
+        """Store a reply on disk, and return it as stored, without secrets."""
+        (stored,) = self.keep({key: reply})
+        self.sync()
+        return stored
+
+    def keep(self, replies: Mapping[str, Any]) -> list[Any]:
+        """Store replies by their keys, to be synced with later ones; returns the replies as stored."""
+        self._note(*({"key": key, "reply": reply} for key, reply in replies.items()), sync=False)
+        return [self.replies[key] for key in replies]
 
     def sync(self) -> None:
         """Sync all replies to disk."""

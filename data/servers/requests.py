@@ -1,7 +1,7 @@
 """Sends requests to an OpenAI-compatible server: concurrent, rate-limited, retried; stores each reply before use."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +12,7 @@ from catsofa.data.runs.event_loops import as_they_end, pump, to_its_end
 from catsofa.data.servers.client import Client, Refusal, Side, connected
 from catsofa.data.servers.endpoints import CONTENT_FILTER, UNREACHABLE, Endpoint, Fault, Pace, ServerRefuses, fault_of
 from catsofa.data.servers.reply_store import ReplyStore
+from catsofa.data.servers.together import Together, Waiting, split
 
 FAILURES_IN_A_ROW = 10
 """Number of consecutive requests without a reply after which no more are sent."""
@@ -77,11 +78,13 @@ def fetch(
     store: ReplyStore,
     parse: Callable[[Any], A],
     filtered: Callable[[str], A] | None = None,
+    together: int = 1,
 ) -> Iterator[Answer[Any, A]]:
     """Each request as it ends; requests with equal keys are sent once, or not at all if the store has the reply.
 
     A request has a `key` for everything that the reply depends on, a `side` of the server, and a JSON `body`.
     `parse` reads a reply's JSON; `filtered` turns a content filter's message into a reply; without it, that fails.
+    At most `together` requests are sent as one: they must differ only in their prompt.
     """
     twins: dict[str, list[Any]] = {}
     for request in requests:
@@ -90,14 +93,21 @@ def fetch(
     for key, same in known.items():
         yield from (Answer(request=request, reply=store.replies[key]) for request in same)
     if unknown := [same[0] for key, same in twins.items() if key not in known]:
-        for ended in pump(_Pool(endpoint, store, parse, filtered).run(unknown)):
-            for request in twins[ended.request.key]:
-                yield Answer(request=request, reply=ended.reply, reason=ended.reason, said=ended.said)
+        pool = _Pool(endpoint, store, parse, filtered)
+        for several in pump(pool.run(Waiting(unknown, together))):
+            for ended in several:
+                for request in twins[ended.request.key]:
+                    yield Answer(request=request, reply=ended.reply, reason=ended.reason, said=ended.said)
 
 
 def ask(request: Request, endpoint: Endpoint) -> Answer[Request, dict[str, Any]]:
     """Send one request now, without a store."""
     return next(fetch([request], endpoint, ReplyStore(), completion))
+
+
+def _parts(request: Any) -> Sequence[Any]:
+    """The requests that are sent as this one."""
+    return request.parts if isinstance(request, Together) else [request]
 
 
 class _Pool:
@@ -115,19 +125,30 @@ class _Pool:
         """The number of replies stored, and the number of those synced to disk."""
         self._syncing: asyncio.Task[None] | None = None
 
-    async def run(self, requests: Iterable[Any]) -> AsyncGenerator[Answer[Any, Any]]:
-        """Each request as it ends; running requests are cancelled when the caller stops iterating."""
+    async def run(self, waiting: Waiting) -> AsyncGenerator[list[Answer[Any, Any]]]:
+        """The requests as they end; running requests are cancelled when the caller stops iterating.
+
+        Requests sent as one without success, and all that follow, are sent one by one.
+        """
+
+        async def one(client: Client, request: Any) -> list[Answer[Any, Any]]:
+            answers = await self._one(client, request)
+            if not answers:
+                waiting.one_by_one(request.parts)
+            return answers
+
         async with connected(self._endpoint.base_url, self._endpoint.key()) as client:
 
             def width() -> int:
-                return self._store.at_once(self._pace.width)
+                return max(1, self._store.at_once(self._pace.width) // waiting.most)
 
-            answers = as_they_end(requests, lambda request: self._one(client, request), width)
+            answers = as_they_end(waiting, lambda request: one(client, request), width)
             try:
                 async with aclosing(answers):
-                    async for ended in answers:
-                        self._watch(ended)
-                        yield ended
+                    async for several in answers:
+                        for ended in several:
+                            self._watch(ended)
+                        yield several
             finally:
                 if self._syncing:
                     await asyncio.wait([self._syncing])
@@ -153,13 +174,14 @@ class _Pool:
                 "sent; run the same command again when the server is well"
             )
 
-    async def _one(self, client: Client, request: Any) -> Answer[Any, Any]:
+    async def _one(self, client: Client, request: Any) -> list[Answer[Any, Any]]:
         """Complete one request: retried if that can help, each attempt noted before it is sent.
 
         The retries do not use tenacity: a wait that the server asks for pauses all requests, and each attempt is
-        rate-limited, paid for and noted.
+        rate-limited, paid for and noted. Requests sent as one are retried only if all requests must wait; without
+        success, they have no answers.
         """
-        fault = Fault(reason=OVER_BUDGET)
+        fault, parts = Fault(reason=OVER_BUDGET), _parts(request)
         for attempt in range(1, self._endpoint.attempts + 1):
             started = await self._pace.turn()
             if not self._store.reserve(request):
@@ -168,9 +190,9 @@ class _Pool:
             if not isinstance(got, Fault):
                 self._pace.widen()
                 self._reached = True
-                stored = self._store.answered(request.key, got, sync=False)
+                stored = self._store.keep({part.key: reply for part, reply in zip(parts, got, strict=True)})
                 await self._synced()
-                return Answer(request=request, reply=stored)
+                return [Answer(request=part, reply=reply) for part, reply in zip(parts, stored, strict=True)]
             fault = got
             self._store.failed(fault, request.key)
             self._reached |= fault.reason != UNREACHABLE
@@ -181,14 +203,15 @@ class _Pool:
             if fault.everyone:
                 self._pace.narrow(started)
             never = not self._reached and attempt >= (1 if self._failed_in_a_row else FIRST_ATTEMPTS)
-            if never or not fault.again:
+            if never or not fault.again or (len(parts) > 1 and not fault.everyone):
                 break
             if fault.everyone and fault.wait is not None:
                 self._pace.hold(fault.wait)
             elif attempt < self._endpoint.attempts:
                 again = self._endpoint.delay(attempt, request.key)
                 await asyncio.sleep(again if fault.wait is None else fault.wait)
-        return Answer(request=request, reason=fault.reason, said=self._endpoint.hide(fault.said))
+        said = self._endpoint.hide(fault.said)
+        return [Answer(request=request, reason=fault.reason, said=said)] if len(parts) == 1 else []
 
     async def _synced(self) -> None:
         """Wait until the replies so far are on disk; one sync serves all replies that came during the previous sync."""
@@ -208,22 +231,23 @@ class _Pool:
             self._syncing = None
 
     async def _attempt(self, client: Client, request: Any) -> Any:
-        """The result of one attempt; truncated or invalid JSON is a fault.
+        """The replies of one attempt; truncated or invalid JSON is a fault.
 
         A chat request with refused parameters is sent again with the parameters learnt from the refusal.
         """
         from aiohttp import ClientError
 
-        chats, parameters = request.side == "chat", self._store.parameters
+        chats, parameters, count = request.side == "chat", self._store.parameters, len(_parts(request))
         while True:
             body = parameters.accepted(request.body) if chats else request.body
             try:
                 async with asyncio.timeout(self._endpoint.timeout):
-                    return self._parse(await client.post(request.side, body))
+                    reply = await client.post(request.side, body)
+                return [self._parse(each) for each in (split(reply, count) if count > 1 else [reply])]
             except (Refusal, ClientError, TimeoutError, ValueError) as error:
                 fault = fault_of(error)
                 if fault.reason == CONTENT_FILTER:
-                    return self._filtered(fault.said) if self._filtered else fault
+                    return [self._filtered(fault.said)] if self._filtered and count == 1 else fault
                 if not (chats and isinstance(error, Refusal)):
                     return fault
                 before = str(parameters.known)

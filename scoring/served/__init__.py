@@ -3,13 +3,13 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from catsofa.data.servers.endpoints import Endpoint
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.servers.requests import Request, ask, completion, fetch
+from catsofa.data.servers.together import split
 from catsofa.scoring.extras import NO_REPLY
 from catsofa.scoring.items.texts import Answer, Query
 from catsofa.scoring.served.replies import Dialect, Reading, Unreadable, body, constant, read
@@ -18,6 +18,8 @@ PLAIN = "The cat sat on the mat. It purred."
 SCRAMBLED = "mat the on sat cat The purred. It."
 CONTEXT, AFTER = "The cat sat on the mat.", "It purred."
 """Texts that probe a server."""
+TOGETHER = 16
+"""Most prompts in one request. A quarter of the concurrency is the limit, so that four requests are on their way."""
 DRIFT = 0.1
 """Nats per token by which two answers to one question may differ; half precision differs by some hundredths."""
 
@@ -40,6 +42,8 @@ class Capability:
     """True if a sentence has its in-context tokens with a space before it, False if without; None if neither."""
     drift: float
     """Largest difference between two answers to one question, in nats per token."""
+    together: bool = False
+    """True if the server takes a list of prompts, and answers each as if it came alone."""
 
 
 class Readable(ABC):
@@ -89,7 +93,8 @@ class ServedModel(Readable):
         start, dialect = self.start, self.capability.dialect
         wanted = [_Asked("completions", body(self.name, start + text, dialect), text) for text in dict.fromkeys(texts)]
         readings: dict[str, Reading | str] = {}
-        for answer in fetch(wanted, self.endpoint, self.replies, completion):
+        most = max(1, min(TOGETHER, self.endpoint.concurrency // 4)) if self.capability.together else 1
+        for answer in fetch(wanted, self.endpoint, self.replies, completion, together=most):
             text = answer.request.text
             readings[text] = (
                 self._reading(text, answer.reply) if answer.reply is not None else f"{NO_REPLY}: {answer.failure}"
@@ -147,10 +152,18 @@ def probe(name: str, endpoint: Endpoint, start: str = "") -> Capability:
     """Probes a server with a few short questions per dialect; returns what the first suitable dialect supports."""
     reasons: dict[str, str] = {}
     for dialect in get_args(Dialect):
+        alone: dict[str, Reading] = {}
+
+        def answer(text: str, dialect: Dialect = dialect, alone: dict[str, Reading] = alone) -> Reading:
+            alone[text] = _answer(name, endpoint, dialect, start, text)
+            return alone[text]
+
         try:
-            return tried(partial(_answer, name, endpoint, dialect, start), dialect, start)
+            found = tried(answer, dialect, start)
         except Unreadable as reason:
             reasons.setdefault(str(reason), dialect)
+        else:
+            return replace(found, together=_takes_lists(name, endpoint, dialect, start, alone))
     details = "; ".join(f"asked by {dialect}, {reason}" for reason, dialect in reasons.items())
     raise ValueError(f"{name} at {endpoint.base_url or 'its server'} cannot be scored by log-probabilities: {details}")
 
@@ -163,6 +176,26 @@ def _answer(name: str, endpoint: Endpoint, dialect: Dialect, start: str, text: s
     return read(got.reply, dialect)
 
 
+def _takes_lists(name: str, endpoint: Endpoint, dialect: Dialect, start: str, alone: Mapping[str, Reading]) -> bool:
+    """Returns True if the server answers a list of texts with what it answered to each text alone."""
+    texts = [start + text for text in alone]
+    asked = ask(Request("completions", {**body(name, "", dialect), "prompt": texts}), replace(endpoint, attempts=1))
+    try:
+        readings = [read(reply, dialect) for reply in split(asked.reply, len(texts))]
+    except ValueError:
+        return False
+    return all(
+        one.tokens == other.tokens and _apart(one, other) <= DRIFT
+        for one, other in zip(readings, alone.values(), strict=True)
+    )
+
+
+def _apart(one: Reading, other: Reading) -> float:
+    """Returns the largest difference of two readings with the same tokens, in nats."""
+    pairs = zip(one.values, other.values, strict=True)
+    return max((abs(a - b) for a, b in pairs if a is not None and b is not None), default=0.0)
+
+
 def tried(answer: Callable[[str], Reading], dialect: Dialect, start: str) -> Capability:
     """Probes a model in one dialect; returns what it supports, or raises Unreadable with the reason."""
     first, scrambled, again = answer(PLAIN), answer(SCRAMBLED), answer(PLAIN)
@@ -171,7 +204,7 @@ def tried(answer: Callable[[str], Reading], dialect: Dialect, start: str) -> Cap
         raise Unreadable("every log-probability is the same number")
     if _apart_from_context(first, scrambled):
         raise Unreadable("a token's log-probability does not depend on the tokens before it")
-    drift = max(abs(a - b) for a, b in zip(first.values, again.values, strict=True) if a is not None and b is not None)
+    drift = _apart(first, again)
     if drift > DRIFT:
         raise Unreadable(f"two answers to one question differ by {drift:.2f} nats in a token")
     rest = first.without(leading).tokens[len(answer(CONTEXT).without(leading).tokens) :]

@@ -26,6 +26,10 @@ class Behaviour:
     lasting: dict[str, str] = field(default_factory=dict)
     """Prompts with a fault that occurs every time."""
     drifts: float = 0.0
+    lists: int = 0
+    """The most prompts in one request; 0 if the server takes one text alone."""
+    shuffled: str = ""
+    """For a list of prompts: "choices" in another order, or "numbered" wrongly."""
     choice: Any = None
     """For chat: maps the question's two sentences to the reply."""
 
@@ -56,7 +60,21 @@ class Served:
         return self.tokenizer.convert_ids_to_tokens(ids), logprobs
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Returns the reply to a completions request."""
+        """Returns the reply to a completions request, whose prompt is a text or a list of texts."""
+        if isinstance(body["prompt"], str):
+            return self._of_text(body)
+        replies = [self._of_text({**body, "prompt": text}) for text in body["prompt"]]
+        choices = [{**reply["choices"][0], "index": number} for number, reply in enumerate(replies)]
+        if self.behaviour.shuffled == "choices":
+            choices = choices[1:] + choices[:1]
+        if self.behaviour.shuffled == "numbered":
+            choices = [{**choice, "index": (choice["index"] + 1) % len(choices)} for choice in choices]
+        names = replies[0]["usage"]
+        usage = {name: sum(reply["usage"][name] for reply in replies) for name in names}
+        return {**replies[0], "choices": choices, "usage": usage}
+
+    def _of_text(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Returns the reply about one text."""
         how = self.behaviour.dialect
         tokens, values = self.prompt(body["prompt"])
         if how in ("constant", "zero"):
@@ -134,7 +152,10 @@ class Handler(BaseHTTPRequestHandler):
         is_known = is_chat or embeds or self.path.endswith("/completions")
         if not is_known or (served.behaviour.dialect == "chat only" and not is_chat):
             return self._send(404, {"error": {"message": f"no such path for {key}", "type": "x", "code": None}})
-        fault = served.fault(prompt)
+        prompts = [prompt] if isinstance(prompt, str) else prompt
+        if not isinstance(prompt, str) and len(prompt) > served.behaviour.lists:
+            return self._send(400, {"error": {"message": "the prompt is no text", "type": "x", "code": None}})
+        fault = next(filter(None, map(served.fault, prompts)), "")
         if fault.isdecimal():
             more = {"Retry-After": "0.05"} if fault == "429" else {}
             return self._send(int(fault), {"error": {"message": f"no luck for {key}", "type": "x", "code": None}}, more)
@@ -156,7 +177,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return None
         with served.lock:
-            served.answered[prompt] += 1
+            served.answered.update(prompts)
         return self._send(200, whole)
 
     def _send(self, status: int, body: dict[str, Any] | bytes, more: dict[str, str] | None = None) -> None:

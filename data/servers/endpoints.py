@@ -208,8 +208,9 @@ class Pace:
             self._narrowed = asyncio.get_running_loop().time()
             self.width = max(1, self.width // 2)
 
-    def widen(self) -> None:
-        """Count a good reply; after `width` good replies, `width` grows by one, up to its initial value."""
-        self._good += 1
-        if self._good >= self.width < self._widest:
-            self.width, self._good = self.width + 1, 0
+    def widen(self, count: int = 1) -> None:
+        """Count good replies; after `width` good replies, `width` grows by one, up to its initial value."""
+        self._good += count
+        while self._good >= self.width < self._widest:
+            self._good -= self.width
+            self.width += 1

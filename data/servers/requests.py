@@ -1,7 +1,7 @@
 """Sends requests to an OpenAI-compatible server: concurrent, rate-limited, retried; stores each reply before use."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +11,8 @@ from catsofa.data.digests import json_digest
 from catsofa.data.runs.event_loops import as_they_end, pump, to_its_end
 from catsofa.data.servers.client import Client, Refusal, Side, connected
 from catsofa.data.servers.endpoints import CONTENT_FILTER, UNREACHABLE, Endpoint, Fault, Pace, ServerRefuses, fault_of
+from catsofa.data.servers.prompt_lists import Lists, Waiting, parts_of, split
 from catsofa.data.servers.reply_store import ReplyStore
-from catsofa.data.servers.together import Together, Waiting, split
 
 FAILURES_IN_A_ROW = 10
 """Number of consecutive requests without a reply after which no more are sent."""
@@ -78,13 +78,13 @@ def fetch(
     store: ReplyStore,
     parse: Callable[[Any], A],
     filtered: Callable[[str], A] | None = None,
-    together: int = 1,
+    lists: Lists | None = None,
 ) -> Iterator[Answer[Any, A]]:
     """Each request as it ends; requests with equal keys are sent once, or not at all if the store has the reply.
 
     A request has a `key` for everything that the reply depends on, a `side` of the server, and a JSON `body`.
     `parse` reads a reply's JSON; `filtered` turns a content filter's message into a reply; without it, that fails.
-    At most `together` requests are sent as one: they must differ only in their prompt.
+    With `lists`, several requests that differ only in their prompt are sent as one.
     """
     twins: dict[str, list[Any]] = {}
     for request in requests:
@@ -93,8 +93,7 @@ def fetch(
     for key, same in known.items():
         yield from (Answer(request=request, reply=store.replies[key]) for request in same)
     if unknown := [same[0] for key, same in twins.items() if key not in known]:
-        pool = _Pool(endpoint, store, parse, filtered)
-        for several in pump(pool.run(Waiting(unknown, together))):
+        for several in pump(_Pool(endpoint, store, parse, filtered, Waiting(unknown, lists)).run()):
             for ended in several:
                 for request in twins[ended.request.key]:
                     yield Answer(request=request, reply=ended.reply, reason=ended.reason, said=ended.said)
@@ -105,44 +104,42 @@ def ask(request: Request, endpoint: Endpoint) -> Answer[Request, dict[str, Any]]
     return next(fetch([request], endpoint, ReplyStore(), completion))
 
 
-def _parts(request: Any) -> Sequence[Any]:
-    """The requests that are sent as this one."""
-    return request.parts if isinstance(request, Together) else [request]
-
-
 class _Pool:
     """A bounded number of concurrent requests, which share a rate limiter and a store."""
 
     def __init__(
-        self, endpoint: Endpoint, store: ReplyStore, parse: Callable[[Any], Any], filtered: Callable[[str], Any] | None
+        self,
+        endpoint: Endpoint,
+        store: ReplyStore,
+        parse: Callable[[Any], Any],
+        filtered: Callable[[str], Any] | None,
+        waiting: Waiting,
     ) -> None:
         self._endpoint, self._store, self._parse, self._filtered = endpoint, store, parse, filtered
+        self._waiting = waiting
         self._pace = Pace(endpoint.per_minute, endpoint.concurrency)
         self._failed_in_a_row = 0
         self._reached = False
         """True if the server was reachable for any request."""
         self._written = self._on_disk = 0
-        """The number of replies stored, and the number of those synced to disk."""
+        """The number of writes of replies, and the number of those synced to disk."""
         self._syncing: asyncio.Task[None] | None = None
 
-    async def run(self, waiting: Waiting) -> AsyncGenerator[list[Answer[Any, Any]]]:
-        """The requests as they end; running requests are cancelled when the caller stops iterating.
-
-        Requests sent as one without success, and all that follow, are sent one by one.
-        """
-
-        async def one(client: Client, request: Any) -> list[Answer[Any, Any]]:
-            answers = await self._one(client, request)
-            if not answers:
-                waiting.one_by_one(request.parts)
-            return answers
-
+    async def run(self) -> AsyncGenerator[list[Answer[Any, Any]]]:
+        """The requests as they end; running requests are cancelled when the caller stops iterating."""
         async with connected(self._endpoint.base_url, self._endpoint.key()) as client:
 
             def width() -> int:
-                return max(1, self._store.at_once(self._pace.width) // waiting.most)
+                self._waiting.width = self._store.at_once(self._pace.width)
+                return max(1, self._waiting.width - self._waiting.more - self._waiting.most + 1)
 
-            answers = as_they_end(waiting, lambda request: one(client, request), width)
+            async def one(request: Any) -> list[Answer[Any, Any]]:
+                try:
+                    return await self._one(client, request)
+                finally:
+                    self._waiting.more -= len(parts_of(request)) - 1
+
+            answers = as_they_end(self._waiting, one, width)
             try:
                 async with aclosing(answers):
                     async for several in answers:
@@ -178,17 +175,17 @@ class _Pool:
         """Complete one request: retried if that can help, each attempt noted before it is sent.
 
         The retries do not use tenacity: a wait that the server asks for pauses all requests, and each attempt is
-        rate-limited, paid for and noted. Requests sent as one are retried only if all requests must wait; without
-        success, they have no answers.
+        rate-limited, paid for and noted. A list of prompts is sent twice if all requests must wait. Without success,
+        it has no answers, and its requests are sent alone.
         """
-        fault, parts = Fault(reason=OVER_BUDGET), _parts(request)
+        fault, parts = Fault(reason=OVER_BUDGET), parts_of(request)
         for attempt in range(1, self._endpoint.attempts + 1):
             started = await self._pace.turn()
             if not self._store.reserve(request):
                 break
             got = await to_its_end(self._attempt(client, request))
             if not isinstance(got, Fault):
-                self._pace.widen()
+                self._pace.widen(len(parts))
                 self._reached = True
                 stored = self._store.keep({part.key: reply for part, reply in zip(parts, got, strict=True)})
                 await self._synced()
@@ -198,20 +195,22 @@ class _Pool:
             self._reached |= fault.reason != UNREACHABLE
             if (task := asyncio.current_task()) and task.cancelling():
                 raise asyncio.CancelledError  # nothing more is sent
-            if fault.fatal:
+            if fault.fatal and len(parts) == 1:
                 raise ServerRefuses(self._endpoint.hide(fault.said))
             if fault.everyone:
                 self._pace.narrow(started)
             never = not self._reached and attempt >= (1 if self._failed_in_a_row else FIRST_ATTEMPTS)
-            if never or not fault.again or (len(parts) > 1 and not fault.everyone):
+            if never or not fault.again or (len(parts) > 1 and (attempt > 1 or not fault.everyone)):
                 break
             if fault.everyone and fault.wait is not None:
                 self._pace.hold(fault.wait)
             elif attempt < self._endpoint.attempts:
                 again = self._endpoint.delay(attempt, request.key)
                 await asyncio.sleep(again if fault.wait is None else fault.wait)
-        said = self._endpoint.hide(fault.said)
-        return [Answer(request=request, reason=fault.reason, said=said)] if len(parts) == 1 else []
+        if len(parts) > 1:
+            self._waiting.one_by_one(parts, refused=fault.reason.startswith("http_"))
+            return []
+        return [Answer(request=request, reason=fault.reason, said=self._endpoint.hide(fault.said))]
 
     async def _synced(self) -> None:
         """Wait until the replies so far are on disk; one sync serves all replies that came during the previous sync."""
@@ -237,17 +236,21 @@ class _Pool:
         """
         from aiohttp import ClientError
 
-        chats, parameters, count = request.side == "chat", self._store.parameters, len(_parts(request))
+        chats, parameters, parts = request.side == "chat", self._store.parameters, parts_of(request)
         while True:
             body = parameters.accepted(request.body) if chats else request.body
             try:
                 async with asyncio.timeout(self._endpoint.timeout):
                     reply = await client.post(request.side, body)
-                return [self._parse(each) for each in (split(reply, count) if count > 1 else [reply])]
+                if len(parts) == 1:
+                    return [self._parse(reply)]
+                replies = [self._parse(each) for each in split(reply, len(parts))]
+                self._waiting.refuse_unfit(parts, replies)
+                return replies
             except (Refusal, ClientError, TimeoutError, ValueError) as error:
                 fault = fault_of(error)
                 if fault.reason == CONTENT_FILTER:
-                    return [self._filtered(fault.said)] if self._filtered and count == 1 else fault
+                    return [self._filtered(fault.said)] if self._filtered and len(parts) == 1 else fault
                 if not (chats and isinstance(error, Refusal)):
                     return fault
                 before = str(parameters.known)

@@ -3,13 +3,14 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, get_args
 
 from catsofa.data.servers.endpoints import Endpoint
+from catsofa.data.servers.prompt_lists import MOST, UNDER_WAY, Lists, split
 from catsofa.data.servers.reply_store import ReplyStore
 from catsofa.data.servers.requests import Request, ask, completion, fetch
-from catsofa.data.servers.together import split
 from catsofa.scoring.extras import NO_REPLY
 from catsofa.scoring.items.texts import Answer, Query
 from catsofa.scoring.served.replies import Dialect, Reading, Unreadable, body, constant, read
@@ -18,8 +19,6 @@ PLAIN = "The cat sat on the mat. It purred."
 SCRAMBLED = "mat the on sat cat The purred. It."
 CONTEXT, AFTER = "The cat sat on the mat.", "It purred."
 """Texts that probe a server."""
-TOGETHER = 16
-"""Most prompts in one request. A quarter of the concurrency is the limit, so that four requests are on their way."""
 DRIFT = 0.1
 """Nats per token by which two answers to one question may differ; half precision differs by some hundredths."""
 
@@ -42,7 +41,7 @@ class Capability:
     """True if a sentence has its in-context tokens with a space before it, False if without; None if neither."""
     drift: float
     """Largest difference between two answers to one question, in nats per token."""
-    together: bool = False
+    lists: bool = False
     """True if the server takes a list of prompts, and answers each as if it came alone."""
 
 
@@ -78,6 +77,11 @@ class _Asked(Request):
     text: str
 
 
+def _in_a_list(request: _Asked) -> bool:
+    """Returns True for a text that its tokens identify; some servers hide the space before a text."""
+    return request.text.isascii() and not request.text.startswith(" ")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ServedModel(Readable):
     """A model by its name on the server, and how the server answers; `start` is written before every text."""
@@ -87,14 +91,20 @@ class ServedModel(Readable):
     capability: Capability
     replies: ReplyStore
     start: str = ""
+    lists: Lists = field(init=False)
+    """The texts that are sent together, until the server refuses a list."""
+
+    def __post_init__(self) -> None:
+        """Send no lists to a server that takes none."""
+        object.__setattr__(self, "lists", Lists(_in_a_list, self._fits))
+        self.lists.most = MOST if self.capability.lists else 1
 
     def read(self, texts: Iterable[str]) -> dict[str, Reading | str]:
         """Returns each distinct text's tokens and log-probabilities, or the reason for an error."""
         start, dialect = self.start, self.capability.dialect
         wanted = [_Asked("completions", body(self.name, start + text, dialect), text) for text in dict.fromkeys(texts)]
         readings: dict[str, Reading | str] = {}
-        most = max(1, min(TOGETHER, self.endpoint.concurrency // 4)) if self.capability.together else 1
-        for answer in fetch(wanted, self.endpoint, self.replies, completion, together=most):
+        for answer in fetch(wanted, self.endpoint, self.replies, completion, lists=self.lists):
             text = answer.request.text
             readings[text] = (
                 self._reading(text, answer.reply) if answer.reply is not None else f"{NO_REPLY}: {answer.failure}"
@@ -111,6 +121,11 @@ class ServedModel(Readable):
         if text.isascii() and not reading.spells(text):
             return "the tokens of the reply are not those of the text"
         return reading
+
+    def _fits(self, request: _Asked, reply: Mapping[str, Any]) -> bool:
+        """Returns True if the tokens of a reply are surely those of the text of its request."""
+        reading = self._reading(request.text, reply)
+        return not isinstance(reading, str) and reading.shows(request.text)
 
     @property
     def label(self) -> str:
@@ -152,18 +167,10 @@ def probe(name: str, endpoint: Endpoint, start: str = "") -> Capability:
     """Probes a server with a few short questions per dialect; returns what the first suitable dialect supports."""
     reasons: dict[str, str] = {}
     for dialect in get_args(Dialect):
-        alone: dict[str, Reading] = {}
-
-        def answer(text: str, dialect: Dialect = dialect, alone: dict[str, Reading] = alone) -> Reading:
-            alone[text] = _answer(name, endpoint, dialect, start, text)
-            return alone[text]
-
         try:
-            found = tried(answer, dialect, start)
+            return _probed(name, endpoint, dialect, start)
         except Unreadable as reason:
             reasons.setdefault(str(reason), dialect)
-        else:
-            return replace(found, together=_takes_lists(name, endpoint, dialect, start, alone))
     details = "; ".join(f"asked by {dialect}, {reason}" for reason, dialect in reasons.items())
     raise ValueError(f"{name} at {endpoint.base_url or 'its server'} cannot be scored by log-probabilities: {details}")
 
@@ -176,24 +183,41 @@ def _answer(name: str, endpoint: Endpoint, dialect: Dialect, start: str, text: s
     return read(got.reply, dialect)
 
 
-def _takes_lists(name: str, endpoint: Endpoint, dialect: Dialect, start: str, alone: Mapping[str, Reading]) -> bool:
-    """Returns True if the server answers a list of texts with what it answered to each text alone."""
-    texts = [start + text for text in alone]
-    asked = ask(Request("completions", {**body(name, "", dialect), "prompt": texts}), replace(endpoint, attempts=1))
+def _probed(name: str, endpoint: Endpoint, dialect: Dialect, start: str) -> Capability:
+    """Probes a server in one dialect, with texts alone and then in a list."""
+    alone: dict[str, Reading] = {}
+
+    def answer(text: str) -> Reading:
+        alone[text] = _answer(name, endpoint, dialect, start, text)
+        return alone[text]
+
+    found = tried(answer, dialect, start)
+    if endpoint.concurrency < 2 * UNDER_WAY:
+        return found
+    whole = body(name, [start + text for text in alone], dialect)
     try:
-        readings = [read(reply, dialect) for reply in split(asked.reply, len(texts))]
+        asked = ask(Request("completions", whole), replace(endpoint, attempts=1))
+        readings = [read(reply, dialect) for reply in split(asked.reply, len(alone))]
     except ValueError:
-        return False
-    return all(
-        one.tokens == other.tokens and _apart(one, other) <= DRIFT
-        for one, other in zip(readings, alone.values(), strict=True)
+        return found
+    right = all(
+        listed.without(found.leading).shows(text) or text.startswith(" ")
+        for text, listed in zip(alone, readings, strict=True)
     )
+    same = all(one.tokens == other.tokens for one, other in zip(alone.values(), readings, strict=True))
+    drift = max(map(_apart, alone.values(), readings)) if same else inf
+    return replace(found, lists=right, drift=max(found.drift, drift)) if drift <= DRIFT else found
 
 
 def _apart(one: Reading, other: Reading) -> float:
-    """Returns the largest difference of two readings with the same tokens, in nats."""
-    pairs = zip(one.values, other.values, strict=True)
-    return max((abs(a - b) for a, b in pairs if a is not None and b is not None), default=0.0)
+    """Returns the largest difference of two readings in nats; infinite if a token has a number in only one."""
+    return max(
+        (
+            0.0 if a is b is None else inf if a is None or b is None else abs(a - b)
+            for a, b in zip(one.values, other.values, strict=True)
+        ),
+        default=0.0,
+    )
 
 
 def tried(answer: Callable[[str], Reading], dialect: Dialect, start: str) -> Capability:

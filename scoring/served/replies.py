@@ -57,9 +57,13 @@ class Reading:
             return text.endswith(spelled) and len(spelled) < len(text)
         return spelled.removeprefix(" ") == text.removeprefix(" ")
 
+    def shows(self, text: str) -> bool:
+        """Returns True if the tokens can be those of this ASCII text alone: each has a name and is known."""
+        return not any(token in ("", *UNKNOWN) for token in self.tokens) and self.spells(text)
 
-def body(model: str, prompt: str, dialect: Dialect) -> dict[str, Any]:
-    """Returns the request for the log-probabilities of a prompt, at temperature 1, which leaves them unchanged."""
+
+def body(model: str, prompt: str | list[str], dialect: Dialect) -> dict[str, Any]:
+    """Returns the request for the log-probabilities of one prompt or several; temperature 1 leaves them unchanged."""
     return {"model": model, "prompt": prompt, "temperature": 1, **ASKED[dialect]}
 
 

@@ -62,7 +62,7 @@ def check(
     if result.space is None:
         say("  what follows a context cannot be scored: alone it is cut into other tokens")
     say(f"  two answers to one question differ by {result.drift:.4f} nats a token at most")
-    say(f"  a request can hold {'several texts' if result.together else 'one text'}")
+    say(f"  a request can hold {'several texts' if result.lists else 'one text'}")
 
 
 def score(

@@ -28,8 +28,12 @@ class Behaviour:
     drifts: float = 0.0
     lists: int = 0
     """The most prompts in one request; 0 if the server takes one text alone."""
-    shuffled: str = ""
-    """For a list of prompts: "choices" in another order, or "numbered" wrongly."""
+    refusal: int = 400
+    """The status of a request with more prompts."""
+    honest: int = 0
+    """The longest list that is answered without the fault below."""
+    fault_of_lists: str = ""
+    """choices: in another order; numbered: wrongly; number: the choices are a number; without: no log-probabilities."""
     choice: Any = None
     """For chat: maps the question's two sentences to the reply."""
 
@@ -65,10 +69,15 @@ class Served:
             return self._of_text(body)
         replies = [self._of_text({**body, "prompt": text}) for text in body["prompt"]]
         choices = [{**reply["choices"][0], "index": number} for number, reply in enumerate(replies)]
-        if self.behaviour.shuffled == "choices":
-            choices = choices[1:] + choices[:1]
-        if self.behaviour.shuffled == "numbered":
-            choices = [{**choice, "index": (choice["index"] + 1) % len(choices)} for choice in choices]
+        match self.behaviour.fault_of_lists if len(choices) > self.behaviour.honest else "":
+            case "choices":
+                choices = choices[1:] + choices[:1]
+            case "numbered":
+                choices = [{**choice, "index": (choice["index"] + 1) % len(choices)} for choice in choices]
+            case "number":
+                return {"choices": len(choices)}
+            case "without":
+                choices = [*choices[:-1], {**choices[-1], "logprobs": None}]
         names = replies[0]["usage"]
         usage = {name: sum(reply["usage"][name] for reply in replies) for name in names}
         return {**replies[0], "choices": choices, "usage": usage}
@@ -154,7 +163,9 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(404, {"error": {"message": f"no such path for {key}", "type": "x", "code": None}})
         prompts = [prompt] if isinstance(prompt, str) else prompt
         if not isinstance(prompt, str) and len(prompt) > served.behaviour.lists:
-            return self._send(400, {"error": {"message": "the prompt is no text", "type": "x", "code": None}})
+            return self._send(
+                served.behaviour.refusal, {"error": {"message": "the prompt is no text", "type": "x", "code": None}}
+            )
         fault = next(filter(None, map(served.fault, prompts)), "")
         if fault.isdecimal():
             more = {"Retry-After": "0.05"} if fault == "429" else {}

@@ -1,4 +1,4 @@
-"""Tests requests with several prompts: the same scores as one by one, and one by one where a server cannot."""
+"""Tests lists of prompts: the same scores as one by one, and one by one where a server cannot."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,9 +9,10 @@ import pytest
 from helpers.served_models import CATS, PAIRS, directly, server
 
 from catsofa.data.records import Probe
+from catsofa.data.servers.prompt_lists import split
 from catsofa.data.servers.reply_store import ReplyStore
-from catsofa.data.servers.together import split
 from catsofa.scoring import protocols, served
+from catsofa.scoring.served.replies import Reading
 from catsofa.scoring.served.scores import score
 
 Tiny = Callable[[str], Path]
@@ -32,42 +33,86 @@ def _scored(model: served.ServedModel, expected: Any, records: Any) -> None:
     assert [s.score for s in scores] == pytest.approx([expected[s.item, s.task].score for s in scores], abs=1e-4)
 
 
+def _lists(behind: Any) -> list[list[str]]:
+    """Returns the lists of prompts that a server received."""
+    return [body["prompt"] for body in behind.asked if isinstance(body["prompt"], list)]
+
+
 @pytest.mark.parametrize("records", [CATS, PAIRS, GRID])
 @pytest.mark.parametrize("dialect", ["echo", "prompt_logprobs"])
-@pytest.mark.parametrize("shuffled", ["", "choices"])
-def test_texts_sent_together_score_as_alone(tiny: Tiny, records: Any, dialect: str, shuffled: str) -> None:
-    """Up to 16 texts go into one request, the choices are joined by their index, and each text is sent once."""
+@pytest.mark.parametrize("fault", ["", "choices"])
+def test_texts_sent_together_score_as_alone(tiny: Tiny, records: Any, dialect: str, fault: str) -> None:
+    """Up to 16 texts go into a request and are joined by the index. Texts that tokens may not identify go alone."""
     expected = directly(tiny("llama"), records)
-    with server(tiny("llama"), dialect=dialect, lists=16, shuffled=shuffled) as (endpoint, behind):
+    with server(tiny("llama"), dialect=dialect, lists=16, fault_of_lists=fault) as (endpoint, behind):
         model = served.connect("llama", replace(endpoint, concurrency=64))
-        assert model.capability.together
+        assert model.capability.lists
         behind.asked.clear()
         behind.answered.clear()
         _scored(model, expected, records)
-    sizes = [len(body["prompt"]) for body in behind.asked if isinstance(body["prompt"], list)]
-    assert sum(sizes) >= len(behind.answered) - 1
-    assert len(behind.asked) == -(-len(behind.answered) // 16)
+    listable = {text for text in behind.answered if text.isascii() and not text.startswith(" ")}
+    lists = _lists(behind)
+    assert {text for prompts in lists for text in prompts} == (listable if len(listable) > 1 else set())
+    assert len(lists) == (-(-len(listable) // 16) if len(listable) > 1 else 0)
     assert set(behind.answered.values()) == {1}
 
 
 def test_a_server_that_numbers_choices_wrongly_is_asked_one_by_one(tiny: Tiny) -> None:
     """The probe compares each text of a list with the same text alone."""
-    with server(tiny("llama"), lists=16, shuffled="numbered") as (endpoint, behind):
+    with server(tiny("llama"), lists=16, fault_of_lists="numbered") as (endpoint, behind):
         model = served.connect("llama", replace(endpoint, concurrency=64))
-        assert not model.capability.together
+        assert not model.capability.lists
         behind.asked.clear()
         _scored(model, directly(tiny("llama"), CATS), CATS)
-    assert all(isinstance(body["prompt"], str) for body in behind.asked)
+    assert not _lists(behind)
 
 
-def test_a_list_that_is_too_long_is_sent_one_by_one(tiny: Tiny) -> None:
-    """After a refused list, no other list is sent than those under way, and all texts are scored."""
-    with server(tiny("llama"), lists=8) as (endpoint, behind):
-        model = served.connect("llama", replace(endpoint, concurrency=64))
-        assert model.capability.together
+@pytest.mark.parametrize("fault", ["numbered", "number", "without"])
+def test_a_wrong_reply_to_a_longer_list_is_not_used(tiny: Tiny, tmp_path: Path, fault: str) -> None:
+    """Nothing of it is stored: the texts go alone, and so do all later ones."""
+    with (
+        server(tiny("llama"), lists=16, honest=5, fault_of_lists=fault) as (endpoint, behind),
+        ReplyStore(tmp_path / "replies.jsonl") as store,
+    ):
+        model = served.connect("llama", replace(endpoint, concurrency=64), replies=store)
+        assert model.capability.lists
         behind.asked.clear()
-        _scored(model, directly(tiny("llama"), GRID), GRID)
-    assert 1 <= sum(isinstance(body["prompt"], list) for body in behind.asked) <= 4
+        for half in (GRID[:24], GRID[24:]):
+            _scored(model, directly(tiny("llama"), half), half)
+    assert 1 <= len(_lists(behind)) <= 4
+
+
+def test_unknown_words_are_not_matched_by_a_list(tiny: Tiny) -> None:
+    """A token without a name shows no text, so its reply is asked for alone."""
+    behaviour = {"lists": 16, "dialect": "prompt_logprobs", "adds_start": False}
+    with server(tiny("gpt2"), **behaviour) as (endpoint, _):
+        assert not served.connect("gpt2", replace(endpoint, concurrency=64)).capability.lists
+        assert served.connect("gpt2", replace(endpoint, concurrency=64), start="<|endoftext|>").capability.lists
+    known, unknown = Reading(("zorbs", " sing"), (-1.0, -2.0)), Reading(("<unk>", " sing"), (-1.0, -2.0))
+    assert known.shows("zorbs sing")
+    assert unknown.spells("zorbs sing")
+    assert not unknown.shows("zorbs sing")
+
+
+@pytest.mark.parametrize(("longest", "refusal"), [(8, 400), (8, 403), (8, 500), (1, 403)])
+def test_a_list_that_is_refused_is_halved(tiny: Tiny, longest: int, refusal: int) -> None:
+    """The texts of a refused list go alone, and later lists are shorter; no refusal of a list ends the run."""
+    with server(tiny("llama"), lists=longest, refusal=refusal) as (endpoint, behind):
+        model = served.connect("llama", replace(endpoint, concurrency=64))
+        assert model.capability.lists == (longest > 1)
+        behind.asked.clear()
+        for third in (GRID[:15], GRID[15:30], GRID[30:]):
+            _scored(model, directly(tiny("llama"), third), third)
+    lengths = [len(prompts) for prompts in _lists(behind)]
+    assert len([length for length in lengths if length > longest]) <= 4
+    assert any(1 < length <= longest for length in lengths) == (longest > 1)
+
+
+def test_no_list_is_tried_at_a_low_concurrency(tiny: Tiny) -> None:
+    """Below 8 texts at once, a list could have only one."""
+    with server(tiny("llama"), lists=16) as (endpoint, behind):
+        served.connect("llama", replace(endpoint, concurrency=7))
+    assert not _lists(behind)
 
 
 def test_passing_faults_lose_no_text(tiny: Tiny) -> None:
@@ -110,6 +155,8 @@ def test_a_reply_is_split_by_the_index_of_its_choices() -> None:
     [
         None,
         {"choices": None},
+        {"choices": 5},
+        {"choices": True},
         {"choices": CHOICES[:1]},
         {"choices": [CHOICES[0], CHOICES[0]]},
         {"choices": [{"text": "a"}, {"text": "b"}]},

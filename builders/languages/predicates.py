@@ -46,7 +46,7 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
         return Refusal("first_or_second_person", listed)
     if agreeing := re.search(lists.get("agreeing", r"(?!)"), " ".join(map(bare, words))):
         return Refusal("agrees_with_subject", agreeing[0])
-    named = [form for noun in language.nouns if noun.category in GROUPS for form in _plurals(noun, language)]
+    named = [form for noun in language.nouns if noun.category in GROUPS for form in _declined(noun, language)]
     own = _forms(statement.target, language) if statement.target else ()
     if listed := _met(rest, words, [*own, *named, *lists.get("named", ())], language):
         return Refusal("names_target", listed)
@@ -93,9 +93,14 @@ def _met(text: str, words: Sequence[str], listed: Sequence[str], language: Langu
     return next((word for word in listed if f" {word.lower()} " in apart), "")
 
 
-def _plurals(noun: Noun, language: Language) -> set[str]:
-    """Returns the plurals of a noun in all cases."""
-    declined = {language.decline(noun, gender, "pl", case) for gender in noun.genders for case in language.cases}
+def _declined(noun: Noun, language: Language) -> set[str]:
+    """Returns the plurals of a noun; in a language with cases, its singulars too, each in all cases."""
+    declined = {
+        language.decline(noun, gender, number, case)
+        for gender in noun.genders
+        for number in language.numbers
+        for case in language.cases
+    }
     return {*noun.plurals, *(form for form in declined if isinstance(form, str))}
 
 
@@ -107,7 +112,7 @@ def _forms(target: str, language: Language) -> list[str]:
     """
     plain = _without_article(target.strip(), language)
     nouns = language.by_form.get(plain.lower(), ())
-    variants = [form for noun in nouns for form in (*noun.forms.values(), *_plurals(noun, language)) if form] + [plain]
+    variants = [form for noun in nouns for form in (*noun.forms.values(), *_declined(noun, language)) if form] + [plain]
     if not nouns and language.spaces and len(plain) > 4:
         variants += [plain[:-1], plain[:-2]]
     if language.numbers and plain:

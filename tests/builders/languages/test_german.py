@@ -88,6 +88,24 @@ STATEMENTS = [
     ("ist nach Hause gegangen", "", "!past_tense"),
     ("sind ungezogen", "", "sind ungezogen"),
     ("arbeiten als Putzfrauen", "", "!agrees_with_subject"),
+    ("sind nach Süden gezogen", "", "!past_tense"),
+    ("sind über die Grenze geflüchtet", "", "!past_tense"),
+    ("sind spurlos verschwunden", "", "!past_tense"),
+    ("haben einen Krieg angefangen", "", "!past_tense"),
+    ("haben nichts dagegen", "", "haben nichts dagegen"),
+    ("sind gut angezogen", "", "sind gut angezogen"),
+    ("ist mit einer Schwedin verheiratet", "", "!names_target"),
+    ("weiß nicht, was er will", "", "!singular_verb"),
+    ("glaubt, dass sie besser ist", "", "!singular_verb"),
+    ("ist jemand, der immer lügt", "", "!agrees_with_subject"),
+    ("rät zum Sparen", "", "raten zum Sparen"),
+    ("Der typische Schneider ist dick", "Schneider", "sind dick"),
+    ("Typische Schneider stehen früh auf", "Schneider", "stehen früh auf"),
+    ("Nicht alle Schneider sind dick", "Schneider", "!names_target"),
+    ("sind Frühaufsteher", "", "sind Frühaufsteher / Frühaufsteherinnen"),
+    ("ist ein ewiger Optimist", "", "sind ewige Optimisten / Optimistinnen"),
+    ("ist eine echte Plaudertasche", "", "sind echte Plaudertaschen"),
+    ("ist ein großes Vorbild", "", "sind große Vorbilder"),
 ]
 
 
@@ -100,6 +118,17 @@ def test_german_statements(statement: str, target: str, expected: str) -> None:
         assert f"{record.text} / {other.split()[-1]}" == expected
     else:
         assert (f"!{record.reason}" if isinstance(record, Refused) else record.text) == expected
+
+
+@pytest.mark.parametrize(
+    ("statement", "prescriptive"),
+    [("verdienen ihr Geld mit Betrug", False), ("verdienen sehr gut", False), ("verdienen Respekt", True)],
+)
+def test_earning_money_is_no_prescription(statement: str, prescriptive: bool) -> None:
+    """A verb that means both to earn and to deserve is a prescription only in the second sense."""
+    (record,) = stereotypes.build([Statement(statement=statement, language="de")], dictionary_parser)
+    assert isinstance(record, Stereotype)
+    assert ("prescriptive" in record.notes) == prescriptive
 
 
 PAST = (

@@ -93,7 +93,8 @@ def attributes(after: Sequence[str], lists: Mapping[str, Any], language: Languag
     }
     plain = [bare(word) for word in after]
     degrees = {*lists.get("degrees", ())} - {*articles}
-    start = next((index for index, word in enumerate(plain) if word not in degrees), len(after))
+    passed = asides(after, lists)
+    start = next((at for at, word in enumerate(plain) if at not in passed and word not in degrees), len(after))
     article, kind = articles.get(plain[start] if start < len(after) else "", ("", ""))
     if kind != "indef":
         apart = [word for word in plain[start + 1 :] if articles.get(word, ("", ""))[1] == "indef"]

@@ -106,6 +106,11 @@ STATEMENTS = [
     ("ist ein ewiger Optimist", "", "sind ewige Optimisten / Optimistinnen"),
     ("ist eine echte Plaudertasche", "", "sind echte Plaudertaschen"),
     ("ist ein großes Vorbild", "", "sind große Vorbilder"),
+    ("ist ehrlich und loyal", "", "sind ehrlich und loyal"),
+    ("ist ein wohlhabender Bäcker", "", "sind wohlhabende Bäcker / Bäckerinnen"),
+    ("ist ein bisschen langsam", "", "sind ein bisschen langsam"),
+    ("ist immer ein wenig eitel", "", "sind immer ein wenig eitel"),
+    ("ist ein ausgezeichneter Reiter", "", "sind ausgezeichnete Reiter / Reiterinnen"),
 ]
 
 

@@ -44,7 +44,8 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     impersonal = "|".join(map(re.escape, lists.get("impersonal", ()))) or r"(?!)"
     if listed := _met(re.sub(impersonal, "", rest), words, lists.get("person", ()), language):
         return Refusal("first_or_second_person", listed)
-    if agreeing := re.search(lists.get("agreeing", r"(?!)"), " ".join(map(bare, words))):
+    plain = " ".join(map(bare, words)) if language.spaces else rest
+    if agreeing := re.search(lists.get("agreeing", r"(?!)"), plain):
         return Refusal("agrees_with_subject", agreeing[0])
     named = [form for noun in language.nouns if noun.category in GROUPS for form in _declined(noun, language)]
     own = _forms(statement.target, language) if statement.target else ()

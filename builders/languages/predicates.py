@@ -233,7 +233,8 @@ def _plural(words: Sequence[str], place: int, lists: Mapping[str, Any], language
         after = [*([plural] if plural else []), full if head in lists.get("short", {}) else after[1], *after[2:]]
     elif copula and len(after) > 1 and bare(after[1]) in language.by_form:
         after[0] = lists.get("short", {}).get(bare(after[0]), after[0])
-    return [*words[:place], verb, *after]
+    # a comma behind the verb stays: glaubt, dass
+    return [*words[:place], verb + re.sub(r"^.*\w", "", words[place]), *after]
 
 
 def _agreed(

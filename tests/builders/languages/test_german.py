@@ -106,6 +106,7 @@ STATEMENTS = [
     ("ist ein ewiger Optimist", "", "sind ewige Optimisten / Optimistinnen"),
     ("ist eine echte Plaudertasche", "", "sind echte Plaudertaschen"),
     ("ist ein großes Vorbild", "", "sind große Vorbilder"),
+    ("glaubt, dass Geld alles ist", "", "glauben, dass Geld alles ist"),
     ("ist ehrlich und loyal", "", "sind ehrlich und loyal"),
     ("ist ein wohlhabender Bäcker", "", "sind wohlhabende Bäcker / Bäckerinnen"),
     ("ist ein bisschen langsam", "", "sind ein bisschen langsam"),

@@ -200,24 +200,20 @@ def _probed(name: str, endpoint: Endpoint, dialect: Dialect, start: str) -> Capa
         readings = [read(reply, dialect) for reply in split(asked.reply, len(alone))]
     except ValueError:
         return found
-    right = all(
-        listed.without(found.leading).shows(text) or text.startswith(" ")
-        for text, listed in zip(alone, readings, strict=True)
-    )
-    same = all(one.tokens == other.tokens for one, other in zip(alone.values(), readings, strict=True))
-    drift = max(map(_apart, alone.values(), readings)) if same else inf
-    return replace(found, lists=right, drift=max(found.drift, drift)) if drift <= DRIFT else found
+    drift = max(map(_apart, alone.values(), readings))
+    # without a name for each token, no reply of a list would be used
+    if drift > DRIFT or not readings[0].without(found.leading).shows(PLAIN):
+        return found
+    return replace(found, lists=True, drift=max(found.drift, drift))
 
 
 def _apart(one: Reading, other: Reading) -> float:
-    """Returns the largest difference of two readings in nats; infinite if a token has a number in only one."""
-    return max(
-        (
-            0.0 if a is b is None else inf if a is None or b is None else abs(a - b)
-            for a, b in zip(one.values, other.values, strict=True)
-        ),
-        default=0.0,
-    )
+    """Returns the largest difference of two readings in nats per token; infinite if their tokens differ."""
+    numbers = [value is None for value in one.values] == [value is None for value in other.values]
+    if one.tokens != other.tokens or not numbers:
+        return inf
+    pairs = zip(one.values, other.values, strict=True)
+    return max((abs(a - b) for a, b in pairs if a is not None and b is not None), default=0.0)
 
 
 def tried(answer: Callable[[str], Reading], dialect: Dialect, start: str) -> Capability:

@@ -65,37 +65,31 @@ def probes(count: int, file: Path) -> None:
     jsonl.write(made(), file)
 
 
-def measured(count: int, folder: Path, weights: Path) -> dict[str, Any]:
-    """Returns the figures of one run of the command."""
-    data, out, status = folder / f"{count}.jsonl", folder / f"run-{count}", folder / f"{count}.status"
-    probes(count, data)
-    command = [
-        sys.executable,
-        "-c",
-        PROGRAM,
-        "score",
-        str(weights),
-        "--on",
-        str(data),
-        "--out",
-        str(out),
-        "--json",
-        str(status),
-    ]
+def spent(command: list[str], folder: Path) -> dict[str, float]:
+    """Runs a command of catsofa with one thread, and returns its CPU seconds and its peak memory."""
+    status = folder / "status"
     pid = os.posix_spawn(
         sys.executable,
-        command,
+        [sys.executable, "-c", PROGRAM, *command, str(status)],
         os.environ | {"OMP_NUM_THREADS": "1"},
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
     )
     _, code, used = os.wait4(pid, 0)
-    if code:
-        raise ValueError(f"the run over {count:,} probes failed")
+    if os.waitstatus_to_exitcode(code) not in (0, 1):  # 1: done, and the answer is no
+        raise ValueError(f"catsofa {command[0]} {command[1]} failed")
+    peak = int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
+    return {"cpu_s": used.ru_utime + used.ru_stime, "peak_mib": peak}
+
+
+def measured(count: int, folder: Path, weights: Path) -> dict[str, Any]:
+    """Returns the figures of one run of the command."""
+    data, out = folder / f"{count}.jsonl", folder / f"run-{count}"
+    probes(count, data)
+    figures = spent(["score", str(weights), "--on", str(data), "--out", str(out), "--json"], folder)
     stored = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     return {
         "probes": count,
-        "cpu_s": used.ru_utime + used.ru_stime,
-        "peak_mib": int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024,
+        **figures,
         "bytes_in": data.stat().st_size / count,
         "bytes_kept": stored / count,
     }

@@ -15,7 +15,7 @@ from catsofa.builders.languages.agreement import (
     plural_noun,
 )
 from catsofa.builders.languages.text import tidy
-from catsofa.data.languages import Language, Noun, Refusal
+from catsofa.data.languages import Language, Refusal
 from catsofa.data.records import Statement
 
 READINGS = ("plural", "singular")
@@ -47,7 +47,7 @@ def predicate(statement: Statement, language: Language) -> Predicate | Refusal:
     plain = " ".join(map(bare, words)) if language.spaces else rest
     if agreeing := re.search(lists.get("agreeing", r"(?!)"), plain):
         return Refusal("agrees_with_subject", agreeing[0])
-    named = [form for noun in language.nouns if noun.category in GROUPS for form in _declined(noun, language)]
+    named = [form for category in GROUPS for form in language.names_of.get(category, ())]
     own = _forms(statement.target, language) if statement.target else ()
     if listed := _met(rest, words, [*own, *named, *lists.get("named", ())], language):
         return Refusal("names_target", listed)
@@ -94,17 +94,6 @@ def _met(text: str, words: Sequence[str], listed: Sequence[str], language: Langu
     return next((word for word in listed if f" {word.lower()} " in apart), "")
 
 
-def _declined(noun: Noun, language: Language) -> set[str]:
-    """Returns the plurals of a noun; in a language with cases, its singulars too, each in all cases."""
-    declined = {
-        language.decline(noun, gender, number, case)
-        for gender in noun.genders
-        for number in language.numbers
-        for case in language.cases
-    }
-    return {*noun.plurals, *(form for form in declined if isinstance(form, str))}
-
-
 def _forms(target: str, language: Language) -> list[str]:
     """Returns a target with all its written forms.
 
@@ -113,7 +102,7 @@ def _forms(target: str, language: Language) -> list[str]:
     """
     plain = _without_article(target.strip(), language)
     nouns = language.by_form.get(plain.lower(), ())
-    variants = [form for noun in nouns for form in (*noun.forms.values(), *_declined(noun, language)) if form] + [plain]
+    variants = [form for noun in nouns for form in (*noun.forms.values(), *language.names(noun)) if form] + [plain]
     if not nouns and language.spaces and len(plain) > 4:
         variants += [plain[:-1], plain[:-2]]
     if language.numbers and plain:

@@ -285,6 +285,24 @@ class Language:
             text = pattern.sub(put, text)
         return text
 
+    @cached_property
+    def names_of(self) -> dict[str, list[str]]:
+        """The names of the people of each category."""
+        by_category: dict[str, list[str]] = {}
+        for noun in self.nouns:
+            by_category.setdefault(noun.category, []).extend(self.names(noun))
+        return by_category
+
+    def names(self, noun: Noun) -> list[str]:
+        """The plurals of a noun; in a language with cases, its singulars too, each in all cases."""
+        declined = (
+            self.decline(noun, gender, number, case)
+            for gender in noun.genders
+            for number in self.numbers
+            for case in self.cases
+        )
+        return list(dict.fromkeys([*noun.plurals, *(form for form in declined if isinstance(form, str))]))
+
     def decline(self, noun: Noun, gender: str, number: str, case: str = "", after: str = "none") -> str | Refusal:
         """A noun in a gender, number and case; a Refusal if the noun has no such written form."""
         if noun.kind == ADJECTIVAL:

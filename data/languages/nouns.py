@@ -39,8 +39,9 @@ class Noun:
     @property
     def places(self) -> tuple[str, ...]:
         """The place with and without its article; none if the noun has no place."""
-        bare = re.sub(r"^\w{1,3}(?:['’]| (?=\w))", "", self.place)
-        return tuple(filter(None, dict.fromkeys((self.place, bare))))
+        if not self.place:
+            return ()
+        return tuple(dict.fromkeys((self.place, re.sub(r"^\w{1,3}(?:['’]| (?=\w))", "", self.place))))
 
     def form(self, gender: str, number: str) -> str:
         """The form for a gender and a number; empty if no form is written."""

@@ -1,9 +1,7 @@
 """The command that writes reports."""
 
-import gc
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,6 +14,7 @@ from catsofa.cli.score.tables import show_table
 from catsofa.cli.terminal import Bar, Quiet, choices, examples, note, say
 from catsofa.cli.validate.sets import CorpusName, Negative, SentimentModel
 from catsofa.data.percentages import quantity
+from catsofa.data.processes import uncollected
 
 Form = Literal["html", "markdown", "csv", "json", "latex"]
 
@@ -40,17 +39,7 @@ def register(app: typer.Typer) -> None:
     )(report)
 
 
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Turns garbage collection off: each collection would scan the hundreds of thousands of scores of a report."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-@_without_collections()
+@uncollected()
 def report(
     inputs: Annotated[
         list[str],

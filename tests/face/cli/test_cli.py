@@ -45,6 +45,34 @@ def test_a_wrong_path_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+ENDING = """
+import atexit, sys, types
+from catsofa.__main__ import main
+class Last:
+    def __del__(self, out=sys.stdout):
+        print("by Python", file=out)
+last = Last()
+if sys.argv[1] == "early":
+    atexit.register(print, "handled")
+def run():
+    if sys.argv[1] == "late":
+        atexit.register(print, "handled")
+    print("x" * 100_000)
+    sys.exit(int(sys.argv[2]))
+sys.modules["catsofa.cli"] = types.SimpleNamespace(main=run)
+main()
+"""
+
+
+@pytest.mark.parametrize(("handler", "code"), [("late", 0), ("late", 1), ("early", 2)])
+def test_a_command_ends_without_pythons_own_end_after_all_exit_handlers(handler: str, code: int) -> None:
+    """All output is written, and the exit code stays; beside a handler that is older, Python ends the process."""
+    command = [sys.executable, "-c", ENDING, handler, str(code)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    by_python = ["by Python"] * (handler == "early")
+    assert (done.returncode, done.stdout.splitlines()) == (code, ["x" * 100_000, "handled", *by_python])
+
+
 STARTING = """
 import os, sys
 class Impatient:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.records import Score
+from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.measures.registry import Measure
 from catsofa.scoring.models import load
@@ -51,7 +52,7 @@ def precision(
     alone = None if measure.compares else {item for record in sample for item in measure.ids(record)}
     # keep only these of millions of scores
     before = {(row.item, row.task): row.score for row in scores if alone is None or row.item in alone}
-    again = {(s.item, s.task): s.score for s in way(Backend(exact, None, backend.next_sentence), sample, protocol)}
+    again = {(s.item, s.task): s.score for s in way(_beside(backend, exact), sample, protocol)}
     errors = [
         abs(one - other) for one, other in zip(measure.gaps(sample, before), measure.gaps(sample, again), strict=True)
     ]
@@ -95,6 +96,17 @@ def _in_full(model: Model) -> Model | str:
     except ValueError as error:
         return str(error).replace(model.name, shown_name(model.name))
     return exact if exact.digest == model.digest else f"{shown_name(model.name)} has changed since it was loaded"
+
+
+def _beside(backend: Backend, exact: Model) -> Backend:
+    """Returns a backend of the exact model that uses the same parts of the engine, as the self-check found them.
+
+    So the check goes on where the run ended: it tests texts that strain the engine more, and draws its share at random.
+    """
+    full = Backend(exact, backend.budget, backend.next_sentence)
+    full.packs, full.head_is_trained = backend.packs, backend.head_is_trained
+    full.batching.add(self_check.findings({self_check.MODEL: backend.batching})[self_check.MODEL])
+    return full
 
 
 def _free_memory(device: str) -> float:

@@ -4,14 +4,17 @@ import re
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.records import PAIRS, PROBES, cats
 
+from catsofa.data.records import Cat, Score
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.items.score import score as score_records
-from catsofa.scoring.likelihood import half_precision
+from catsofa.scoring.likelihood import half_precision, self_check
 from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.measures.registry import measure_of
 from catsofa.scoring.models import load
 from catsofa.scoring.protocols import DEFAULT
 
@@ -54,6 +57,26 @@ def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytes
     assert precision["checked"] == 0
     assert "in float32 needs" in precision["reason"]
     assert "preferences" not in precision
+
+
+def test_the_sample_is_scored_with_the_parts_of_the_engine_that_the_run_used(
+    tiny: Tiny,
+) -> None:
+    """A part that the self-check left out stays left out, and texts that the run checked are not checked again."""
+    backend = Backend(load(str(tiny("gpt2")), dtype="bf16"))
+    backend.batching.left_out[self_check.PADDING] = None
+    scores = score_records(backend, cats(), DEFAULT)
+    full: list[Backend] = []
+
+    def way(exact: Backend, *arguments: Any) -> list[Score]:
+        full.append(exact)
+        return score_records(exact, *arguments)
+
+    measure = measure_of(Cat, DEFAULT)
+    assert half_precision.precision(measure, backend, cats, scores, DEFAULT, way)["checked"] == 36
+    assert full[0].dtype == "float32"
+    assert full[0].batching.left_out == {self_check.PADDING: None}
+    assert full[0].tally.checked < backend.tally.checked / 4
 
 
 def test_a_sample_comes_from_all_over_the_data() -> None:

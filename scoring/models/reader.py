@@ -1,13 +1,14 @@
 """Tokenizes texts for scoring: each distinct text once, with one start token, and counts of unknown tokens."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
 
 from catsofa.scoring.models.model import Model
+from catsofa.scoring.models.seams import Seams, Split
 from catsofa.scoring.models.tokens import Ids, Text, Tokens, Unscorable
 from catsofa.scoring.signature import shown_name
 
@@ -101,6 +102,19 @@ class Reader:
     def bare(self, texts: Iterable[str]) -> dict[str, Tokens]:
         """Distinct text to its tokens, without special tokens."""
         return {text: tokens for text, tokens in self._encode(texts, special=False) if isinstance(text, str)}
+
+    def in_parts(self, splits: Mapping[str, Split]) -> dict[str, tuple[Tokens, int]]:
+        """Text to its tokens and the number of those in its rest, for texts that can be tokenized in two parts.
+
+        `splits` maps each text to its beginning and its rest. The tokens have neither special tokens nor offsets.
+        """
+        joined = {} if self._dropped else self._seams.read(splits)
+        return {text: (Tokens(text, ids, (), (), (), (0,) * len(ids)), rest) for text, (ids, rest) in joined.items()}
+
+    @cached_property
+    def _seams(self) -> Seams:
+        """The parts of texts that were tokenized apart."""
+        return Seams(self, self._tokenizer)
 
     def framed(self, texts: Iterable[Text]) -> dict[Text, Tokens]:
         """Distinct text to its tokens with the special tokens of training ([CLS] … [SEP])."""

@@ -14,7 +14,10 @@ class Unscorable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a text, with the characters, the word and the segment of each token."""
+    """The tokens of a text, with the characters, the word and the segment of each token.
+
+    Tokens that were joined from parts have neither characters nor words.
+    """
 
     text: str
     ids: Ids

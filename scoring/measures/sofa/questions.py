@@ -52,7 +52,9 @@ class ProbeScores(Measure):
 
 def items(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list[Item | Score]:
     """Returns the queries of each probe, without any forward pass."""
-    tokens_of = sentences.read(backend, (text for probe in probes for text in (probe.text, probe.identity)))
+    joined = _joined(backend, probes)
+    texts = (text for probe in probes for text in (probe.text, probe.identity) if text not in joined)
+    tokens_of = sentences.read(backend, texts) | {text: tokens for text, (tokens, _) in joined.items()}
     if protocol.sofa.padding == "tokenizer" and backend.model.pads_left:
         ask: Callable[[Tokens], sentences.Asked] = _padded(backend, probes, tokens_of)
     else:
@@ -66,11 +68,25 @@ def items(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list
 
     def item(probe: Probe) -> Item:
         whole, identity = ask(tokens_of[probe.text]), identities.get(probe.identity, ())
-        reduce = _reduce(len(whole), _after(probe, tokens_of[probe.text]), unknown[probe.identity])
+        after = joined[probe.text][1] if probe.text in joined else _after(probe, tokens_of[probe.text])
+        reduce = _reduce(len(whole), after, unknown[probe.identity])
         unknowns = backend.reader.unknowns(tokens_of[probe.text])
         return Item(probe.id, TASK, (*whole, *identity), reduce, sentences.count(whole), unknowns)
 
     return [guarded(probe.id, TASK, partial(item, probe)) for probe in probes]
+
+
+def _joined(backend: Backend, probes: Sequence[Probe]) -> dict[str, tuple[Tokens, int]]:
+    """Returns the tokens of probes that are tokenized as an identity and a stereotype, and how many the latter has."""
+    if backend.model.kind != "causal":
+        return {}
+    ends = ((probe, len(probe.identity)) for probe in probes if _begins_with_identity(probe))
+    return backend.reader.in_parts({probe.text: (probe.text[:end], probe.text[end:]) for probe, end in ends})
+
+
+def _begins_with_identity(probe: Probe) -> bool:
+    """Returns True if the text of a probe begins with its identity, in any case of the letters."""
+    return probe.text[: len(probe.identity)].casefold() == probe.identity.casefold()
 
 
 def _padded(
@@ -102,11 +118,10 @@ def _padded(
 
 def _after(probe: Probe, tokens: Tokens) -> int:
     """The number of tokens after the identity of a probe; 0 if a token crosses the end of the identity."""
-    end = len(probe.identity)
-    if probe.text[:end].casefold() != probe.identity.casefold():
+    if not _begins_with_identity(probe):
         return 0
     try:
-        return tokens.after(end)
+        return tokens.after(len(probe.identity))
     except Unscorable:
         return 0
 
@@ -130,8 +145,7 @@ def _reduce(whole: int, after: int, unknown: int) -> Reduce:
 def _after_identity(probe: Probe) -> list[Query]:
     """The query for the rest of a probe after its identity; empty if the probe begins with other letters."""
     end = len(probe.identity)
-    begins = probe.text[:end].casefold() == probe.identity.casefold()
-    return [(probe.text[:end], probe.text[end:])] if begins else []
+    return [(probe.text[:end], probe.text[end:])] if _begins_with_identity(probe) else []
 
 
 def _mean(texts: Texts, text: str) -> tuple[float, int]:

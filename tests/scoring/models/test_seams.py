@@ -1,0 +1,116 @@
+"""Tests tokens that are joined from the parts of a text: always equal to those of the whole text, or not joined."""
+
+from itertools import product
+from types import SimpleNamespace
+
+import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast  # noqa: TID253  # a tokenizer is what is tested
+
+from catsofa.scoring.models import seams
+from catsofa.scoring.models.reader import Reader
+
+BEGINNINGS = (
+    "quibs",
+    "People of Quib 7",
+    "the 90s",
+    "Frauen aus Çuib",
+    "の人々",
+    "Quib's",
+    "zorb-",
+    "quibs ",
+    "two\tquibs",
+)
+RESTS = (
+    " are lazy", " never pay 3 times", " don't", "'re late", "  sing", " 's", " \u0301x", " être là", " 怠け者",
+    "は怠け者", " ½ empty", " İzmir", ", who sing", "",
+)  # fmt: skip
+TEXTS = {one + other: (one, other) for one, other in product(BEGINNINGS, RESTS)}
+GRID = {f"{one}{other} {n}": (one, f"{other} {n}") for (one, other), n in product(TEXTS.values(), range(20))}
+
+
+def reader(
+    model: models.Model, split: pre_tokenizers.PreTokenizer | None, normalizer: normalizers.Normalizer | None = None
+) -> Reader:
+    """Returns a reader with a tokenizer trained on the texts."""
+    tokenizer = Tokenizer(model)
+    kind = {"BPE": trainers.BpeTrainer, "WordPiece": trainers.WordPieceTrainer, "Unigram": trainers.UnigramTrainer}
+    if split is not None:
+        tokenizer.pre_tokenizer = split
+    tokenizer.train_from_iterator(
+        list(GRID),
+        kind[type(model).__name__](
+            vocab_size=400, special_tokens=["[UNK]", "<s>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            **({"unk_token": "[UNK]"} if isinstance(model, models.Unigram) else {}),
+        ),
+    )  # fmt: skip
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    tokenizer.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]", bos_token="<s>")
+    config = SimpleNamespace(get_text_config=lambda: SimpleNamespace(max_position_embeddings=512))
+    loaded = SimpleNamespace(name="own", tokenizer=fast, module=SimpleNamespace(config=config), body=None)
+    return Reader(loaded)  # type: ignore[arg-type]  # a tokenizer is all it reads
+
+
+BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "split"),
+    [
+        (models.BPE(), BYTES),
+        (models.BPE(), pre_tokenizers.ByteLevel(add_prefix_space=True)),
+        (models.BPE(), pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), BYTES])),
+        (models.WordPiece(unk_token="[UNK]"), pre_tokenizers.BertPreTokenizer()),
+        (models.BPE(unk_token="[UNK]"), pre_tokenizers.Metaspace()),
+    ],
+    ids=["bytes", "bytes with a prefix", "single digits", "WordPiece", "Metaspace"],
+)
+def test_joined_tokens_are_those_of_the_whole_text(model: models.Model, split: pre_tokenizers.PreTokenizer) -> None:
+    """The tokens, and the number of them in the rest, equal those of the whole text, in this call and in later ones."""
+    read = reader(model, split)
+    for texts in (GRID, dict(reversed(GRID.items()))):
+        joined, whole = read.in_parts(texts), read.bare(texts)
+        assert len(joined) > len(texts) / 4
+        assert {text: tokens.ids for text, (tokens, _) in joined.items()} == {text: whole[text].ids for text in joined}
+        assert {text: rest for text, (_, rest) in joined.items()} == {
+            text: whole[text].after(len(texts[text][0])) for text in joined
+        }
+        assert {text: read.unknowns(tokens) for text, (tokens, _) in joined.items()} == {
+            text: read.unknowns(whole[text]) for text in joined
+        }
+
+
+def test_only_a_space_between_letters_or_digits_is_a_seam() -> None:
+    """A text whose parts meet at a mark, at two spaces or without a space is tokenized whole."""
+    joined = reader(models.BPE(), BYTES).in_parts(GRID)
+    meet = {(one[-1:], other[:2]) for one, other in (GRID[text] for text in joined)}
+    assert meet
+    assert all(one.isalnum() and other[0] == " " and other[1].isalnum() for one, other in meet)
+
+
+@pytest.mark.parametrize(
+    ("model", "split", "normalizer"),
+    [
+        (models.BPE(unk_token="[UNK]"), None, None),
+        (models.Unigram(), pre_tokenizers.Metaspace(), None),
+        (models.BPE(), BYTES, normalizers.Replace("quibs are", "quibsare")),
+    ],
+    ids=["tokens over spaces", "Unigram", "a normalizer that joins two words"],
+)
+def test_a_tokenizer_that_may_join_words_gets_whole_texts(
+    model: models.Model, split: pre_tokenizers.PreTokenizer | None, normalizer: normalizers.Normalizer | None
+) -> None:
+    """A vocabulary with phrases, sums over a text, or one wrong pair of words: no text is joined then, or later."""
+    read = reader(model, split, normalizer)
+    assert read.in_parts(GRID) == {}
+    assert read.in_parts(GRID) == {}
+
+
+def test_texts_that_share_too_little_are_tokenized_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts are tokenized only if this halves the tokenized texts; more parts than the limit are forgotten."""
+    read = reader(models.BPE(), BYTES)
+    assert read.in_parts({f"quibs {n} are {n}": (f"quibs {n}", f" are {n}") for n in range(9)}) == {}
+    monkeypatch.setattr(seams, "MOST", 0)
+    assert read.in_parts(GRID).keys() == read.in_parts(GRID).keys() != set()

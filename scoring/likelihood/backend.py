@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.records import Cat, Score
-from catsofa.scoring.likelihood import batches, cpu_kernels, gpu, self_check
+from catsofa.scoring.likelihood import batches, cpu_kernels, gpu, memory, self_check
 from catsofa.scoring.likelihood.batches import FAILURES, Tally
 from catsofa.scoring.likelihood.output_head import Head
 from catsofa.scoring.likelihood.queries import Ids
@@ -59,7 +59,7 @@ class Backend:
         """True if the model can be asked in prefix trees; None until tested."""
         self.batching = Batching()
         """Findings of the self-check."""
-        self.fast = cpu_kernels.speed_up(model.module)
+        self.fast = cpu_kernels.speed_up(model.module, memory.half_of_free("cpu"))
         self.budget = batch_tokens or (CPU_TOKENS if model.device == "cpu" else GPU_TOKENS)
         self.heads: dict[tuple[bool, bool], Head] = {}
         """Vocabulary heads, by whether the model is cut and whether packed products are used."""

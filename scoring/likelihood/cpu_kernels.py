@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 MOST_BYTES = 2 * 1024**3
-"""Largest total size of weights that are copied."""
+"""Largest total size of weights that are always copied; larger ones need room."""
 ROWS = 128
 """Rows of an ordinary product, for which the packing is laid out."""
 CLOSE = 1e-5
@@ -37,18 +37,18 @@ def used(packed: bool) -> Iterator[None]:
         _use_packed.reset(token)
 
 
-def speed_up(module: Any) -> bool:
+def speed_up(module: Any, room: float = 0) -> bool:
     """Makes a model on a CPU multiply by packed weights; returns True if its vocabulary should be packed too.
 
-    Returns False if packing is impossible, takes too much memory, or gains nothing. In the last case GELU is still
-    fused into its product.
+    Returns False if packing is impossible, takes more memory than `MOST_BYTES` and `room`, or gains nothing. In the
+    last case GELU is still fused into its product.
     """
     import torch
 
     linears = [part for part in module.modules() if _weight(part) is not None]
     size = sum(part.weight.numel() * part.weight.element_size() for part in linears)
     elsewhere = any(part.weight.device.type != "cpu" or hasattr(part, "_hf_hook") for part in linears)
-    if elsewhere or size > MOST_BYTES or not linears or not _works(linears[0]):
+    if elsewhere or size > max(MOST_BYTES, room) or not linears or not _works(linears[0]):
         return False
     gains = pays(linears[0].weight.dtype)
     with torch.inference_mode():

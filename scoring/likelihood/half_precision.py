@@ -4,11 +4,10 @@ The error is measured against the same model in float32, so a few records are sc
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from catsofa.data.records import Score
-from catsofa.scoring.likelihood import self_check
+from catsofa.scoring.likelihood import memory, self_check
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.measures.registry import Measure
 from catsofa.scoring.models import load
@@ -89,7 +88,7 @@ def _in_full(model: Model) -> Model | str:
     if model.options.get("quantisation") or getattr(model.module, "hf_device_map", None):
         return DIVIDED
     needed = BYTES * sum(weight.numel() for weight in model.module.parameters())
-    if needed > (free := _free_memory(model.device)):
+    if needed > (free := memory.half_of_free(model.device)):
         return f"the model in float32 needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB can be used"
     try:
         exact = load(model.name, device=model.device, trust_remote_code=bool(model.options.get("remote_code")))
@@ -107,14 +106,3 @@ def _beside(backend: Backend, exact: Model) -> Backend:
     full.packs, full.head_is_trained = backend.packs, backend.head_is_trained
     full.batching.add(self_check.findings({self_check.MODEL: backend.batching})[self_check.MODEL])
     return full
-
-
-def _free_memory(device: str) -> float:
-    """Returns half of the free bytes on a device, as the system reports them; the other half is for other programs."""
-    if device.startswith("cuda"):
-        import torch
-
-        return 0.5 * float(torch.cuda.mem_get_info(device)[0])
-    table = Path("/proc/meminfo")
-    lines = table.read_text(encoding="ascii").splitlines() if table.exists() else []
-    return 0.5 * 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catsofa.scoring.likelihood import cpu_kernels
+from catsofa.scoring.likelihood import cpu_kernels, memory
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
 from catsofa.scoring.likelihood.queries import Continuation, Fill, Infill, Question
@@ -124,12 +124,28 @@ def test_a_product_of_no_width_is_left_as_it_is(pays: bool, inputs: int, outputs
     assert empty(torch.zeros(2, inputs)).shape == (2, outputs)
 
 
-def test_a_model_too_large_to_copy_is_left_as_it_is(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model larger than the limit is not packed, because packing needs twice the memory."""
+@pytest.mark.parametrize(("free", "packs"), [(10**9, True), (1000, False)])
+def test_a_large_model_is_packed_if_its_copy_fits_into_half_of_the_free_memory(
+    tiny: Tiny, monkeypatch: pytest.MonkeyPatch, free: int, packs: bool
+) -> None:
+    """Above the limit, a model is packed only if memory is left; otherwise it is left as it is."""
     monkeypatch.setattr(cpu_kernels, "MOST_BYTES", 1000)
+    monkeypatch.setattr(memory, "half_of_free", lambda device: free)
     model = load(str(tiny("gpt2")))
-    assert not cpu_kernels.speed_up(model.module)
-    assert not any(hasattr(part, "_plain_forward") for part in model.module.modules())
+    backend = Backend(model)
+    assert any(hasattr(part, "_plain_forward") for part in backend.model.module.modules()) == packs
+
+
+def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Free memory is the least of what the system has and what the container may still use; `max` is no limit."""
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:    2000 kB\n")
+    monkeypatch.setattr(memory, "SYSTEM", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "CONTAINER", tmp_path)
+    assert memory.half_of_free("cpu") == 1_024_000
+    (tmp_path / "memory.current").write_text("600000\n")
+    for most, half in (("max", 1_024_000), ("1000000", 200_000), ("500000", 0)):
+        (tmp_path / "memory.max").write_text(f"{most}\n")
+        assert memory.half_of_free("cpu") == half
 
 
 def test_a_model_that_is_partly_on_disk_is_scored_as_it_is(tiny: Tiny) -> None:

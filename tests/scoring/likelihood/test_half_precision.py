@@ -12,7 +12,7 @@ from helpers.records import PAIRS, PROBES, cats
 from catsofa.data.records import Cat, Score
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.items.score import score as score_records
-from catsofa.scoring.likelihood import half_precision, self_check
+from catsofa.scoring.likelihood import half_precision, memory, self_check
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.measures.registry import measure_of
 from catsofa.scoring.models import load
@@ -52,7 +52,7 @@ def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytes
         "checked": 0,
         "reason": "scores depend on the whole call under this protocol",
     }
-    monkeypatch.setattr(half_precision, "_free_memory", lambda _: 1000)
+    monkeypatch.setattr(memory, "half_of_free", lambda _: 1000)
     precision = evaluate(folder, cats(), dtype="bf16", resamples=10).to_dict()["precision"]
     assert precision["checked"] == 0
     assert "in float32 needs" in precision["reason"]

@@ -1,13 +1,25 @@
 """Entry point of `catsofa` and `python -m catsofa`: signals are handled before any import, and the end is quick."""
 
 
-def main() -> None:
-    """Runs a command."""
+def command() -> None:
+    """Runs a command in a process of its own, which ends at once after all exit handlers of other modules.
+
+    Python's own end would search all objects for cycles again: 0.7 s after a model was loaded.
+    """
     import atexit
 
     codes: list[object] = []
     if not atexit._ncallbacks():  # handlers run from the last to the first, and this one must not cut off others
         atexit.register(_leave, codes)
+    try:
+        main()
+    except SystemExit as end:
+        codes.append(0 if end.code is None else end.code)
+        raise
+
+
+def main() -> None:
+    """Runs a command."""
     try:
         _end_at_once()
         from catsofa.cli import main as run
@@ -21,9 +33,6 @@ def main() -> None:
     except KeyboardInterrupt:  # it came between the command's own handlers and the silent ones
         _end_in_silence()
         raise SystemExit(130) from None
-    except SystemExit as end:
-        codes.append(end.code or 0)
-        raise
 
 
 def _end_at_once() -> None:
@@ -55,21 +64,22 @@ def _end_in_silence() -> None:
 
 
 def _leave(codes: list[object]) -> None:
-    """Ends the process after all other exit handlers, with the code of the command, if it has one.
-
-    Python itself would search all objects for cycles again: 0.7 s after a model was loaded.
-    """
+    """Ends the process with the code of its command; without a code, or with code of plugins, Python ends it."""
     import os
     import sys
 
+    plugins = sys.modules.get("catsofa.data.plugins")
+    if plugins is not None and plugins.LOADED:  # their files may need Python to close them
+        return
     try:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+        for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+            if stream is not None:
+                stream.flush()
     except (OSError, ValueError, AttributeError):
         return  # Python reports what it cannot write
     for code in codes:
-        if isinstance(code, int):
-            os._exit(code & 0xFF)
+        if isinstance(code, int) and 0 <= code <= 255:
+            os._exit(code)
 
 
 def _say(text: str, code: int) -> None:
@@ -81,4 +91,4 @@ def _say(text: str, code: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command()

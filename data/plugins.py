@@ -9,6 +9,8 @@ from typing import Any
 
 from catsofa.data.visible import visible
 
+LOADED = set[str]()
+"""The plugins whose code this process has run."""
 NAME = re.compile(r"\w[\w.-]*")
 
 
@@ -44,6 +46,7 @@ def load(
         why = _cannot_be_named(name, points, reserved_names)
         if not why:
             try:
+                LOADED.add(points[0].value)
                 parts[name] = points[0].load()
                 why = next(iter(faults(name, parts[name])), "")
             except (Exception, SystemExit) as error:  # noqa: BLE001  a package may raise anything

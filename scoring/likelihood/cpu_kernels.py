@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from math import e, log2
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ GELU = {"NewGELUActivation": "tanh", "GELUTanh": "tanh", "GELUActivation": "none
 """transformers' activations that oneDNN supports, with oneDNN's names of the approximation."""
 FED = (("c_fc", "act"), ("dense", "intermediate_act_fn"), ("dense_h_to_4h", "act"))
 """A product and the activation after it, as transformers names them."""
+LOG2_OF_E = log2(e)
 Product = Callable[[Any], Any]
 _use_packed: ContextVar[bool] = ContextVar("use_packed", default=True)
 
@@ -59,13 +61,30 @@ def speed_up(module: Any, room: float = 0) -> bool:
     return gains
 
 
-@cache
 def pays(dtype: Any) -> bool:
     """Returns True if packed products of this type are faster; on Intel's CPUs, MKL's own in float32 are as fast."""
     import torch
 
+    return bool(dtype != torch.float32 or not _is_intel())
+
+
+@cache
+def _is_intel() -> bool:
+    """Returns True if this is a processor of Intel."""
     facts = Path("/proc/cpuinfo")
-    return bool(dtype != torch.float32 or not facts.exists() or "GenuineIntel" not in facts.read_text(encoding="utf-8"))
+    return facts.exists() and "GenuineIntel" in facts.read_text(encoding="utf-8")
+
+
+def exponential(values: Any) -> Any:
+    """Raises e to the power of each value, in place; by powers of 2 where torch calls MKL on another processor.
+
+    MKL takes four times as long there. The exponent is rounded once more, which changes a sum by less than 1e-6 of it.
+    """
+    import torch
+
+    if _is_intel() or not torch.backends.mkl.is_available():
+        return values.exp_()
+    return values.mul_(LOG2_OF_E).exp2_()
 
 
 def packed(weight: Any, bias: Any, gelu: str = "") -> Product:

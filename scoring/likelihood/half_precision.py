@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from catsofa.data.records import Score
-from catsofa.scoring.likelihood import memory, self_check
+from catsofa.scoring.likelihood import memory
 from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.self_check import ROWS, Batching
 from catsofa.scoring.measures.registry import Measure
 from catsofa.scoring.models import load
 from catsofa.scoring.models.model import Model
@@ -20,6 +21,8 @@ DIVIDED = "a quantised or divided model is not loaded a second time"
 """Reason why the error of a model is not measured."""
 SAMPLE = 64
 """Records scored again, spread over the data."""
+RANDOM = 8
+"""Short texts drawn at random for the self-check of the sample."""
 BYTES = 4
 """Bytes of a weight in float32."""
 
@@ -98,11 +101,12 @@ def _in_full(model: Model) -> Model | str:
 
 
 def _beside(backend: Backend, exact: Model) -> Backend:
-    """Returns a backend of the exact model that uses the same parts of the engine, as the self-check found them.
+    """Returns a backend of the exact model that leaves out the parts of the engine that the run left out.
 
-    So the check goes on where the run ended: it tests texts that strain the engine more, and draws its share at random.
+    The self-check tests the most strained texts again, in full precision, but draws fewer texts at random.
     """
     full = Backend(exact, backend.budget, backend.next_sentence)
     full.packs, full.head_is_trained = backend.packs, backend.head_is_trained
-    full.batching.add(self_check.findings({self_check.MODEL: backend.batching})[self_check.MODEL])
+    left_out, random = dict(backend.batching.left_out), RANDOM * (full.budget // ROWS)
+    full.batching = Batching(left_out=left_out, allowance=random, accepted=1)
     return full

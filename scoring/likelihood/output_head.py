@@ -65,8 +65,9 @@ class Vocabulary:
 
         first = _widened(self.blocks[0](states), wide)
         top = first.amax(-1, keepdim=True)
-        sums = [first.sub_(top).exp_().sum(-1)]
-        sums += [_widened(block(states), wide).sub_(top).exp_().sum(-1) for block in self.blocks[1:]]
+        sums = [cpu_kernels.exponential(first.sub_(top)).sum(-1)]
+        others = (_widened(block(states), wide).sub_(top) for block in self.blocks[1:])
+        sums += [cpu_kernels.exponential(values).sum(-1) for values in others]
         widest = exact(states.device)
         return top[:, 0].to(widest) + torch.stack(sums).to(widest).sum(0).log()
 

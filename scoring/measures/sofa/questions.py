@@ -80,8 +80,11 @@ def _joined(backend: Backend, probes: Sequence[Probe]) -> dict[str, tuple[Tokens
     """Returns the tokens of probes that are tokenized as an identity and a stereotype, and how many the latter has."""
     if backend.model.kind != "causal":
         return {}
-    ends = ((probe, len(probe.identity)) for probe in probes if _begins_with_identity(probe))
-    return backend.reader.in_parts({probe.text: (probe.text[:end], probe.text[end:]) for probe, end in ends})
+    ends: dict[str, set[int]] = {}
+    for probe in probes:
+        ends.setdefault(probe.text, set()).add(len(probe.identity) if _begins_with_identity(probe) else 0)
+    once = {text: end for text, (end, *others) in ends.items() if end and not others}
+    return backend.reader.in_parts({text: (text[:end], text[end:]) for text, end in once.items()})
 
 
 def _begins_with_identity(probe: Probe) -> bool:

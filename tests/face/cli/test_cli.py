@@ -47,7 +47,7 @@ def test_a_wrong_path_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None:
 
 ENDING = """
 import atexit, sys, types
-from catsofa.__main__ import main
+from catsofa.__main__ import command
 class Last:
     def __del__(self, out=sys.stdout):
         print("by Python", file=out)
@@ -57,20 +57,46 @@ if sys.argv[1] == "early":
 def run():
     if sys.argv[1] == "late":
         atexit.register(print, "handled")
+    if sys.argv[1] == "plugin":
+        from catsofa.data import plugins
+        plugins.LOADED.add("package:PART")
     print("x" * 100_000)
-    sys.exit(int(sys.argv[2]))
+    sys.stdout = sys.stderr
+    sys.exit(int(sys.argv[2]) if sys.argv[2].isdigit() else sys.argv[2])
 sys.modules["catsofa.cli"] = types.SimpleNamespace(main=run)
-main()
+command()
 """
 
 
-@pytest.mark.parametrize(("handler", "code"), [("late", 0), ("late", 1), ("early", 2)])
-def test_a_command_ends_without_pythons_own_end_after_all_exit_handlers(handler: str, code: int) -> None:
-    """All output is written, and the exit code stays; beside a handler that is older, Python ends the process."""
-    command = [sys.executable, "-c", ENDING, handler, str(code)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    by_python = ["by Python"] * (handler == "early")
-    assert (done.returncode, done.stdout.splitlines()) == (code, ["x" * 100_000, "handled", *by_python])
+@pytest.mark.parametrize(
+    ("case", "code"),
+    [("late", "0"), ("late", "1"), ("late", "300"), ("late", "a text"), ("early", "2"), ("plugin", "1")],
+)
+def test_a_command_ends_without_pythons_own_end_after_all_exit_handlers(case: str, code: str) -> None:
+    """All output is written, and the exit code stays. Beside an older handler or a plugin, Python ends the process."""
+    done = subprocess.run([sys.executable, "-c", ENDING, case, code], capture_output=True, text=True, check=False)
+    handled = ["handled"] * (case != "plugin")
+    by_python = ["by Python"] * (case != "late" or code in ("300", "a text"))
+    expected = int(code) % 256 if code.isdigit() else 1
+    lines = sorted([*done.stdout.splitlines(), *done.stderr.splitlines()])
+    assert (done.returncode, lines) == (
+        expected,
+        sorted(["x" * 100_000, *handled, *by_python, *[code] * (code == "a text")]),
+    )
+
+
+def test_main_in_a_larger_program_leaves_the_exit_code_to_it() -> None:
+    """A program that calls `main` and goes on ends with a code of its own."""
+    code = """
+import sys
+from catsofa.__main__ import main
+sys.argv[1:] = ["--version"]
+try:
+    main()
+except SystemExit:
+    sys.exit(3)
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 3
 
 
 STARTING = """

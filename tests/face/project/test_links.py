@@ -63,7 +63,7 @@ def test_an_address_makes_every_link_of_the_readme_absolute(tmp_path: Path) -> N
         subprocess.run([*command, address], check=True)
     project = tomllib.loads((tmp_path / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["urls"]["Repository"] == ADDRESS
-    assert project["scripts"] == {"catsofa": "catsofa.__main__:main"}
+    assert project["scripts"] == {"catsofa": "catsofa.__main__:command"}
     assert all("elsewhere.example" not in (tmp_path / name).read_text("utf-8") for name in FILES)
     assert (tmp_path / "CITATION.cff").read_text("utf-8").count(f"repository-code: {ADDRESS}\n") == 1
     readme = (tmp_path / "README.md").read_text("utf-8")

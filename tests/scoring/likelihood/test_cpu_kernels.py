@@ -136,6 +136,22 @@ def test_a_large_model_is_packed_if_its_copy_fits_into_half_of_the_free_memory(
     assert any(hasattr(part, "_plain_forward") for part in backend.model.module.modules()) == packs
 
 
+@pytest.mark.parametrize("intel", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_exponential_is_the_same_on_every_processor(
+    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, intel: bool
+) -> None:
+    """A sum over a vocabulary differs by less than 1e-6 of it; infinities and NaN stay what they are."""
+    monkeypatch.setattr(cpu_kernels, "_is_intel", lambda: intel)
+    logits = torch.randn(64, 30_000, generator=torch.Generator().manual_seed(0)).to(dtype) * 6
+    below = logits - logits.amax(-1, keepdim=True)
+    summed = cpu_kernels.exponential(below.clone()).sum(-1)
+    torch.testing.assert_close(summed.double(), below.double().exp().sum(-1), rtol=1e-6, atol=0)
+    edges = torch.tensor([-torch.inf, -1e4, 0.0, 1e4, torch.nan], dtype=dtype)
+    assert cpu_kernels.exponential(edges)[:4].tolist() == [0, 0, 1, torch.inf]
+    assert edges[4].isnan()
+
+
 def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Free memory is the least of what the system has and what the container may still use; `max` is no limit."""
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:    2000 kB\n")

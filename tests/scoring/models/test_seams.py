@@ -1,14 +1,20 @@
 """Tests tokens that are joined from the parts of a text: always equal to those of the whole text, or not joined."""
 
+from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast  # noqa: TID253  # a tokenizer is what is tested
 
-from catsofa.scoring.models import seams
+from catsofa.data.records import Probe
+from catsofa.scoring.items.score import score
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.models import load, seams
 from catsofa.scoring.models.reader import Reader
+from catsofa.scoring.protocols import DEFAULT
 
 BEGINNINGS = (
     "quibs",
@@ -114,3 +120,56 @@ def test_texts_that_share_too_little_are_tokenized_whole(monkeypatch: pytest.Mon
     assert read.in_parts({f"quibs {n} are {n}": (f"quibs {n}", f" are {n}") for n in range(9)}) == {}
     monkeypatch.setattr(seams, "MOST", 0)
     assert read.in_parts(GRID).keys() == read.in_parts(GRID).keys() != set()
+
+
+IDENTITIES = ("women", "men", "women who drive", "people", "girls", "old people", "Cats", "the rovers")
+ADJECTIVES = [
+    "lazy",
+    "big",
+    "sad",
+    "small",
+    "old",
+    "happy",
+    "red",
+    "blue",
+    "fast",
+    "slow",
+    "kind",
+    "nice",
+    "bad",
+    "good",
+]
+PROBES = [
+    Probe(category="g", identity=identity, stereotype=f"{verb} {adjective}")
+    for verb, adjective, identity in product(("are", "who drive are", "like"), ADJECTIVES, IDENTITIES)
+] + [Probe(category="h", identity="rovers", stereotype=f"like {one}", text=f"Men like {one}") for one in ADJECTIVES]
+"""Probes with nested identities, so that two of them share a text, and probes that do not begin with their identity."""
+
+
+def test_scores_of_probes_are_the_same_with_and_without_joined_tokens(
+    tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each probe has its own score, identity and conditional part, also if another probe has the same text."""
+    backend = Backend(load(str(tiny("gpt2"))))
+    joined = backend.reader.in_parts({probe.text: (probe.identity, f" {probe.stereotype}") for probe in PROBES[:-14]})
+    assert len(joined) > 300
+    found = score(backend, PROBES, DEFAULT)
+    monkeypatch.setattr(Reader, "in_parts", lambda self, splits: {})
+    for one, other in zip(found, score(Backend(load(str(tiny("gpt2")))), PROBES, DEFAULT), strict=True):
+        assert (one.item, one.tokens, one.reason) == (other.item, other.tokens, other.reason)
+        assert one.extra.keys() == other.extra.keys()
+        for part in ("identity", "conditional"):
+            assert one.extra[part] == pytest.approx(other.extra[part], abs=1e-5), one.item
+        assert one.score == pytest.approx(other.score, abs=1e-5)
+
+
+def test_a_difference_that_shows_late_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts are drawn at random; if one differs after others were joined, earlier scores may be wrong."""
+    read = reader(models.BPE(), BYTES)
+    monkeypatch.setattr(seams, "DRAWN", 1.0)
+    assert read.in_parts(GRID)
+    held = read._seams._rests
+    held.update({rest: (0, *ids) for rest, ids in held.items()})
+    with pytest.raises(ValueError, match="other tokens than its two parts"):
+        read.in_parts(GRID)
+    assert read.in_parts(GRID) == {}

@@ -158,6 +158,8 @@ def show(verdict: "Verdict") -> None:
     warn(verdict.warnings)
     if legend := forms.legend(verdict):
         say(legend)
+    if about := forms.without_margin(verdict):
+        say(about)
     say(verdict.sentence)
 
 
@@ -166,8 +168,8 @@ def _show_tests(run: "Checked") -> None:
     from catsofa.gate import forms
 
     rows = [
-        [one_line(test.paired.name), one_line(test.paired.set), forms.number(test.test.before),
-         forms.number(test.test.after), forms.change(test), forms.number(test.test.margin), chance(test.holm),
+        [one_line(test.paired.name), one_line(test.paired.set), forms.aligned(test.test.before),
+         forms.aligned(test.test.after), forms.change(test), f"{test.test.margin:g}", chance(test.holm),
          test.told]
         for test in run.tests
     ]  # fmt: skip

@@ -4,6 +4,7 @@ __all__ = ["check", "margins_in", "snapshots_of"]
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from math import isnan
 from pathlib import Path
 from typing import get_args
@@ -263,7 +264,11 @@ def _refuse_idle(margins: Mapping[str, float], tests: Iterable[Test], require: R
     tests = list(tests)
     names = list(dict.fromkeys(name for test in tests for name in _names(test.paired)))
     if idle := [name for name in margins if name not in names]:
-        raise ValueError(f"the margin {idle[0]!r} is of no test here; they are {', '.join(names)}")
+        close = "".join(f"; do you mean {name}?" for name in get_close_matches(idle[0], names, n=1))
+        known = ", ".join(dict.fromkeys(test.paired.name for test in tests))
+        raise ValueError(
+            f"the margin {idle[0]!r} is of no test here; expected {known}, or one of them with /SET{close}"
+        )
     without = list(dict.fromkeys(test.paired.name for test in tests if not test.test.margin))
     if require and without:
         raise ValueError(f"{require} needs a margin above 0; give --margin {without[0]}=NUMBER")

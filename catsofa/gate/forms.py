@@ -34,8 +34,13 @@ FOUND = {
 
 
 def number(value: float) -> str:
-    """Returns a number for people; `undefined` for NaN."""
-    return f"{value:.{digits(value)}f}".rstrip("0").rstrip(".") if value == value else "undefined"
+    """Returns a number for people, without zeros at its end; `undefined` for NaN."""
+    return aligned(value).rstrip("0").rstrip(".") if value == value else "undefined"
+
+
+def aligned(value: float) -> str:
+    """Returns a number for a table, with the same digits as others of its size."""
+    return f"{value:.{digits(value)}f}" if value == value else "undefined"
 
 
 def change(test: Test) -> str:
@@ -52,11 +57,20 @@ def legend(verdict: Verdict) -> str:
     return "; ".join(f"{word}: {about}" for word, about in FOUND.items() if word in words)
 
 
+def without_margin(verdict: Verdict) -> str:
+    """Returns a sentence about the measures whose margin is 0 beside others with one; empty if there are none."""
+    tests = [test for run in verdict.runs for test in run.tests]
+    names = dict.fromkeys(test.paired.name for test in tests if not test.test.margin)
+    if not names or not any(test.test.margin for test in tests):
+        return ""
+    return f"no margin was given for {', '.join(names)}: any loss counts (--margin {next(iter(names))}=NUMBER)"
+
+
 def brief(test: Test) -> str:
     """Returns the result of a test in one line."""
     paired, tested = test.paired, test.test
     moves = f"{paired.name} of {paired.set}: {number(tested.before)} to {number(tested.after)}, {change(test)}"
-    return f"{moves}; margin {number(tested.margin)}, p {test.holm:.2g} after correction: {test.told}"
+    return f"{moves}; margin {tested.margin:g}, p {test.holm:.2g} after correction: {test.told}"
 
 
 def reason(test: Test) -> str:
@@ -127,7 +141,7 @@ def _table(run: Checked) -> list[str]:
     head = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "p (Holm)", "found"]
     rows = [
         [test.paired.name, test.paired.set, number(test.test.before), number(test.test.after), change(test),
-         number(test.test.margin), f"{test.holm:.2g}", f"**{test.told}**" if test.failed else test.told]
+         f"{test.test.margin:g}", f"{test.holm:.2g}", f"**{test.told}**" if test.failed else test.told]
         for test in run.tests
     ]  # fmt: skip
     bars = [[*map(plain, row[:-1]), row[-1]] for row in rows]

@@ -82,7 +82,8 @@ def kept(
     same = (
         model == {"digest": digest, "architecture": model.get("architecture"), "dtype": DTYPES.get(dtype, dtype)}
         and identity.get("protocol") == requested
-        and about.get("records") == dataset.count
+        # the manifest has the records of the first call; a later one may have finished with a limit
+        and report["signature"].get("subset", "") == dataset.subset
         and not identity.keys() - {"catsofa", "model", "data", "protocol"}
     )
     if not same:

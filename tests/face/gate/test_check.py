@@ -140,7 +140,16 @@ def test_a_margin_of_nothing_is_refused_with_the_names_there_are(base: Path) -> 
     """A typing error in a margin must not pass."""
     code, output = ran("check", base, "--against", base, "--margin", "ss/trades=1")
     assert code == 2
-    assert "'ss/trades' is of no test here; they are lms, lms/overall, ss, ss/overall, lms/planet" in output
+    expected = "expected lms, ss, or one of them with /SET; do you mean ss/trade?"
+    assert f"'ss/trades' is of no test here; {expected}" in output
+
+
+def test_measures_without_a_margin_are_named_beside_one_that_has_one(base: Path) -> None:
+    """A loss of any size counts for them, which may surprise; without any margin nothing is said."""
+    assert (
+        "no margin was given for ss: any loss counts" in ran("check", base, "--against", base, "--margin", "lms=1")[1]
+    )
+    assert "no margin" not in ran("check", base, "--against", base)[1]
 
 
 def test_a_baseline_edited_by_hand_is_refused(base: Path, tmp_path: Path) -> None:

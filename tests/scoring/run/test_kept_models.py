@@ -12,6 +12,7 @@ import pytest
 
 from catsofa.data.files import jsonl
 from catsofa.data.records import AssociationTest, WordSet
+from catsofa.scoring import evaluate as evaluate_module
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.executors import local
 from catsofa.scoring.models import load
@@ -37,6 +38,26 @@ def test_the_same_call_on_a_finished_run_imports_no_torch(tiny: Tiny, files: Pat
     assert not torch
     assert not transformers
     assert again == json.loads(json.dumps(first))
+
+
+def test_a_full_run_that_was_finished_with_a_limit_goes_on(
+    tiny: Tiny, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of all records is stopped, finished with a limit, and begun again: it is not taken for a finished one."""
+
+    def run(limit: int | None = None, out: str = "run") -> dict[str, Any]:
+        model, data = tiny("gpt2"), files / "cats.jsonl"
+        return evaluate(model, data, out=files / out, resamples=20, limit=limit).to_dict()
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluate_module, "score_all", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run()
+    assert run(limit=2)["signature"]["subset"]
+    assert run() == run(out="other")
 
 
 def test_a_call_that_differs_in_anything_loads_the_model(

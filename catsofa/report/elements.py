@@ -8,7 +8,7 @@ from catsofa.data.percentages import unsigned
 
 UNSCORED = "unscored"
 """The text for a missing number."""
-BEST = "★"
+BEST, WARNED = "★", "†"
 """The mark of a number that a test shows to be nearest to its ideal value."""
 
 

@@ -49,6 +49,8 @@ class Standing:
     """Models without a value."""
     untested: str = ""
     """The reason why no pair of models is tested."""
+    warned: frozenset[str] = frozenset()
+    """Models with a warning in the section."""
 
     @property
     def best(self) -> str:

@@ -27,10 +27,19 @@ def findings(measured: Sequence[Standing]) -> list[Finding]:
         if kind == "seat":
             sentences = [*_associated(standings[0])]
         if sentences := [*sentences, *_thin(standings)]:
+            sentences += _warned(standings)
             collected.append(
                 Finding(about=f"{NAMES[kind]} ({about})" if about else NAMES[kind], sentences=tuple(sentences))
             )
     return collected
+
+
+def _warned(standings: Sequence[Standing]) -> list[str]:
+    """Returns a sentence about the models of a group with a warning; empty if there are none."""
+    models = [model for model in standings[0].values if model in standings[0].warned] if standings else []
+    if not models:
+        return []
+    return [f"Warnings are about {listed(models) if len(models) <= FEW else f'{len(models)} models'}: read them first."]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -102,6 +102,7 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             },
             missing=tuple(model for model in numbers if model not in values),
             untested=untested if len(values) > 1 else "",
+            warned=_warned(runs),
         )
 
 
@@ -142,11 +143,16 @@ def _associations(runs: Sequence[Finished], about: str) -> Standing:
     for (model, _), p in zip(rows, holm([nan if p is None else p for _, p in rows]), strict=True):
         shown[model] += p <= ALPHA
     values = {model: Number(shown[model], digits=0, mark=f" of {total}") for model, total in tests.items()}
-    missing = tuple(model for model in dict(rows) if model not in values)
-    differing, untested = _differing(runs)
+    missing, (differing, untested) = tuple(model for model in dict(rows) if model not in values), _differing(runs)
     return Standing(
-        kind="seat", about=about, of=ASSOCIATIONS, values=values, missing=missing, tests=differing, untested=untested
-    )
+        kind="seat", about=about, of=ASSOCIATIONS, values=values, missing=missing, tests=differing,
+        untested=untested, warned=_warned(runs),
+    )  # fmt: skip
+
+
+def _warned(runs: Sequence[Finished]) -> frozenset[str]:
+    """Returns the models whose results have a warning."""
+    return frozenset(run.model for run in runs if run.report.get("warnings"))
 
 
 def _differing(runs: Sequence[Finished]) -> tuple[dict[tuple[str, str], tuple[int, int]], str]:

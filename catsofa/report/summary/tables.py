@@ -6,7 +6,7 @@ from itertools import groupby
 
 from catsofa.data.percentages import in_percent, quantity
 from catsofa.report.cells import stars
-from catsofa.report.elements import BEST, Cell, Number, Table
+from catsofa.report.elements import BEST, WARNED, Cell, Number, Table
 from catsofa.report.summary import Standing
 
 
@@ -16,11 +16,12 @@ def heads(standings: Sequence[Standing]) -> list[str]:
 
 
 def cell(one: Standing, model: str) -> Cell:
-    """Returns the value of a model, marked if the model is the best; a dash if the measure does not cover the model."""
+    """Returns the value of a model, marked if best or if warned of; a dash if the measure does not cover it."""
     if model not in one.values:
         return Number(None) if model in one.missing else "—"
     number = one.values[model]
-    return replace(number, mark=f"{number.mark}{BEST}") if model == one.best else number
+    marks = WARNED * (model in one.warned) + BEST * (model == one.best)
+    return replace(number, mark=f"{number.mark}{marks}") if marks else number
 
 
 def summary(standings: Sequence[Standing], signatures: Sequence[str]) -> Table:
@@ -44,6 +45,8 @@ def notes(standings: Sequence[Standing]) -> Iterator[str]:
             f"{BEST}: shown to be nearer to the ideal value ({', '.join(ideals)}) than every other model. Models are "
             "compared on the items that both decide, with Holm's correction over all pairs of models of a measure."
         )
+    if any(one.warned & one.values.keys() for one in standings):
+        yield f"{WARNED}: a warning in the section of the measure is about this model. Read it first."
     for why, some in groupby((one for one in standings if one.untested), key=lambda one: one.untested):
         yield f"No two models are compared on {', '.join(one.of.name for one in some)}: {why}."
 

@@ -58,6 +58,7 @@ def test_no_sentence_can_be_read_before_its_item_is_opened(window: Any) -> None:
     everything = window.locator("body").inner_text()
     assert not any(cat["stereotype"].text in everything for cat in OF.values())
     window.locator("#list summary").first.click()
+    window.locator("#list details[open] .text").first.wait_for()
     texts = window.locator("#list details[open] .text").all_inner_texts()
     assert texts in [[cat[of].text for of in ("stereotype", "anti-stereotype", "unrelated")] for cat in OF.values()]
 

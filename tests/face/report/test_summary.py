@@ -26,7 +26,6 @@ from catsofa.report.summary import Standing
 from catsofa.report.summary.pairs import Pair
 from catsofa.report.summary.sentences import findings
 from catsofa.report.summary.standings import SHOWN, beyond
-from catsofa.report.summary.tables import summary
 from catsofa.scoring.run.score_files import compare_on
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import Interval
@@ -337,16 +336,3 @@ def test_one_domain_and_one_type_alone_make_no_second_row(tmp_path: Path) -> Non
     run(tmp_path / "a", results("d"))
     run(tmp_path / "b", pairs("d"))
     assert [len(section.tables[0].rows) for section in document([tmp_path]).sections] == [1, 1]
-
-
-def test_a_model_with_a_warning_is_marked_and_named_in_the_findings() -> None:
-    """A number under a warning looks no better than it is; a table without warnings has no such mark and no note."""
-    values = {"a": 60.0, "b": 50.0}
-    one = standing(values, {"a": 1}, warned=frozenset({"a"}))
-    marks = {row[0]: row[1].mark for row in summary([one], ()).rows if isinstance(row[1], Number)}
-    assert marks == {"a": "†", "b": ""}
-    assert any(note.startswith("†") for note in summary([one], ()).notes)
-    assert findings([one])[0].sentences[-1] == "Warnings are about a: read them first."
-    plain = standing(values, {"a": 1})
-    assert not any("†" in note for note in summary([plain], ()).notes)
-    assert "arning" not in " ".join(findings([plain])[0].sentences)

@@ -16,7 +16,12 @@ from catsofa.data.files import jsonl
 from catsofa.data.records import Score
 from catsofa.report import document
 from catsofa.report.cells import warned
+from catsofa.report.elements import Number
 from catsofa.report.formats import FORMATS, WRITE
+from catsofa.report.summary import Standing
+from catsofa.report.summary.sentences import findings
+from catsofa.report.summary.standings import SHOWN
+from catsofa.report.summary.tables import summary
 from catsofa.scoring.protocols import named
 from catsofa.scoring.results import Report, report
 
@@ -92,3 +97,16 @@ def test_every_warning_stands_in_terminal_json_html_and_latex(tmp_path: Path) ->
         assert [name for name, text in shown.items() if part in " ".join(text.split())] == list(shown)
     assert len(warnings) == 3
     assert not any(str(tmp_path) in sentence for sentence in warnings)
+
+
+def test_a_model_with_a_warning_is_marked_and_named_in_the_findings() -> None:
+    """A number under a warning looks no better than it is; a table without warnings has no such mark and no note."""
+    numbers = {"a": Number(60.0, 58.0, 62.0), "b": Number(50.0, 48.0, 52.0)}
+    plain = Standing(kind="stereoset", about="", of=SHOWN["stereoset"][1], values=numbers, sides={"a": 1})
+    one = replace(plain, warned=frozenset({"a"}))
+    marks = {row[0]: row[1].mark for row in summary([one], ()).rows if isinstance(row[1], Number)}
+    assert marks == {"a": "†", "b": ""}
+    assert any(note.startswith("†") for note in summary([one], ()).notes)
+    assert findings([one])[0].sentences[-1] == "Warnings are about a: read them first."
+    assert not any("†" in note for note in summary([plain], ()).notes)
+    assert "arning" not in " ".join(findings([plain])[0].sentences)

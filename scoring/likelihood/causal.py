@@ -13,7 +13,7 @@ from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.batches import FAILURES, OneRowTooLarge
 from catsofa.scoring.likelihood.prefix_trees import Tree, trees
-from catsofa.scoring.likelihood.queries import Answer, Continuation
+from catsofa.scoring.likelihood.queries import Answer, Answers, Continuation, Continuations, offsets
 from catsofa.scoring.likelihood.self_check import TREES, Attempt, Strains
 
 CPU_WIDTH = 128
@@ -31,7 +31,7 @@ def plain(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
     return backend.run("continuations", [len(question.ids) - 1 for question in questions], forward)
 
 
-def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
+def answer(backend: Backend, questions: Sequence[Continuation]) -> Sequence[Answer]:
     """Returns the log-probabilities of each continuation; each distinct prefix is forwarded once per row.
 
     Plain rows, which are shorter, replace trees if memory cannot hold one tree or if a tree changes a number.
@@ -39,7 +39,7 @@ def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
 
     with suppress(OneRowTooLarge):
         while backend.uses(TREES):
-            attempt = _attempt(backend, questions)
+            attempt = _attempt(backend, Continuations.of(questions))
             if attempt is None:
                 backend.batching.left_out[TREES] = None
             elif self_check.passes(
@@ -49,9 +49,8 @@ def answer(backend: Backend, questions: Sequence[Continuation]) -> list[Answer]:
     return plain(backend, questions)
 
 
-def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Answer] | None:
+def _attempt(backend: Backend, questions: Continuations) -> Attempt[Answer] | None:
     """Returns all answers from trees, with the strains to check; None if the model fails on trees of their width."""
-    answers: list[Answer] = [np.empty(0)] * len(questions)
     rows = trees(questions, CPU_WIDTH if backend.model.device == "cpu" else GPU_WIDTH)
     deepest, depths = np.empty(len(rows), dtype=np.int64), [int(tree.depths.max()) + 1 for tree in rows]
 
@@ -73,33 +72,33 @@ def _attempt(backend: Backend, questions: Sequence[Continuation]) -> Attempt[Ans
         if isinstance(error, OneRowTooLarge):
             raise
         return None
-    row_of = np.empty(len(questions), dtype=np.int64)
-    for row, (tree, values) in enumerate(zip(rows, results, strict=True)):
-        for number, wanted in tree.answers:
-            answers[number] = values[wanted]
-            row_of[number] = row
+    numbers = np.concatenate([tree.questions for tree in rows])
+    begins, row_of = np.empty_like(numbers), np.empty_like(numbers)
+    begins[numbers] = offsets(questions.requested[numbers])[:-1]
+    row_of[numbers] = np.repeat(np.arange(len(rows)), [len(tree.questions) for tree in rows])
+    values = [of_row[tree.wanted] for tree, of_row in zip(rows, results, strict=True)]
+    answers = Answers(np.concatenate(values), begins, questions.requested)
     widest = strains[:, 0] + self_check.padding(strains)
-    lengths = np.array([len(question.ids) - 1 for question in questions])
     beside = {"deepest node": deepest[row_of], "widest row": widest[row_of]}
     together = self_check.together(strains)[row_of]
     forwarded = sum(len(tree.ids) for tree in rows)
-    return Attempt(answers, *_strained(questions, rows, strains), lengths, beside, together, forwarded)
+    return Attempt(answers, *_strained(questions, rows, strains), questions.lengths - 1, beside, together, forwarded)
 
 
-def _strained(questions: Sequence[Continuation], rows: Sequence[Tree], strains: Strains) -> tuple[list[int], Strains]:
+def _strained(questions: Continuations, rows: Sequence[Tree], strains: Strains) -> tuple[list[int], Strains]:
     """Returns the longest question and the last question of each row, and how much their rows strain them.
 
     The measures of a row are its width, the rows together, before and after it, and its padding. Those of a question
     are its length, and the nodes of other questions between its own.
     """
-    longest = max(range(len(questions)), key=lambda number: len(questions[number].ids))
-    places, own = [longest], [[len(questions[longest].ids), 0]]
+    longest = int(questions.lengths.argmax())
+    places, own = [longest], [[int(questions.lengths[longest]), 0]]
     for tree in rows:
-        number = tree.answers[-1][0]
+        number = int(tree.questions[-1])
         path = np.flatnonzero(tree.ends == len(tree.ids))
         between = (len(tree.ids) - 1 - path).sum() - len(path) * (len(path) - 1) // 2
         places.append(number)
-        own.append([len(questions[number].ids), int(between)])
+        own.append([int(questions.lengths[number]), int(between)])
     of_rows = np.column_stack([strains[:, [0, 2, 3, 4]], self_check.padding(strains)])
     return places, np.hstack([np.pad(of_rows, ((1, 0), (0, 0))), own])
 
@@ -137,7 +136,7 @@ def possible(backend: Backend) -> bool:
     scratch.heads = backend.heads
     with scratch.alone():
         alone = plain(scratch, one)
-    packed, changed = _attempt(scratch, one), _attempt(scratch, other)
+    packed, changed = (_attempt(scratch, Continuations.of(pair)) for pair in (one, other))
     if packed is None or changed is None:
         return False
     same = all(self_check.agree(scratch, *pair) for pair in zip(packed.answers, alone, strict=True))

@@ -12,6 +12,7 @@ from catsofa.scoring.likelihood.queries import (
     Answer,
     Attended,
     Continuation,
+    Continuations,
     Fill,
     Follows,
     Infill,
@@ -32,8 +33,12 @@ NEEDS: dict[type[Any], Ability] = {
 }
 
 
-def ask(backend: Backend, questions: Sequence[Question]) -> list[Answer]:
+def ask(backend: Backend, questions: Sequence[Question]) -> Sequence[Answer]:
     """Returns the answer to each question, in order."""
+    if isinstance(questions, Continuations):  # made distinct by the caller
+        backend.model.need(NEEDS[Continuation], "This protocol")
+        backend.tally.scored += int(questions.requested.sum())
+        return _left_to_right(backend)(backend, questions)
     places: dict[Question, list[int]] = {}
     for index, question in enumerate(questions):
         places.setdefault(question, []).append(index)
@@ -49,9 +54,9 @@ def ask(backend: Backend, questions: Sequence[Question]) -> list[Answer]:
     return [answers[index] for index in range(len(questions))]
 
 
-def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], list[Answer]]:
+def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], Sequence[Answer]]:
     """Returns the function by which this model answers this kind of question."""
-    ways: dict[type[Any], Callable[[Backend, list[Any]], list[Answer]]] = {
+    ways: dict[type[Any], Callable[[Backend, list[Any]], Sequence[Answer]]] = {
         Padded: _padded,
         Fill: masked.answer,
         SingleFill: partial(masked.answer, single=True),
@@ -62,7 +67,7 @@ def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], li
     return _left_to_right(backend) if kind is Continuation else ways[kind]
 
 
-def _left_to_right(backend: Backend) -> Callable[[Backend, list[Continuation]], list[Answer]]:
+def _left_to_right(backend: Backend) -> Callable[[Backend, Sequence[Continuation]], Sequence[Answer]]:
     """Returns the function for continuations: XLNet's, prefix trees if the model supports them, else plain batches."""
     if backend.model.kind == "permutation":
         return _permutations

@@ -7,14 +7,11 @@ small model would wait for it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from catsofa.scoring.likelihood.queries import Continuation
-
-Numbers = NDArray[np.int64]
+from catsofa.scoring.likelihood.queries import Continuation, Continuations, Numbers, offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +24,10 @@ class Tree:
     nodes: Numbers
     """For each requested pair, the node before the token."""
     tokens: Numbers
-    answers: list[tuple[int, Numbers]]
-    """For each question number, the requested pairs of its answer."""
+    questions: Numbers
+    """The indices of the questions that the row answers, in order."""
+    wanted: Numbers
+    """The requested pairs of each question, one question after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class _Sorted:
     with the question before it. Both are 0 for the first question of a row.
     """
 
-    numbers: list[int]
+    numbers: Numbers
     starts: Numbers
     lengths: Numbers
     same: Numbers
@@ -52,23 +51,23 @@ class _Sorted:
     @property
     def bases(self) -> Numbers:
         """Index of the first node that each question adds, and the number of all nodes."""
-        return _offsets(self.lengths - 1 - self.same)
+        return offsets(self.lengths - 1 - self.same)
 
 
 def trees(questions: Sequence[Continuation], width: int) -> list[Tree]:
     """Returns rows of at most `width` nodes (or of one longer question); a question's last token is not a node."""
     if not questions:
         return []
-    ordered = _sorted(questions, width)
+    ordered = _sorted(Continuations.of(questions), width)
     return _rows(ordered, _nodes(ordered), _pairs(ordered))
 
 
-def _sorted(questions: Sequence[Continuation], width: int) -> _Sorted:
+def _sorted(questions: Continuations, width: int) -> _Sorted:
     """Sorts the questions, and chooses where rows begin so that none is too wide."""
-    numbers = sorted(range(len(questions)), key=lambda number: questions[number].ids)
-    ordered = [questions[number] for number in numbers]
-    lengths = np.array([len(question.ids) for question in ordered])
-    ids = np.fromiter(chain.from_iterable(question.ids for question in ordered), np.int64, int(lengths.sum()))
+    numbers = np.array(questions.sorted())
+    lengths = questions.lengths[numbers]
+    moved = np.repeat(questions.ends[numbers] - offsets(lengths)[:-1], lengths)
+    ids = questions.ids[moved + np.arange(len(moved))]
     alike = _alike(ids, lengths)
     same = np.minimum(alike, np.minimum(lengths, np.roll(lengths, 1)) - 1)
     first, held = [], width
@@ -78,16 +77,15 @@ def _sorted(questions: Sequence[Continuation], width: int) -> _Sorted:
             first.append(index)
             held = length
     same[first] = alike[first] = 0
-    starts = np.array([question.start for question in ordered])
-    return _Sorted(numbers, starts, lengths, same, alike, np.array(first), ids)
+    return _Sorted(numbers, questions.starts[numbers], lengths, same, alike, np.array(first), ids)
 
 
 def _alike(ids: Numbers, lengths: Numbers) -> Numbers:
     """Returns how many ids each sequence shares with the beginning of the one before it."""
     most = np.minimum(lengths, np.roll(lengths, 1))
     most[0] = 0
-    begins, offsets = _offsets(lengths)[:-1], _offsets(most)
-    steps = np.arange(offsets[-1]) - np.repeat(offsets[:-1], most)
+    begins, firsts = offsets(lengths)[:-1], offsets(most)
+    steps = np.arange(firsts[-1]) - np.repeat(firsts[:-1], most)
     differ = ids[np.repeat(begins, most) + steps] != ids[np.repeat(np.roll(begins, 1), most) + steps]
     common = most.copy()
     # the first step at which each sequence differs: in reverse order, so that the earliest is assigned last
@@ -101,7 +99,7 @@ def _nodes(ordered: _Sorted) -> tuple[Numbers, Numbers, Numbers]:
     added, bases = ordered.lengths - 1 - ordered.same, ordered.bases
     owners = np.repeat(np.arange(len(added)), added)
     depths = np.arange(bases[-1]) - np.repeat(bases[:-1] - ordered.same, added)
-    ids = ordered.ids[_offsets(ordered.lengths)[:-1][owners] + depths]
+    ids = ordered.ids[offsets(ordered.lengths)[:-1][owners] + depths]
     ends = np.empty_like(depths)
     for depth in range(int(depths.max()) + 1):
         # a node ends at the next question whose shared beginning is too short to include it
@@ -139,7 +137,7 @@ def _rows(
     owners, before, pairs = requested
     distinct, once, which = np.unique(pairs, return_index=True, return_inverse=True)
     most = int(ordered.lengths.max())
-    tokens = ordered.ids[_offsets(ordered.lengths)[:-1][distinct // most] + distinct % most]
+    tokens = ordered.ids[offsets(ordered.lengths)[:-1][distinct // most] + distinct % most]
     questions = np.append(ordered.first, len(ordered.lengths))
     bases = ordered.bases[questions]
     ofs, cuts = (
@@ -153,7 +151,8 @@ def _rows(
             ends=ends[base:end] - base,
             nodes=before[once[low:high]] - base,
             tokens=tokens[low:high],
-            answers=[(ordered.numbers[q], which[cuts[q] : cuts[q + 1]] - low) for q in range(one, other)],
+            questions=ordered.numbers[one:other],
+            wanted=which[cuts[one] : cuts[other]] - low,
         )
         for (one, other), (base, end), (low, high) in zip(
             pairwise(questions),
@@ -162,8 +161,3 @@ def _rows(
             strict=True,
         )
     ]
-
-
-def _offsets(lengths: Numbers) -> Numbers:
-    """Returns where each segment begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(lengths)])

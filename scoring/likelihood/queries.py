@@ -1,11 +1,16 @@
 """Questions to a model about token sequences: pure data, so that equal questions are asked once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ids = tuple[int, ...]
+Numbers = NDArray[np.int64]
 Answer = NDArray[np.float64]
 """Natural logarithms, one for each requested token."""
 
@@ -21,6 +26,90 @@ class Continuation:
         """Raises ValueError if the first token is requested, because nothing conditions it."""
         if not 1 <= self.start < len(self.ids):
             raise ValueError(f"cannot ask for tokens {self.start}… of {len(self.ids)}")
+
+
+class Continuations(Sequence[Continuation]):
+    """Continuations in columns: the ids of all of them, one after another."""
+
+    def __init__(self, ids: Numbers, lengths: Numbers, starts: Numbers) -> None:
+        self.ids, self.lengths, self.starts = ids, lengths, starts
+
+    @classmethod
+    def of(cls, questions: Sequence[Continuation]) -> "Continuations":
+        """Returns questions in columns."""
+        if isinstance(questions, Continuations):
+            return questions
+        lengths = np.fromiter((len(question.ids) for question in questions), np.int64, len(questions))
+        ids = np.fromiter(chain.from_iterable(question.ids for question in questions), np.int64, int(lengths.sum()))
+        return cls(ids, lengths, np.fromiter((question.start for question in questions), np.int64, len(questions)))
+
+    @cached_property
+    def ends(self) -> Numbers:
+        """The place in `ids` where each question begins, and where the last one ends."""
+        return offsets(self.lengths)
+
+    @cached_property
+    def requested(self) -> Numbers:
+        """The number of requested tokens of each question."""
+        return self.lengths - self.starts
+
+    def sorted(self) -> list[int]:
+        """The indices of the questions in the order of their ids."""
+        spelt = self.ids.astype(">u4").tobytes()  # bytes in this order compare as the numbers do
+        keys = [spelt[4 * begin : 4 * end] for begin, end in pairwise(self.ends.tolist())]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
+    def __len__(self) -> int:
+        """The number of questions."""
+        return len(self.lengths)
+
+    @overload
+    def __getitem__(self, place: int) -> Continuation: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Continuations": ...
+    def __getitem__(self, place: int | slice) -> "Continuation | Continuations":
+        """One question, or some of them in columns."""
+        if isinstance(place, slice):
+            return Continuations.of([self[number] for number in range(*place.indices(len(self)))])
+        begin = int(self.ends[:-1][place])
+        return Continuation(tuple(self.ids[begin : begin + self.lengths[place]].tolist()), int(self.starts[place]))
+
+
+class Answers(Sequence[Answer]):
+    """Answers in one array; each is a part of it."""
+
+    def __init__(self, values: Answer, begins: Numbers, lengths: Numbers) -> None:
+        self.values, self.begins, self.lengths = values, begins, lengths
+
+    @classmethod
+    def of(cls, answers: Sequence[Answer]) -> "Answers":
+        """Returns answers in one array."""
+        if isinstance(answers, Answers):
+            return answers
+        lengths = np.fromiter(map(len, answers), np.int64, len(answers))
+        return cls(np.concatenate([np.empty(0), *answers]), offsets(lengths)[:-1], lengths)
+
+    def __len__(self) -> int:
+        """The number of answers."""
+        return len(self.lengths)
+
+    @overload
+    def __getitem__(self, place: int) -> Answer: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Answers": ...
+    def __getitem__(self, place: int | slice) -> "Answer | Answers":
+        """One answer, or some of them in the same array."""
+        begins, lengths = self.begins[place], self.lengths[place]
+        return Answers(self.values, begins, lengths) if isinstance(place, slice) else self.values[begins:][:lengths]
+
+    def rows(self, places: Numbers) -> Answer:
+        """The answers at these places, which have one length, as rows of a matrix."""
+        return self.values[self.begins[places][:, None] + np.arange(self.lengths[places[0]])]
+
+
+def offsets(lengths: Numbers) -> Numbers:
+    """Returns where each segment begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)])
 
 
 @dataclass(frozen=True, slots=True)

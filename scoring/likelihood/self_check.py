@@ -65,7 +65,7 @@ Positions = NDArray[np.int64]
 class Attempt(Generic[Numbers]):
     """Answers made in batches, the indices of those that may be checked, and the strains of these."""
 
-    answers: list[Numbers]
+    answers: Sequence[Numbers]
     places: Sequence[int]
     strains: Strains
     lengths: Positions
@@ -97,7 +97,7 @@ class Batching:
     """Texts accepted before a random text showed that a part changes numbers."""
     late_alone: bool = False
     """True if --batch-tokens 1 would not have avoided these late texts."""
-    refused: list[Any] = field(default_factory=list)
+    refused: Sequence[Any] = ()
     """Answers of the previous attempt, if a fault was found in it."""
 
     def add(self, other: Mapping[str, Any]) -> None:
@@ -148,7 +148,7 @@ class Batching:
 
         A fault that moves from text to text with the batches shows here, whichever part was blamed first.
         """
-        before, self.refused = self.refused, []
+        before, self.refused = self.refused, ()
         if len(before) != len(attempt.answers):
             return []
         pairs = enumerate(zip(before, attempt.answers, strict=True))
@@ -188,7 +188,7 @@ def warnings(checks: Mapping[str, Batching]) -> tuple[str, ...]:
 
 def findings(checks: Mapping[str, Batching]) -> dict[str, Any]:
     """Returns the findings in the form that a run stores."""
-    return {part: asdict(replace(batching, refused=[])) for part, batching in checks.items()}
+    return {part: asdict(replace(batching, refused=())) for part, batching in checks.items()}
 
 
 def restore(checks: Mapping[str, Batching], stored: Mapping[str, Any]) -> None:

@@ -33,12 +33,19 @@ def prefix(tree: Tree, node: int) -> tuple[int, ...]:
     return tuple(tree.ids[j] for j in range(node + 1) if node < tree.ends[j])
 
 
+def answers(tree: Tree, questions: list[Continuation]) -> list[tuple[int, list[int]]]:
+    """Returns each question of a row with its requested pairs."""
+    sizes = [len(questions[number].ids) - questions[number].start for number in tree.questions]
+    parts = np.split(tree.wanted, np.cumsum(sizes)[:-1])
+    return [(int(number), part.tolist()) for number, part in zip(tree.questions, parts, strict=True)]
+
+
 @given(st.lists(alike(), max_size=40), st.integers(1, 60))
 def test_a_node_attends_to_its_own_prefix_and_nothing_else(questions: list[Continuation], width: int) -> None:
     """The node of each scored token attends to exactly the tokens before it, in order, at their depths."""
     answered = []
     for tree in trees(questions, width):
-        for number, wanted in tree.answers:
+        for number, wanted in answers(tree, questions):
             question = questions[number]
             answered.append(number)
             assert [tree.tokens[pair] for pair in wanted] == list(question.ids[question.start :])
@@ -57,21 +64,22 @@ def test_a_row_holds_each_prefix_and_each_pair_once_within_its_width(questions: 
         prefixes = [prefix(tree, node) for node in range(len(tree.ids))]
         assert len(set(prefixes)) == len(prefixes)
         assert len(set(zip(tree.nodes, tree.tokens, strict=True))) == len(tree.nodes)
-        longest = max(len(questions[number].ids) - 1 for number, _ in tree.answers)
+        longest = max(len(questions[number].ids) - 1 for number in tree.questions)
         assert len(tree.ids) <= max(width, longest)
 
 
 def test_a_tree_by_hand() -> None:
     """1 2 3 4, 1 2 5 and 1 6 give three nodes in a line, because last tokens need no node, and five pairs."""
-    (tree,) = trees([Continuation((1, 6)), Continuation((1, 2, 3, 4)), Continuation((1, 2, 5), 2)], 128)
+    questions = [Continuation((1, 6)), Continuation((1, 2, 3, 4)), Continuation((1, 2, 5), 2)]
+    (tree,) = trees(questions, 128)
     assert tree.ids.tolist() == [1, 2, 3]
     assert tree.depths.tolist() == [0, 1, 2]
     assert tree.ends.tolist() == [3, 3, 3]
-    answers = [
+    found = [
         (number, [(int(tree.nodes[pair]), int(tree.tokens[pair])) for pair in wanted])
-        for number, wanted in tree.answers
+        for number, wanted in answers(tree, questions)
     ]
-    assert answers == [(1, [(0, 2), (1, 3), (2, 4)]), (2, [(1, 5)]), (0, [(0, 6)])]
+    assert found == [(1, [(0, 2), (1, 3), (2, 4)]), (2, [(1, 5)]), (0, [(0, 6)])]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])

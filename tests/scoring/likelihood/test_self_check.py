@@ -18,7 +18,7 @@ from catsofa.scoring.items.score import score as score_records
 from catsofa.scoring.likelihood import causal, cpu_kernels, early_exit, self_check
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
-from catsofa.scoring.likelihood.queries import Continuation
+from catsofa.scoring.likelihood.queries import Continuation, Continuations
 from catsofa.scoring.likelihood.self_check import EXIT, PADDING, PRODUCTS, TOGETHER, TREES
 from catsofa.scoring.models import load
 from catsofa.scoring.models.model import Model
@@ -113,7 +113,7 @@ def test_a_released_window_is_narrower_than_the_rows_of_a_gpu(tmp_path: Path, mo
     alone, unchecked, backend = Backend(model), Backend(model), Backend(model)
     with alone.alone(PRODUCTS, EXIT):
         expected = causal.plain(alone, questions)
-    attempt = causal._attempt(unchecked, questions)
+    attempt = causal._attempt(unchecked, Continuations.of(questions))
     assert attempt is not None
     assert max(np.abs(one - other).max() for one, other in zip(attempt.answers, expected, strict=True)) > 0.1
     for one, other in zip(ask(backend, questions), expected, strict=True):

@@ -53,7 +53,7 @@ def guesser(name: str) -> "tuple[Guesser, dict[str, Any]]":
     ids = single_tokens(backend.reader, backend.model.tokenizer.get_vocab())
 
     def log_probabilities(gaps: "Sequence[Gap]") -> "list[Answer]":
-        return ask(backend, [gap(backend.reader, *each, ids) for each in gaps])
+        return [*ask(backend, [gap(backend.reader, *each, ids) for each in gaps])]
 
     return Guesser(list(ids), log_probabilities), named_by(backend.model)
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ from catsofa.scoring.run.reports import open_finished
 from catsofa.scoring.run.session import score_all
 from catsofa.scoring.run.shared import SharedRuns
 from catsofa.scoring.run.store import Run
+from catsofa.scoring.score_columns import Scores
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
@@ -251,7 +253,7 @@ def _of_scores(
     resamples: int,
 ) -> Report:
     """Returns the report on the scores in the run, and on texts that failed, whose scores the run does not store."""
-    scores = (score for some in (run.scores(), failed) for score in some)
+    scores: Iterable[Score] = Scores(lambda: chain(run.scores().parts(), [failed]))
     unknown: set[str] | None = None
     if scorer.about.counts_unknown and run.counts_unknown:
         unknown = set() if measure.streams else run.unknown()

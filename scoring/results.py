@@ -15,6 +15,7 @@ from catsofa.scoring.measures.plugins import guarded
 from catsofa.scoring.measures.registry import Given, Measure, Results, called, measure_of, why_unscored
 from catsofa.scoring.measures.returned import checked
 from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.score_columns import ScoreColumns, Scores, parts_of
 from catsofa.scoring.signature import Signature
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
@@ -144,15 +145,15 @@ def measured(
 
 
 def _passed(inputs: Given, unscored: Counter[str]) -> Given:
-    """Returns the same scores; iterating over them counts the reason of each text without a score."""
+    """Returns the same scores; reading them counts the reason of each text without a score."""
 
-    def scores() -> Iterator[Score]:
-        for score in inputs.scores:
-            if reason := why_unscored(score):
-                unscored[reason] += 1
-            yield score
+    def parts() -> Iterator[Sequence[Score]]:
+        for part in parts_of(inputs.scores):
+            if not isinstance(part, ScoreColumns):  # these are all scored
+                unscored.update(filter(None, map(why_unscored, part)))
+            yield part
 
-    return replace(inputs, scores=scores())
+    return replace(inputs, scores=Scores(parts))
 
 
 def _about_unknown_ids(count: int) -> str:

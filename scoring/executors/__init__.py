@@ -12,6 +12,7 @@ from catsofa.data.records import Score
 from catsofa.scoring.executors.chunk_sizes import Took
 from catsofa.scoring.likelihood.self_check import MODEL, Batching
 from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.score_columns import ScoreColumns
 from catsofa.scoring.vectors import TextEncoder
 
 
@@ -44,6 +45,8 @@ class Scored(NamedTuple):
 
     scores: list[Score]
     seconds: float
+    columns: ScoreColumns | None = None
+    """Scores beside those in `scores`."""
 
 
 class Scorer(ABC):

@@ -2,7 +2,7 @@
 
 import atexit
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -10,17 +10,17 @@ from importlib.metadata import version
 from pathlib import Path
 from sys import version as python
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from catsofa.data.processes import uncollected
 from catsofa.data.records import Score
 from catsofa.scoring import next_sentence, vectors
 from catsofa.scoring.executors import About, Embedding, Scored, Scorer
 from catsofa.scoring.executors.chunk_sizes import Sizes, Took
-from catsofa.scoring.items import Item, score
+from catsofa.scoring.items import Columns, Item, score
 from catsofa.scoring.likelihood import batches, engine, half_precision
 from catsofa.scoring.likelihood.backend import Backend
-from catsofa.scoring.likelihood.queries import Answer, Question
+from catsofa.scoring.likelihood.queries import Answer, Answers, Question
 from catsofa.scoring.likelihood.self_check import Batching
 from catsofa.scoring.measures.registry import measure_of
 from catsofa.scoring.models import load
@@ -28,6 +28,7 @@ from catsofa.scoring.models.files import digest_of
 from catsofa.scoring.models.model import Kind, Model
 from catsofa.scoring.next_sentence import NextSentence
 from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.score_columns import ScoreColumns
 from catsofa.scoring.signature import model_label, place_of
 
 SCORED_BY = (
@@ -48,8 +49,13 @@ WORK = 3e11
 GPU_TIMES = 64
 """Factor by which a chunk is larger on a GPU."""
 
-Plan = list[list[Item | Score]]
-"""Items of a chunk, for each protocol."""
+
+class Plan(NamedTuple):
+    """The items of a chunk."""
+
+    columns: Columns | None
+    items: list[list[Item | Score]]
+    """Those that are not in columns, for each protocol."""
 
 
 class Local:
@@ -184,27 +190,40 @@ class LocalScorer(Scorer):
                     return
                 # no thread: a thread that holds the interpreter lock would delay the model
                 self.backend.meanwhile = plans.make if meanwhile(self.backend) else None
-                scores, answered = list[Score](), dict[Question, Answer]()
                 try:
-                    for items in plan:
-                        questions = score.questions(items)
-                        missing = (
-                            [question for question in questions if question not in answered] if answered else questions
-                        )
-                        answers = engine.ask(self.backend, missing)
-                        if len(self._protocols) > 1:
-                            answered |= zip(missing, answers, strict=True)
-                            answers = [answered[question] for question in questions]
-                        scores += score.scores(items, answers)
+                    columns, scores = self._of_columns(plan.columns)
+                    scores += self._of_items(plan.items)
                 finally:
                     self.backend.meanwhile = None
-                yield Scored(scores, round(monotonic() - begun, 3))
-                del plan, scores, answered
+                yield Scored(scores, round(monotonic() - begun, 3), columns)
+                del plan, scores, columns
                 collect()
 
-    def _plan(self, chunk: list[Any]) -> Plan:
-        """Returns the items of a chunk, for each protocol."""
-        return [score.items(self.backend, chunk, protocol) for protocol in self._protocols]
+    def _of_columns(self, columns: Columns | None) -> tuple[ScoreColumns | None, list[Score]]:
+        """Returns the scores of items in columns, and those that are not finite as records."""
+        if columns is None:
+            return None, []
+        return columns.scores(Answers.of(engine.ask(self.backend, columns.questions)))
+
+    def _of_items(self, plan: Iterable[list[Item | Score]]) -> list[Score]:
+        """Returns the scores of items by each protocol."""
+        scores, answered = list[Score](), dict[Question, Answer]()
+        for items in plan:
+            questions = score.questions(items)
+            missing = [question for question in questions if question not in answered] if answered else questions
+            answers = engine.ask(self.backend, missing)
+            if len(self._protocols) > 1:
+                answered |= zip(missing, answers, strict=True)
+                answers = [answered[question] for question in questions]
+            scores += score.scores(items, answers)
+        return scores
+
+    def _plan(self, chunk: Sequence[Any]) -> Plan:
+        """Returns the items of a chunk; those of several protocols have no columns."""
+        columns = None
+        if len(self._protocols) == 1:
+            columns, chunk = score.columns(self.backend, chunk, self.protocol)
+        return Plan(columns, [score.items(self.backend, chunk, protocol) for protocol in self._protocols])
 
     def precision(self, records: Callable[[], Iterable[Any]], scores: Iterable[Score]) -> dict[str, Any]:
         """Returns the measured error of half precision, and how many preferences lie within it."""

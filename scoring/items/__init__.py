@@ -5,14 +5,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
+from typing import Protocol as Interface
 
 import numpy as np
 
 from catsofa.data.records import Candidate, Cat, Score
 from catsofa.scoring.choices import Length
-from catsofa.scoring.likelihood.queries import Answer, Question
+from catsofa.scoring.likelihood.queries import Answer, Answers, Continuations, Question
 from catsofa.scoring.measures.stereoset.options import Pieces
 from catsofa.scoring.models.tokens import Unscorable
+from catsofa.scoring.score_columns import ScoreColumns
 
 Text = TypeVar("Text")
 Reduced = tuple[float, dict[str, Any]]
@@ -34,6 +36,17 @@ class Item:
     """Number of tokens in the score."""
     unknown: int = 0
     """Number of tokens of the text that the tokenizer does not know."""
+
+
+class Columns(Interface):
+    """Items in columns, for records that may be a million."""
+
+    @property
+    def questions(self) -> Continuations:
+        """Different questions."""
+
+    def scores(self, answers: Answers) -> tuple[ScoreColumns, list[Score]]:
+        """Returns scores in columns from the answers, and those that are not finite as records."""
 
 
 def guarded(item: str, task: str, make: Callable[[], Item]) -> Item | Score:

@@ -6,7 +6,7 @@ from typing import Any
 
 from catsofa.data.records import Score
 from catsofa.scoring.extras import UNKNOWN
-from catsofa.scoring.items import Item
+from catsofa.scoring.items import Columns, Item
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
 from catsofa.scoring.likelihood.queries import Answer, Question
@@ -27,6 +27,11 @@ def answered(backend: Backend, items: Sequence[Item | Score]) -> list[Score]:
 def items(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Item | Score]:
     """Returns the items of records of one kind; unscored Scores for records that the model cannot take."""
     return measure_of(type(records[0]), protocol).items(backend, records, protocol) if records else []
+
+
+def columns(backend: Backend, records: Sequence[Any], protocol: Protocol) -> tuple[Columns | None, Sequence[Any]]:
+    """Returns the items of some records in columns, and the other records."""
+    return measure_of(type(records[0]), protocol).columns(backend, records, protocol)
 
 
 def questions(items: Iterable[Item | Score]) -> list[Question]:

@@ -21,7 +21,7 @@ def left_to_right(reader: Reader, tokens: Tokens, first_token: FirstToken) -> As
     `bos`: the start token. `uncond`: the start token, which the other tokens then do not get. `skip`: no context, as in
     a model's own loss, which leaves out the first token that its tokenizer gives (the start token, if it adds one).
     """
-    if first_token == "bos" or (first_token == "skip" and reader.adds_start):
+    if begins_with_start(reader, first_token):
         return (Continuation(reader.started(tokens)),)
     ids = reader.check(tokens).ids
     if first_token == "uncond":
@@ -30,6 +30,11 @@ def left_to_right(reader: Reader, tokens: Tokens, first_token: FirstToken) -> As
     if len(ids) < 2:
         raise Unscorable("one token, and this protocol leaves the first one out")
     return (Continuation(ids),)
+
+
+def begins_with_start(reader: Reader, first_token: FirstToken) -> bool:
+    """Returns True if all tokens of a text are one question behind the start token."""
+    return first_token == "bos" or (first_token == "skip" and reader.adds_start)
 
 
 def behind_masks(reader: Reader, tokens: Tokens, positions: Iterable[int], pseudo: Pseudo) -> Asked:

@@ -43,6 +43,12 @@ class Continuations(Sequence[Continuation]):
         ids = np.fromiter(chain.from_iterable(question.ids for question in questions), np.int64, int(lengths.sum()))
         return cls(ids, lengths, np.fromiter((question.start for question in questions), np.int64, len(questions)))
 
+    @classmethod
+    def joined(cls, *parts: "Continuations") -> "Continuations":
+        """Returns the questions of several parts, one part after another."""
+        names = ("ids", "lengths", "starts")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
     @cached_property
     def ends(self) -> Numbers:
         """The place in `ids` where each question begins, and where the last one ends."""
@@ -102,9 +108,10 @@ class Answers(Sequence[Answer]):
         begins, lengths = self.begins[place], self.lengths[place]
         return Answers(self.values, begins, lengths) if isinstance(place, slice) else self.values[begins:][:lengths]
 
-    def rows(self, places: Numbers) -> Answer:
-        """The answers at these places, which have one length, as rows of a matrix."""
-        return self.values[self.begins[places][:, None] + np.arange(self.lengths[places[0]])]
+    def last(self, count: int, places: Numbers) -> Answer:
+        """The last values of the answers at these places, as the rows of a matrix."""
+        ends = self.begins[places] + self.lengths[places]
+        return self.values[ends[:, None] + np.arange(-count, 0)]
 
 
 def offsets(lengths: Numbers) -> Numbers:

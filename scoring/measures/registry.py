@@ -18,7 +18,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.progress import Progress
 from catsofa.data.records import RECORDS, Score, kind_name
 from catsofa.data.tables import Tabular
-from catsofa.scoring.items import Item
+from catsofa.scoring.items import Columns, Item
 from catsofa.scoring.items.texts import Query, Texts
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.measures import MODULES
@@ -169,6 +169,12 @@ class Measure:
     def items(self, backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Item | Score]:
         """Returns the items for a model in this process, and unscored results for texts that the model cannot take."""
         raise self._cannot("asks nothing of a model's likelihood", "items")
+
+    def columns(
+        self, backend: Backend, records: Sequence[Any], protocol: Protocol
+    ) -> tuple[Columns | None, Sequence[Any]]:
+        """Returns the items of some records in columns, and the records for `items`; by default all of them."""
+        return None, records
 
     def queries(self, record: Any, texts: Texts) -> list[Query]:
         """Returns the queries of a record to a model that gives log-probabilities: a server or the user's own."""

@@ -1,14 +1,17 @@
 """Tokenizes texts for scoring: each distinct text once, with one start token, and counts of unknown tokens."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from catsofa.scoring.models.model import Model
-from catsofa.scoring.models.seams import Seams, Split
+from catsofa.scoring.models.seams import Joined, Seams
 from catsofa.scoring.models.tokens import Ids, Text, Tokens, Unscorable
 from catsofa.scoring.signature import shown_name
 
@@ -103,13 +106,21 @@ class Reader:
         """Distinct text to its tokens, without special tokens."""
         return {text: tokens for text, tokens in self._encode(texts, special=False) if isinstance(text, str)}
 
-    def in_parts(self, splits: Mapping[str, Split]) -> dict[str, tuple[Tokens, int]]:
-        """Text to its tokens and the number of those in its rest, for texts that can be tokenized in two parts.
+    def in_parts(self, beginnings: Sequence[str], rests: Sequence[str]) -> Joined | None:
+        """The tokens of texts that can be tokenized in two parts, without special tokens; None if this saves nothing.
 
-        `splits` maps each text to its beginning and its rest. The tokens have neither special tokens nor offsets.
+        `beginnings` and `rests` are the parts of each text.
         """
-        joined = {} if self._dropped else self._seams.read(splits)
-        return {text: (Tokens(text, ids, (), (), (), (0,) * len(ids)), rest) for text, (ids, rest) in joined.items()}
+        return None if self._dropped else self._seams.read(beginnings, rests)
+
+    def shares(self, parts: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """The number of tokens of each part of a text, the unknown ones, and whether one of them is special."""
+        sizes = np.fromiter(map(len, parts), np.int64, len(parts))
+        unknown = [
+            0 if self._unknown.isdisjoint(ids) else sum(token in self._unknown for token in ids) for ids in parts
+        ]
+        special = [not self._special.isdisjoint(ids) for ids in parts]
+        return sizes, np.array(unknown, dtype=np.int64), np.array(special, dtype=np.bool_)
 
     @cached_property
     def _seams(self) -> Seams:

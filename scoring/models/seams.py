@@ -6,10 +6,12 @@ text, and texts are drawn at random. Where one fails, no text is joined any more
 """
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from catsofa.scoring.models.reader import Reader
@@ -27,15 +29,28 @@ MOST = 100_000
 """The maximum number of parts of each kind, and of pairs of words, that are remembered."""
 
 Ids = tuple[int, ...]
+Numbers = NDArray[np.int64]
 Split = tuple[str, str]
 """The beginning and the rest of a text."""
 
 
-class Joined(NamedTuple):
-    """The tokens of a text, and how many of them are those of its rest."""
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Texts whose tokens are those of two parts, in columns."""
 
-    ids: Ids
-    rest: int
+    places: Numbers
+    """Which of the texts."""
+    beginnings: list[Ids]
+    rests: list[Ids]
+    """The tokens of each distinct part."""
+    first: Numbers
+    last: Numbers
+    """The beginning and the rest of each text."""
+
+    def text(self, number: int) -> tuple[Ids, int]:
+        """The tokens of a text, and how many of them are those of its rest."""
+        rest = self.rests[self.last[number]]
+        return self.beginnings[self.first[number]] + rest, len(rest)
 
 
 class Seams:
@@ -52,32 +67,42 @@ class Seams:
         self._rests = dict[str, Ids]()
         self._met = set[Split]()
 
-    def read(self, splits: Mapping[str, Split]) -> dict[str, Joined]:
-        """Text to its tokens, for the texts whose parts can be joined; none if this saves no tokenization.
-
-        `splits` maps each text to its beginning and its rest.
-        """
-        chosen = {text: parts for text, parts in splits.items() if _meet_at_a_space(*parts)} if self._sound else {}
-        if not chosen:
-            return {}
+    def read(self, beginnings: Sequence[str], rests: Sequence[str]) -> Joined | None:
+        """The tokens of the texts whose parts can be joined; None if this saves no tokenization."""
+        if not self._sound:
+            return None
         for held in (self._beginnings, self._rests, self._met):
             if len(held) > MOST:
                 held.clear()
-        pairs = {_words(*parts): text for text, parts in chosen.items()}
-        unseen = [text for pair, text in pairs.items() if pair not in self._met]
-        beginnings, rests = (dict.fromkeys(part) for part in zip(*chosen.values(), strict=True))
-        ended = [part for part in beginnings if part not in self._beginnings]
-        begun = [part for part in rests if part not in self._rests]
-        if 2 * (len(unseen) + len(ended) + len(begun)) > len(chosen):
-            return {}
-        if not self._learn(ended, begun, next(iter(chosen.values()))):
-            return {}
-        joined = {text: self._join(*parts) for text, parts in chosen.items()}
-        texts = list(chosen)
-        count = min(max(LEAST, int(DRAWN * len(texts))), len(texts))
-        drawn = np.random.default_rng(len(texts)).choice(len(texts), count, replace=False)
-        whole = self._reader.bare([*unseen, *(texts[place] for place in drawn)])
-        self._sound = all(joined[text] == _parted(tokens, len(chosen[text][0])) for text, tokens in whole.items())
+        (ends, first), (begins, last) = numbered(beginnings), numbered(rests)
+        places = np.flatnonzero(
+            np.array([*map(_ends_well, ends)])[first] & np.array([*map(_begins_well, begins)])[last]
+        )
+        if not len(places):
+            return None
+        first, last = first[places], last[places]
+        pairs, once = self._meeting(ends, first, begins, last)
+        unseen = [place for pair, place in zip(pairs, once, strict=True) if pair not in self._met]
+        ended = [ends[number] for number in np.unique(first) if ends[number] not in self._beginnings]
+        begun = [begins[number] for number in np.unique(last) if begins[number] not in self._rests]
+        if 2 * (len(unseen) + len(ended) + len(begun)) > len(places):
+            return None
+        if not self._learn(ended, begun, (ends[first[0]], begins[last[0]])):
+            return None
+        joined = Joined(
+            places,
+            [self._beginnings.get(part, ()) for part in ends],
+            [self._rests.get(part, ()) for part in begins],
+            first,
+            last,
+        )
+        count = min(max(LEAST, int(DRAWN * len(places))), len(places))
+        drawn = np.random.default_rng(len(places)).choice(len(places), count, replace=False)
+        checked = {place: ends[first[place]] + begins[last[place]] for place in [*unseen, *drawn.tolist()]}
+        whole = self._reader.bare(checked.values())
+        self._sound = all(
+            joined.text(place) == _parted(whole[text], len(ends[first[place]])) for place, text in checked.items()
+        )
         if self._joined and not self._sound:
             raise ValueError(
                 f"the tokenizer of {self._reader.name} gives a text other tokens than its two parts, which "
@@ -85,7 +110,18 @@ class Seams:
             )
         self._met.update(pairs)
         self._joined = self._sound
-        return joined if self._sound else {}
+        return joined if self._sound else None
+
+    def _meeting(
+        self, ends: list[str], first: Numbers, begins: list[str], last: Numbers
+    ) -> tuple[list[Split], list[int]]:
+        """The distinct pairs of words that meet in texts, and a text for each of them."""
+        (before, of_ends), (after, of_begins) = (
+            numbered([*map(_last_word, ends)]),
+            numbered([*map(_first_word, begins)]),
+        )
+        pairs, once = np.unique(of_ends[first] * len(after) + of_begins[last], return_index=True)
+        return [(before[pair // len(after)], after[pair % len(after)]) for pair in pairs.tolist()], once.tolist()
 
     def _learn(self, beginnings: list[str], rests: list[str], example: Split) -> bool:
         """Tokenize parts beside an example of the other part; returns False if a token joins them."""
@@ -103,16 +139,18 @@ class Seams:
             self._sound = False
         return self._sound
 
-    def _join(self, beginning: str, rest: str) -> Joined:
-        """The tokens of a text from its parts."""
-        last = self._rests[rest]
-        return Joined(self._beginnings[beginning] + last, len(last))
+
+def numbered(parts: Sequence[str]) -> tuple[list[str], Numbers]:
+    """The distinct parts, and the number of each part among them."""
+    numbers: dict[str, int] = {}
+    which = np.array([numbers.setdefault(part, len(numbers)) for part in parts], dtype=np.int64)
+    return list(numbers), which
 
 
-def _parted(tokens: "Tokens", end: int) -> Joined | None:
+def _parted(tokens: "Tokens", end: int) -> tuple[Ids, int] | None:
     """The tokens of a whole text, and how many of them come after its beginning; None if a token joins both."""
     try:
-        return Joined(tokens.ids, tokens.after(end))
+        return tokens.ids, tokens.after(end)
     except ValueError:
         return None
 
@@ -125,11 +163,21 @@ def _joins_words(tokenizer: Any) -> bool:
     return any(letter.isalnum() or letter == "\ufffd" for text in texts for letter in text)
 
 
-def _meet_at_a_space(beginning: str, rest: str) -> bool:
-    """Returns True if a letter or a digit, one space, and a letter or a digit meet."""
-    return beginning[-1:].isalnum() and rest[:1] == " " and rest[1:2].isalnum()
+def _ends_well(beginning: str) -> bool:
+    """Returns True if a beginning ends with a letter or a digit."""
+    return beginning[-1:].isalnum()
 
 
-def _words(beginning: str, rest: str) -> Split:
-    """The two words that meet."""
-    return beginning[beginning.rfind(" ") + 1 :], rest.split(" ", 2)[1]
+def _begins_well(rest: str) -> bool:
+    """Returns True if a rest begins with one space and a letter or a digit."""
+    return rest[:1] == " " and rest[1:2].isalnum()
+
+
+def _last_word(beginning: str) -> str:
+    """The word at the end of a beginning."""
+    return beginning[beginning.rfind(" ") + 1 :]
+
+
+def _first_word(rest: str) -> str:
+    """The word after the space at the beginning of a rest; empty without a space."""
+    return "".join(rest.split(" ", 2)[1:2])

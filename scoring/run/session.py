@@ -49,7 +49,7 @@ def score_all(
             size = sum(again.isdisjoint(measure.ids(record)) for record in chunk)
         took = (size, scored.seconds)
         answered = [score for score in scored.scores if not score.reason.startswith(NO_REPLY)]
-        run.add(answered, self_check.findings(scorer.self_checks), took if size else None)
+        run.add(answered, self_check.findings(scorer.self_checks), took if size else None, scored.columns)
         if isinstance(sizes, Sizes):
             sizes.note(number, took)
         if scorer.budget != budget:

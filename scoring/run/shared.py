@@ -6,6 +6,7 @@ from typing import Any
 from catsofa.data.records import Score
 from catsofa.scoring.executors.chunk_sizes import Took
 from catsofa.scoring.run.store import Run
+from catsofa.scoring.score_columns import ScoreColumns
 
 
 class SharedRuns:
@@ -33,9 +34,17 @@ class SharedRuns:
         return set.intersection(*(run.done(items) for run in self.runs))
 
     def add(
-        self, scores: Sequence[Score], self_checks: Mapping[str, Any] | None = None, took: Took | None = None
+        self,
+        scores: Sequence[Score],
+        self_checks: Mapping[str, Any] | None = None,
+        took: Took | None = None,
+        columns: ScoreColumns | None = None,
     ) -> None:
-        """Store the scores of a chunk, split by protocol into the runs; a run that has all of its scores is skipped."""
+        """Store the scores of a chunk, split by protocol into the runs; a run that has all of its scores is skipped.
+
+        Scores of several protocols are never in columns.
+        """
+        assert columns is None
         each = len(scores) // len(self.runs)
         for number, run in enumerate(self.runs):
             own = scores[number * each : (number + 1) * each]

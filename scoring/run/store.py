@@ -19,31 +19,32 @@ from catsofa.data.files.json_files import sealed
 from catsofa.data.percentages import quantity
 from catsofa.data.records import Score
 from catsofa.data.runs.manifests import differences, refuse_difference
-from catsofa.scoring.run import history
+from catsofa.scoring.run import blocks, history
 from catsofa.scoring.run.manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
-from catsofa.scoring.run.plausible import LOWEST, highest_by, refuse_impossible, why_impossible
+from catsofa.scoring.run.plausible import highest_by, refuse_impossible
 from catsofa.scoring.run.rows import (
+    AT_ONCE,
     COLUMNS,
     TABLES,
     changed_rows,
     columns,
     connect,
-    is_row,
     keep_seal,
     make_folder,
     row_of,
+    scores_of,
     seal,
     sentences,
+    stored,
     sum_of_checksums,
     warn_unchecked,
     wrong,
 )
+from catsofa.scoring.score_columns import ScoreColumns, Scores
 
 REPORT = "report.json"
 MADE_FROM = "made_from"
 """The report field with the digest of the run's identity and the row number and checksum of each table."""
-AT_ONCE = 500
-"""The maximum number of ids in one query, and of rows read at once."""
 
 
 class Run(Closing):
@@ -59,6 +60,7 @@ class Run(Closing):
         self._highest = highest_by(identity)
         self.checked = checked
         """True if the rows have checksums; rows of earlier versions have none."""
+        self._in_blocks: set[str] | None = None
 
     @classmethod
     def begin(cls, folder: Path | str | None, identity: Mapping[str, Any], about: Mapping[str, Any]) -> "Run":
@@ -163,7 +165,7 @@ class Run(Closing):
     def check(self) -> dict[str, Any]:
         """The number of rows and the checksum of each table, after a check of every row; wrong rows are refused."""
         self.check_others()
-        for _ in self.scores():
+        for _ in self._parts():
             pass
         with sentences(self.folder):
             return sum_of_checksums(self._connection) if self.checked else {"scores": self.count()}
@@ -200,31 +202,35 @@ class Run(Closing):
             raise wrong(self.folder, f"a damaged database ({' '.join(verdict.split())})")
 
     def done(self, items: Sequence[str]) -> set[str]:
-        """The items among `items` that have scores."""
-        stored: set[str] = set()
-        for low in range(0, len(items), AT_ONCE):
-            some = items[low : low + AT_ONCE]
-            query = f"SELECT DISTINCT item FROM scores WHERE item IN ({','.join('?' * len(some))})"
-            with sentences(self.folder):
-                stored.update(item for (item,) in self._connection.execute(query, some))
-        return stored
+        """The items among `items` that have scores; not those that this object has added in columns."""
+        with sentences(self.folder):
+            if self._in_blocks is None:
+                self._in_blocks = blocks.items(self._connection)
+            return stored(self._connection, items) | self._in_blocks.intersection(items)
 
     def add(
         self,
         scores: Iterable[Score],
         self_checks: Mapping[str, Any] | None = None,
         took: tuple[int, float] | None = None,
+        columns: ScoreColumns | None = None,
     ) -> None:
         """Store scores and self-check findings in one transaction; scores already stored are not replaced.
 
-        `took` is the number of records in the chunk that these scores complete, and its seconds.
+        `took` is the number of records in the chunk that these scores complete, and its seconds; `columns` has further
+        scores of the chunk.
         """
         rows = [self._new_row(score) for score in scores]
+        if columns is not None:
+            columns = columns.without(self.done(columns.items))
+            blocks.refuse_impossible(columns)
         parts = [(part, json.dumps(finding)) for part, finding in (self_checks or {}).items()]
         findings = [(*part, self._checksum(part)) for part in parts]
         with sentences(self.folder), self._connection:
             before = self._connection.total_changes
             self._connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            if columns:
+                blocks.add(self._connection, columns, self._checksum)
             self._connection.executemany("INSERT OR REPLACE INTO self_checks VALUES (?, ?, ?)", findings)
             if took:
                 values = (*took, self._checksum(took))
@@ -255,32 +261,25 @@ class Run(Closing):
             raise wrong(self.folder, f"a row that its checksum does not fit ({changed[0]!r})")
         return [values for values, _ in rows]
 
-    def scores(self) -> Iterator[Score]:
-        """Every score, ordered by item and task; changed, foreign, lost or impossible scores are refused."""
+    def scores(self) -> Scores:
+        """Every score, rows by item and task before blocks; changed, foreign, lost or impossible scores are refused."""
+        return Scores(self._parts)
+
+    def _parts(self) -> Iterator[Sequence[Score]]:
+        """The scores in parts, each after a check."""
         query = f"SELECT {COLUMNS}{', checksum' * self.checked} FROM scores ORDER BY item, task"
         with sentences(self.folder):
             if not self.checked and self.folder:
                 warn_unchecked(self.folder)
             cursor = self._connection.execute(query)
             while rows := cursor.fetchmany(AT_ONCE):
-                yield from self._scores_of(rows)
+                yield [*scores_of(rows, self.folder, self._checksum if self.checked else None, self._highest)]
+            try:
+                yield from blocks.read(self._connection, self._checksum)
+            except ValueError as error:
+                raise wrong(self.folder, str(error)) from None
             if self.checked and (held := self.finished_with()) not in (None, now := sum_of_checksums(self._connection)):
                 raise wrong(self.folder, changed_rows(now, held))
-
-    def _scores_of(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Score]:
-        """The scores of these rows, each after a check."""
-        for row in rows:
-            if self.checked and row[6] != self._checksum(row[:6]):
-                raise wrong(self.folder, f"a score of {row[0]!r} that its checksum does not fit")
-            if not self.checked and not is_row(row):
-                raise wrong(self.folder, f"a row that holds no score ({row[0]!r})")
-        # parsed together in half of the time
-        extras = json.loads(f"[{','.join(row[5] for row in rows)}]")
-        for (item, task, score, tokens, reason, *_), extra in zip(rows, extras, strict=True):
-            usual = not extra and type(score) is float and LOWEST <= score <= 0
-            if not usual and (why := why_impossible(score, extra, self._highest(task, tokens))):
-                raise wrong(self.folder, f"a score of {item!r} that is {why}")
-            yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=extra)
 
     def numbers(self) -> dict[str, float | None]:
         """Item to score; for an item with several tasks, the score of the last task."""
@@ -290,7 +289,7 @@ class Run(Closing):
         """The number of texts that have a score, or a reason for a missing score."""
         with sentences(self.folder):
             count: int = self._connection.execute("SELECT count(*) FROM scores").fetchone()[0]
-        return count
+            return count + blocks.count(self._connection)
 
     def reasons(self) -> dict[str, int]:
         """Reason to the number of texts that are unscored for this reason, most frequent first."""
@@ -309,7 +308,10 @@ class Run(Closing):
             return None
         query = "SELECT DISTINCT item FROM scores WHERE extra LIKE '%\"unknown\"%'"
         with sentences(self.folder):
-            return {item for (item,) in self._connection.execute(query)}
+            rows = {item for (item,) in self._connection.execute(query)}
+            return rows | {
+                item for block in blocks.read(self._connection, self._checksum) for item in block.with_unknown
+            }
 
     def note(self, event: str, **details: Any) -> None:
         """Add a line to the journal."""

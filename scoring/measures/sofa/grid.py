@@ -17,6 +17,7 @@ from catsofa.data.records import Probe, Score
 from catsofa.data.statistics import Array
 from catsofa.scoring.extras import UNKNOWN, UNKNOWN_IDENTITY
 from catsofa.scoring.measures.sofa.options import Normalisation
+from catsofa.scoring.score_columns import ScoreColumns, parts_of
 
 Means = tuple[float, float, float]
 """Mean log-probabilities: of a probe, of its identity alone, of its tokens after the identity; NaN if unscored."""
@@ -118,11 +119,21 @@ class Placed:
     def grids(self, scores: Iterable[Score]) -> list[Grid]:
         """The grid of each category with these scores, which are read once."""
         means, unknown = np.full((self.begins[-1], 3), nan), np.zeros((self.begins[-1], 2), dtype=bool)
-        for score in scores:
-            if (index := self.numbers.get(score.item)) is not None:
-                means[self.cells[index]] = _means(score)
-                if UNKNOWN in score.extra:
-                    unknown[self.cells[index]] = True, UNKNOWN_IDENTITY in score.extra
+        for part in parts_of(scores):
+            if isinstance(part, ScoreColumns):
+                numbers = np.array([*map(self.numbers.get, part.items)], dtype=object)
+                own = np.flatnonzero(numbers != None)  # noqa: E711  # of each element
+                cells = self.cells[numbers[own].astype(np.int64)]
+                means[cells] = np.column_stack([part.scores, part.identities, part.conditionals])[own]
+                unknown[cells] = np.column_stack(
+                    [part.unknown > 0, (part.unknown > 0) & (part.unknown_identities > 0)]
+                )[own]
+                continue
+            for score in part:
+                if (index := self.numbers.get(score.item)) is not None:
+                    means[self.cells[index]] = _means(score)
+                    if UNKNOWN in score.extra:
+                        unknown[self.cells[index]] = True, UNKNOWN_IDENTITY in score.extra
         parts = zip(self.names.items(), pairwise(self.begins), strict=True)
         filled = [_grid(name, labels, means[low:high], unknown[low:high]) for (name, labels), (low, high) in parts]
         return sorted(filled, key=lambda grid: grid.category)

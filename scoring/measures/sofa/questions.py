@@ -16,10 +16,9 @@ from catsofa.scoring.items.texts import Query, Texts, Values, scored
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.queries import Answer, Padded
 from catsofa.scoring.measures.registry import Measure
+from catsofa.scoring.measures.sofa.columns import TASK, ProbeColumns, columns, identity_end
 from catsofa.scoring.models.tokens import Tokens, Unscorable
 from catsofa.scoring.protocols import Protocol
-
-TASK = "probe"
 
 
 class ProbeScores(Measure):
@@ -38,6 +37,12 @@ class ProbeScores(Measure):
         """An item for each probe."""
         return items(backend, records, protocol)
 
+    def columns(
+        self, backend: Backend, records: Sequence[Probe], protocol: Protocol
+    ) -> tuple[ProbeColumns | None, Sequence[Probe]]:
+        """The probes whose tokens can be joined, in columns, and the other probes."""
+        return columns(backend, records, protocol)
+
     def queries(self, record: Probe, texts: Texts) -> list[Query]:
         """The probe, its identity alone, and the rest of it after the identity."""
         return [("", record.text), ("", record.identity), *_after_identity(record)]
@@ -52,9 +57,7 @@ class ProbeScores(Measure):
 
 def items(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list[Item | Score]:
     """Returns the queries of each probe, without any forward pass."""
-    joined = _joined(backend, probes)
-    texts = (text for probe in probes for text in (probe.text, probe.identity) if text not in joined)
-    tokens_of = sentences.read(backend, texts) | {text: tokens for text, (tokens, _) in joined.items()}
+    tokens_of = sentences.read(backend, (text for probe in probes for text in (probe.text, probe.identity)))
     if protocol.sofa.padding == "tokenizer" and backend.model.pads_left:
         ask: Callable[[Tokens], sentences.Asked] = _padded(backend, probes, tokens_of)
     else:
@@ -68,28 +71,11 @@ def items(backend: Backend, probes: Sequence[Probe], protocol: Protocol) -> list
 
     def item(probe: Probe) -> Item:
         whole, identity = ask(tokens_of[probe.text]), identities.get(probe.identity, ())
-        after = joined[probe.text][1] if probe.text in joined else _after(probe, tokens_of[probe.text])
-        reduce = _reduce(len(whole), after, unknown[probe.identity])
+        reduce = _reduce(len(whole), _after(probe, tokens_of[probe.text]), unknown[probe.identity])
         unknowns = backend.reader.unknowns(tokens_of[probe.text])
         return Item(probe.id, TASK, (*whole, *identity), reduce, sentences.count(whole), unknowns)
 
     return [guarded(probe.id, TASK, partial(item, probe)) for probe in probes]
-
-
-def _joined(backend: Backend, probes: Sequence[Probe]) -> dict[str, tuple[Tokens, int]]:
-    """Returns the tokens of probes that are tokenized as an identity and a stereotype, and how many the latter has."""
-    if backend.model.kind != "causal":
-        return {}
-    ends: dict[str, set[int]] = {}
-    for probe in probes:
-        ends.setdefault(probe.text, set()).add(len(probe.identity) if _begins_with_identity(probe) else 0)
-    once = {text: end for text, (end, *others) in ends.items() if end and not others}
-    return backend.reader.in_parts({text: (text[:end], text[end:]) for text, end in once.items()})
-
-
-def _begins_with_identity(probe: Probe) -> bool:
-    """Returns True if the text of a probe begins with its identity, in any case of the letters."""
-    return probe.text[: len(probe.identity)].casefold() == probe.identity.casefold()
 
 
 def _padded(
@@ -121,10 +107,9 @@ def _padded(
 
 def _after(probe: Probe, tokens: Tokens) -> int:
     """The number of tokens after the identity of a probe; 0 if a token crosses the end of the identity."""
-    if not _begins_with_identity(probe):
-        return 0
+    end = identity_end(probe.text, probe.identity)
     try:
-        return tokens.after(len(probe.identity))
+        return tokens.after(end) if end else 0
     except Unscorable:
         return 0
 
@@ -147,8 +132,8 @@ def _reduce(whole: int, after: int, unknown: int) -> Reduce:
 
 def _after_identity(probe: Probe) -> list[Query]:
     """The query for the rest of a probe after its identity; empty if the probe begins with other letters."""
-    end = len(probe.identity)
-    return [(probe.text[:end], probe.text[end:])] if _begins_with_identity(probe) else []
+    end = identity_end(probe.text, probe.identity)
+    return [(probe.text[:end], probe.text[end:])] if end else []
 
 
 def _mean(texts: Texts, text: str) -> tuple[float, int]:

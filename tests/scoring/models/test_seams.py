@@ -12,6 +12,9 @@ from transformers import PreTrainedTokenizerFast  # noqa: TID253  # a tokenizer 
 from catsofa.data.records import Probe
 from catsofa.scoring.items.score import score
 from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.likelihood.engine import ask
+from catsofa.scoring.likelihood.queries import Answers
+from catsofa.scoring.measures.sofa.columns import columns
 from catsofa.scoring.models import load, seams
 from catsofa.scoring.models.reader import Reader
 from catsofa.scoring.protocols import DEFAULT
@@ -59,6 +62,19 @@ def reader(
     return Reader(loaded)  # type: ignore[arg-type]  # a tokenizer is all it reads
 
 
+def in_parts(read: Reader, texts: dict[str, tuple[str, str]]) -> dict[str, tuple[tuple[int, ...], int, int]]:
+    """Returns the tokens of the texts that are joined, those of their rests, and the unknown ones."""
+    joined = read.in_parts(*zip(*texts.values(), strict=True))
+    if joined is None:
+        return {}
+    (_, few, _), (_, last_few, _) = read.shares(joined.beginnings), read.shares(joined.rests)
+    names = list(texts)
+    return {
+        names[place]: (*joined.text(number), int(few[joined.first[number]] + last_few[joined.last[number]]))
+        for number, place in enumerate(joined.places)
+    }
+
+
 BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False)
 
 
@@ -77,20 +93,21 @@ def test_joined_tokens_are_those_of_the_whole_text(model: models.Model, split: p
     """The tokens, and the number of them in the rest, equal those of the whole text, in this call and in later ones."""
     read = reader(model, split)
     for texts in (GRID, dict(reversed(GRID.items()))):
-        joined, whole = read.in_parts(texts), read.bare(texts)
+        joined, whole = in_parts(read, texts), read.bare(texts)
         assert len(joined) > len(texts) / 4
-        assert {text: tokens.ids for text, (tokens, _) in joined.items()} == {text: whole[text].ids for text in joined}
-        assert {text: rest for text, (_, rest) in joined.items()} == {
-            text: whole[text].after(len(texts[text][0])) for text in joined
-        }
-        assert {text: read.unknowns(tokens) for text, (tokens, _) in joined.items()} == {
-            text: read.unknowns(whole[text]) for text in joined
+        assert joined == {
+            text: (
+                whole[text].ids,
+                whole[text].after(len(texts[text][0])),
+                read.unknowns(whole[text]),
+            )
+            for text in joined
         }
 
 
 def test_only_a_space_between_letters_or_digits_is_a_seam() -> None:
     """A text whose parts meet at a mark, at two spaces or without a space is tokenized whole."""
-    joined = reader(models.BPE(), BYTES).in_parts(GRID)
+    joined = in_parts(reader(models.BPE(), BYTES), GRID)
     meet = {(one[-1:], other[:2]) for one, other in (GRID[text] for text in joined)}
     assert meet
     assert all(one.isalnum() and other[0] == " " and other[1].isalnum() for one, other in meet)
@@ -110,16 +127,16 @@ def test_a_tokenizer_that_may_join_words_gets_whole_texts(
 ) -> None:
     """A vocabulary with phrases, sums over a text, or one wrong pair of words: no text is joined then, or later."""
     read = reader(model, split, normalizer)
-    assert read.in_parts(GRID) == {}
-    assert read.in_parts(GRID) == {}
+    assert in_parts(read, GRID) == {}
+    assert in_parts(read, GRID) == {}
 
 
 def test_texts_that_share_too_little_are_tokenized_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts are tokenized only if this halves the tokenized texts; more parts than the limit are forgotten."""
     read = reader(models.BPE(), BYTES)
-    assert read.in_parts({f"quibs {n} are {n}": (f"quibs {n}", f" are {n}") for n in range(9)}) == {}
+    assert in_parts(read, {f"quibs {n} are {n}": (f"quibs {n}", f" are {n}") for n in range(9)}) == {}
     monkeypatch.setattr(seams, "MOST", 0)
-    assert read.in_parts(GRID).keys() == read.in_parts(GRID).keys() != set()
+    assert in_parts(read, GRID).keys() == in_parts(read, GRID).keys() != set()
 
 
 IDENTITIES = ("women", "men", "women who drive", "people", "girls", "old people", "Cats", "the rovers")
@@ -146,17 +163,19 @@ PROBES = [
 """Probes with nested identities, so that two of them share a text, and probes that do not begin with their identity."""
 
 
-def test_scores_of_probes_are_the_same_with_and_without_joined_tokens(
-    tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_of_probes_are_the_same_in_columns(tiny: Callable[[str], Path]) -> None:
     """Each probe has its own score, identity and conditional part, also if another probe has the same text."""
     backend = Backend(load(str(tiny("gpt2"))))
-    joined = backend.reader.in_parts({probe.text: (probe.identity, f" {probe.stereotype}") for probe in PROBES[:-14]})
-    assert len(joined) > 300
-    found = score(backend, PROBES, DEFAULT)
-    monkeypatch.setattr(Reader, "in_parts", lambda self, splits: {})
-    for one, other in zip(found, score(Backend(load(str(tiny("gpt2")))), PROBES, DEFAULT), strict=True):
-        assert (one.item, one.tokens, one.reason) == (other.item, other.tokens, other.reason)
+    made, others = columns(backend, PROBES, DEFAULT)
+    assert made is not None
+    assert len(made.ids) > 300
+    assert [*others[-14:]] == PROBES[-14:]
+    in_columns, rest = made.scores(Answers.of(ask(backend, made.questions)))
+    assert rest == []
+    found = {one.item: one for one in [*in_columns, *score(backend, others, DEFAULT)]}
+    for other in score(Backend(load(str(tiny("gpt2")))), PROBES, DEFAULT):
+        one = found[other.item]
+        assert (one.tokens, one.reason) == (other.tokens, other.reason)
         assert one.extra.keys() == other.extra.keys()
         for part in ("identity", "conditional"):
             assert one.extra[part] == pytest.approx(other.extra[part], abs=1e-5), one.item
@@ -167,9 +186,9 @@ def test_a_difference_that_shows_late_stops_the_run(monkeypatch: pytest.MonkeyPa
     """Texts are drawn at random; if one differs after others were joined, earlier scores may be wrong."""
     read = reader(models.BPE(), BYTES)
     monkeypatch.setattr(seams, "DRAWN", 1.0)
-    assert read.in_parts(GRID)
+    assert in_parts(read, GRID)
     held = read._seams._rests
     held.update({rest: (0, *ids) for rest, ids in held.items()})
     with pytest.raises(ValueError, match="other tokens than its two parts"):
-        read.in_parts(GRID)
-    assert read.in_parts(GRID) == {}
+        in_parts(read, GRID)
+    assert in_parts(read, GRID) == {}

@@ -9,10 +9,10 @@ protocols.
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice, repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from catsofa.data import sources
 from catsofa.data.digests import hex_digest
 from catsofa.data.files import stamp
+from catsofa.data.formats.probe_columns import ProbeFile, probe_file
 from catsofa.data.judging.severities import OFFENSIVENESS
 from catsofa.data.records import Annotation, Cat, Probe, Question, Score, WordSet
 
@@ -52,13 +53,22 @@ def _by_label(cat: Cat) -> Any:
 def content_of(records: Iterable[Any]) -> Content:
     """The content of records: the sum of their SHA-256, so the order does not count and a repeated record does."""
     total = count = 0
-    for record in records:
-        # the record type determines the field names, so the hash leaves them out
-        counted = json.dumps([type(record).__name__, *_values_of(record)]).encode()
-        total += int.from_bytes(sha256(counted).digest(), "little")
+    for values in _all_values(records):
+        total += int.from_bytes(sha256(_dumps(values).encode()).digest(), "little")
         count += 1
     whole = f"{count}:{total % MODULUS:064x}"
     return Content(count, hex_digest(whole))
+
+
+_dumps = json.JSONEncoder().encode
+
+
+def _all_values(records: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """The record type, which determines the field names, and the values of each record."""
+    if isinstance(records, ProbeFile):
+        rows = (zip(repeat(Probe.__name__), *block.columns) for block in records.blocks())
+        return chain.from_iterable(rows)
+    return ((type(record).__name__, *_values_of(record)) for record in records)
 
 
 def content_at(source: str | Path, limit: int | None = None) -> Content:
@@ -70,7 +80,7 @@ def content_at(source: str | Path, limit: int | None = None) -> Content:
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
     key = (str(source), limit, *map(stamp, files))
     if key not in _known:
-        _known[key] = content_of(islice(sources.read(source), limit))
+        _known[key] = content_of(probe_file(place, limit) or islice(sources.read(source), limit))
         if len(_known) > REMEMBERED:
             _known.popitem(last=False)
     return _known[key]

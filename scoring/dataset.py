@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from catsofa.data.content import Content, content_at, content_of
 from catsofa.data.files import BadInput
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats.pairs import SkippedRows
+from catsofa.data.formats.probe_columns import probe_file
 from catsofa.data.records import Pair
 from catsofa.scoring.signature import FIRST, data_label
 
@@ -26,7 +27,7 @@ class Data:
 
     label: str
     """Name without hash: the name of the file or folder, or `records`."""
-    records: Callable[[], Iterator[Any]]
+    records: Callable[[], Iterable[Any]]
     read_content: Callable[[int | None], Content]
     """Reads the content (number of records and hash) of all records, or of the first ones."""
     on: str | None = None
@@ -72,7 +73,7 @@ class Data:
     @property
     def kind(self) -> type[Any]:
         """Type of the first record; raises BadInput if the data has no records."""
-        if (first := next(self.records(), None)) is None:
+        if (first := next(iter(self.records()), None)) is None:
             raise BadInput(self.on or self.label, "no records", "records with a measure: CATs, pairs, probes, …")
         return type(first)
 
@@ -89,7 +90,10 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
         def read_content(first: int | None) -> Content:
             return content_at(on, first)
 
-        return Data(_label(place), lambda: islice(sources.read(on), limit), read_content, where, limit)
+        def records() -> Iterable[Any]:
+            return probe_file(place, limit) or islice(sources.read(on), limit)
+
+        return Data(_label(place), records, read_content, where, limit)
     held, ids = list(sources.read(on)), Seen("records", "a list of records")
     for number, record in enumerate(held, 1):
         ids.add_all(record, number)

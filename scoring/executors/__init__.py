@@ -1,7 +1,7 @@
 """Executors: where a model runs while it is scored. Each opens a scorer, which the loop in run/session.py feeds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,7 +68,7 @@ class Scorer(ABC):
         """Returns the number of records in each chunk, given the recorded chunks of a run; None for a single chunk."""
 
     @abstractmethod
-    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+    def score(self, chunks: Iterable[Sequence[Any]], folder: Path | None) -> Iterator[Scored]:
         """Yields the scores of each chunk, in order; `folder` is the run folder."""
 
     def precision(self, records: Callable[[], Iterable[Any]], scores: Iterable[Score]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Scorer for a finished run: the run folder has all scores, so the model is not loaded."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import repeat
 from pathlib import Path
@@ -44,7 +44,7 @@ class KeptScorer(Scorer):
         """Yields the same number of records for each chunk."""
         return repeat(CHUNK)
 
-    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+    def score(self, chunks: Iterable[Sequence[Any]], folder: Path | None) -> Iterator[Scored]:
         """Yields nothing, because every record has its scores; raises BadInput for a record without one."""
         for chunk in chunks:
             raise BadInput(folder or "", f"a finished run without a score of {chunk[0].id!r}", "another --out")

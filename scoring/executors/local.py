@@ -180,7 +180,7 @@ class LocalScorer(Scorer):
         most = size(self.backend, self.protocol)
         return None if most is None else Sizes(most, took, lag=int(meanwhile(self.backend)))
 
-    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+    def score(self, chunks: Iterable[Sequence[Any]], folder: Path | None) -> Iterator[Scored]:
         """Yields the scores of each chunk, in order."""
         plans = _Plans(map(self._plan, chunks))
         with _collecting_by_chunk() as collect:

@@ -4,7 +4,7 @@ The workers hold the models. This process reads the records, distributes chunks 
 time, and stores the scores. A run can begin on one machine and end on another, and no score depends on the machine.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -61,7 +61,7 @@ class Ray:
 
 def start(
     place: str, name: str, protocol: Protocol, nsp: str | Path | None, loading: Mapping[str, Any]
-) -> tuple[Loaded, Callable[[list[Any]], Result]]:
+) -> tuple[Loaded, Callable[[Sequence[Any]], Result]]:
     """Loads the model in a worker; returns facts about it, and the function that scores a chunk of records."""
     model = replace(local.Local().load(place, loading), name=name)
     scorer = local.scorer(model, protocol, nsp, loading)
@@ -72,7 +72,7 @@ def start(
         )
     portable = {field.name: getattr(model, field.name) for field in fields(Model) if field.name not in HELD}
 
-    def work(chunk: list[Any]) -> Result:
+    def work(chunk: Sequence[Any]) -> Result:
         (scored,) = scorer.score([chunk], None)
         return scored, self_check.findings(scorer.self_checks)
 
@@ -82,7 +82,7 @@ def start(
 class RayScorer(Scorer):
     """A model in the workers of a cluster."""
 
-    def __init__(self, workers: "Workers[Loaded, list[Any], Result]", nsp: str | Path | None = None) -> None:
+    def __init__(self, workers: "Workers[Loaded, Sequence[Any], Result]", nsp: str | Path | None = None) -> None:
         self._workers = workers
         self.about: About = local.about(_stand_in(workers.about), nsp)
         self._self_checks = {MODEL: Batching()} | ({HEAD: Batching()} if nsp else {})
@@ -96,7 +96,7 @@ class RayScorer(Scorer):
         """Returns sizes that follow from all finished chunks, in any order."""
         return Sizes(self._workers.about.records, took, lag=None)
 
-    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+    def score(self, chunks: Iterable[Sequence[Any]], folder: Path | None) -> Iterator[Scored]:
         """Yields the scores of each chunk, in order."""
         for _, (scored, findings) in self._workers.map(chunks):
             self_check.restore(self._self_checks, findings)

@@ -50,7 +50,7 @@ class TextScorer(Scorer):
         """Yields the same number of records for each chunk."""
         return repeat(CHUNK)
 
-    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+    def score(self, chunks: Iterable[Sequence[Any]], folder: Path | None) -> Iterator[Scored]:
         """Yields the scores of each chunk, in order."""
         for chunk in chunks:
             begun = monotonic()
@@ -66,7 +66,7 @@ class ServedScorer(TextScorer):
         """Yields large chunks, so that few requests wait for the last ones of a chunk."""
         return repeat(max(CHUNK, ROUNDS * self.model.endpoint.concurrency))
 
-    def score(self, chunks: Iterable[list[Any]], folder: Path | None) -> Iterator[Scored]:
+    def score(self, chunks: Iterable[Sequence[Any]], folder: Path | None) -> Iterator[Scored]:
         """Yields the scores of each chunk, in order; a text with a stored reply is not requested again."""
         server = self.model.identity()["at"]
         with ReplyStore(folder and folder / REPLIES, self.model.endpoint.hide, server=server) as replies:

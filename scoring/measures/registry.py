@@ -166,6 +166,10 @@ class Measure:
         """Returns the items under which the scores of a record are stored."""
         return list(dict.fromkeys(item for item, _ in self.keys(record)))
 
+    def ids_of(self, records: Sequence[Any]) -> list[str]:
+        """Returns the items under which the scores of records are stored."""
+        return [item for record in records for item in self.ids(record)]
+
     def items(self, backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Item | Score]:
         """Returns the items for a model in this process, and unscored results for texts that the model cannot take."""
         raise self._cannot("asks nothing of a model's likelihood", "items")

@@ -48,7 +48,8 @@ def read(connection: sqlite3.Connection, checksum: Checksum) -> Iterator[ScoreCo
         values = np.frombuffer(numbers, VALUES, 3 * texts).reshape(3, texts)
         counts = np.frombuffer(numbers, COUNTS, offset=values.nbytes).reshape(3, texts)
         scores = ScoreColumns(task, json.loads(items), *values, *counts)
-        refuse_impossible(scores)
+        if wrong := first_impossible(scores):
+            raise ValueError("a score of {!r} that is {}".format(*wrong))
         yield scores
 
 
@@ -62,16 +63,15 @@ def _digests(row: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
-def refuse_impossible(scores: ScoreColumns) -> None:
-    """Raise ValueError with the first score that cannot be a log-probability."""
+def first_impossible(scores: ScoreColumns) -> tuple[str, str] | None:
+    """The first item whose score or a part of it cannot be a log-probability, and the reason."""
     highest = ROUNDING * np.maximum(1, scores.tokens)
     parts = (scores.scores, scores.identities, scores.conditionals)
     wrong = np.isnan(scores.scores) | np.logical_or.reduce([(part < LOWEST) | (part > highest) for part in parts])
-    for place in np.flatnonzero(wrong)[:1].tolist():
-        one = scores[place]
-        raise ValueError(
-            f"a score of {one.item!r} that is {why_impossible(one.score, one.extra, float(highest[place])) or 'NaN'}"
-        )
+    if not wrong.any():
+        return None
+    one = scores[int(wrong.argmax())]
+    return one.item, why_impossible(one.score, one.extra, ROUNDING * max(1, one.tokens))
 
 
 def items(connection: sqlite3.Connection) -> set[str]:

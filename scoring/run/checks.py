@@ -16,7 +16,7 @@ from catsofa.data.servers.reply_store import EXPECTED
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, NotChecked, Verdict
 from catsofa.scoring.models.files import digest_of, earlier_digest_of
-from catsofa.scoring.run import history
+from catsofa.scoring.run import blocks, history
 from catsofa.scoring.run.history import JOURNAL
 from catsofa.scoring.run.manifest import MANIFEST, read_manifest
 from catsofa.scoring.run.origins import is_data, is_earlier_data
@@ -72,7 +72,8 @@ def _holds_scores(folder: Path) -> bool:
     connection = connect(folder, make=False)
     try:
         with sentences(folder):
-            return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM scores)").fetchone()[0])
+            rows = connection.execute("SELECT EXISTS (SELECT 1 FROM scores)").fetchone()[0]
+            return bool(rows or blocks.count(connection))
     finally:
         connection.close()
 
@@ -183,7 +184,8 @@ def _count(folder: Path) -> int:
     """The number of scores of a run, after a check of every database page and row."""
     with Run.open(folder) as run:
         run.check_pages()
-        return int(run.check()["scores"])
+        run.check()
+        return run.count()
 
 
 def _origins(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Path, Callable[[], bool]]]:

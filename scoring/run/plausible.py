@@ -57,7 +57,12 @@ def why_impossible(score: float | None, extra: Mapping[str, Any], highest: float
 def refuse_impossible(score: Score, highest: Highest) -> None:
     """Raise an error for a score that cannot be a log-probability."""
     if reason := why_impossible(score.score, score.extra, highest(score.task, score.tokens)):
-        raise ValueError(
-            f"the score of {score.item!r} is {reason}: the model or its server gives wrong numbers; try --dtype "
-            "float32, another device or another engine"
-        )
+        raise impossible(score.item, reason)
+
+
+def impossible(item: str, reason: str) -> ValueError:
+    """The error for a score that cannot be a log-probability."""
+    return ValueError(
+        f"the score of {item!r} is {reason}: the model or its server gives wrong numbers; try --dtype float32, another "
+        "device or another engine"
+    )

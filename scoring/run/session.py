@@ -5,10 +5,11 @@ chunks as before the kill. Two separate runs may have different chunks; their sc
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from catsofa.data.formats.probe_columns import ProbeFile
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Score
 from catsofa.scoring.executors import Scorer
@@ -26,14 +27,15 @@ def score_all(
     """Score and store every record that the run lacks; return the scores without a reply, which are not stored."""
     self_check.restore(scorer.self_checks, run.self_checks())
     sizes, failed = scorer.sizes(run.chunks()), list[Score]()
-    waiting: deque[tuple[int, list[Any], int]] = deque()
+    waiting: deque[tuple[int, Sequence[Any], int]] = deque()
 
-    def missing() -> Iterator[list[Any]]:
+    def missing() -> Iterator[Sequence[Any]]:
         for number, chunk in enumerate(chunks(records, sizes)):
-            done = run.done([item for record in chunk for item in measure.ids(record)])
-            rest = [record for record in chunk if not done.issuperset(measure.ids(record))]
-            if rest and scorer.whole_chunks:
-                rest = chunk
+            rest = chunk
+            if done := run.done(measure.ids_of(chunk)):
+                rest = [record for record in chunk if not done.issuperset(measure.ids(record))]
+                if rest and scorer.whole_chunks:
+                    rest = chunk
             progress.update(len(chunk) - len(rest))
             if rest:
                 waiting.append((number, rest, len(rest)))
@@ -62,8 +64,11 @@ def score_all(
     return failed
 
 
-def chunks(records: Iterable[Any], sizes: Iterator[int] | None) -> Iterator[list[Any]]:
+def chunks(records: Iterable[Any], sizes: Iterator[int] | None) -> Iterator[Sequence[Any]]:
     """Split records into chunks of these sizes, or one chunk without sizes; each chunk must have one record type."""
+    if isinstance(records, ProbeFile):
+        yield from records.cut(sizes)
+        return
     remaining = iter(records)
     while chunk := list(islice(remaining, None if sizes is None else next(sizes))):
         if len(kinds := {type(record) for record in chunk}) > 1:

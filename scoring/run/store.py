@@ -7,6 +7,7 @@ the lock ends with the process. The checksums of manifest, rows and report depen
 
 import json
 import sqlite3
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from catsofa.data.records import Score
 from catsofa.data.runs.manifests import differences, refuse_difference
 from catsofa.scoring.run import blocks, history
 from catsofa.scoring.run.manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
-from catsofa.scoring.run.plausible import highest_by, refuse_impossible
+from catsofa.scoring.run.plausible import highest_by, impossible, refuse_impossible
 from catsofa.scoring.run.rows import (
     AT_ONCE,
     COLUMNS,
@@ -71,8 +72,7 @@ class Run(Closing):
         as_json: dict[str, Any] = json.loads(json.dumps(identity))
         if folder is None:
             return cls(None, connect(None, make=True), as_json)
-        folder = Path(folder)
-        make_folder(folder)
+        make_folder(folder := Path(folder))
         run = cls(folder, connect(folder, make=True), as_json)
         try:
             run._settle(as_json, dict(about))
@@ -165,8 +165,7 @@ class Run(Closing):
     def check(self) -> dict[str, Any]:
         """The number of rows and the checksum of each table, after a check of every row; wrong rows are refused."""
         self.check_others()
-        for _ in self._parts():
-            pass
+        deque(self._parts(), maxlen=0)
         with sentences(self.folder):
             return sum_of_checksums(self._connection) if self.checked else {"scores": self.count()}
 
@@ -223,7 +222,8 @@ class Run(Closing):
         rows = [self._new_row(score) for score in scores]
         if columns is not None:
             columns = columns.without(self.done(columns.items))
-            blocks.refuse_impossible(columns)
+            if reason := blocks.first_impossible(columns):
+                raise impossible(*reason)
         parts = [(part, json.dumps(finding)) for part, finding in (self_checks or {}).items()]
         findings = [(*part, self._checksum(part)) for part in parts]
         with sentences(self.folder), self._connection:
@@ -288,8 +288,8 @@ class Run(Closing):
     def count(self) -> int:
         """The number of texts that have a score, or a reason for a missing score."""
         with sentences(self.folder):
-            count: int = self._connection.execute("SELECT count(*) FROM scores").fetchone()[0]
-            return count + blocks.count(self._connection)
+            rows = self._connection.execute("SELECT count(*) FROM scores").fetchone()
+            return int(rows[0]) + blocks.count(self._connection)
 
     def reasons(self) -> dict[str, int]:
         """Reason to the number of texts that are unscored for this reason, most frequent first."""

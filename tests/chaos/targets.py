@@ -222,7 +222,8 @@ def made(work: Path) -> Made:
     for path in work.rglob("scores.sqlite"):
         with sqlite3.connect(path) as connection:
             rows = connection.execute(f"SELECT {COLUMNS} FROM scores ORDER BY item, task").fetchall()
-        files[str(path.relative_to(work))] = [(*row, json.loads(extra)) for *row, extra in rows]
+            blocks = connection.execute("SELECT task, items, numbers FROM blocks ORDER BY number").fetchall()
+        files[str(path.relative_to(work))] = [(*row, json.loads(extra)) for *row, extra in rows] + blocks
     for path in work.rglob("manifest.json"):
         # a manifest of shards has a line for each shard below its identity
         identity, _ = json.JSONDecoder().raw_decode(path.read_text("utf-8"))

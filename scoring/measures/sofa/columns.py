@@ -11,7 +11,7 @@ from math import isfinite
 
 import numpy as np
 
-from catsofa.data.files.probe_columns import Probes
+from catsofa.data.formats.probe_columns import Probes
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.items import sentences, settled
 from catsofa.scoring.items.sentences import begins_with_start

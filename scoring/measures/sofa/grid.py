@@ -3,14 +3,15 @@
 __all__ = ["disparities", "log_ppl_star", "shares_of_lowest", "variances"]
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import count, pairwise
 from math import isfinite, log, nan, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catsofa.data.formats.probe_columns import Probes, blocks_of
 from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.judging.severities import severity_of
 from catsofa.data.records import Probe, Score
@@ -67,15 +68,19 @@ class _Places:
         self.names = dict[str, _Names]()
         self._category, self._row, self._column = array("I"), array("I"), array("I")
 
-    def add(self, probe: Probe) -> None:
-        """Add the next probe."""
-        names = self.names.setdefault(probe.category, _Names(len(self.names)))
-        names.probes += 1
-        self._category.append(names.number)
-        self._row.append(names.stereotypes.setdefault(probe.stereotype, len(names.stereotypes)))
-        self._column.append(names.identities.setdefault(probe.identity, len(names.identities)))
-        if self._rated and (severity := severity_of(probe)) is not None:
-            names.severities.setdefault(self._row[-1], []).append(severity)
+    def add(self, probes: Sequence[Probe]) -> None:
+        """Add the next probes."""
+        block = Probes.of(probes)
+        for category, stereotype, identity in zip(block.categories, block.stereotypes, block.identities, strict=True):
+            if (names := self.names.get(category)) is None:
+                names = self.names[category] = _Names(len(self.names))
+            names.probes += 1
+            self._category.append(names.number)
+            self._row.append(names.stereotypes.setdefault(stereotype, len(names.stereotypes)))
+            self._column.append(names.identities.setdefault(identity, len(names.identities)))
+        for row, probe in zip(self._row[-len(block) :], probes, strict=True) if self._rated and block else ():
+            if (severity := severity_of(probe)) is not None:
+                self.names[probe.category].severities.setdefault(row, []).append(severity)
 
     @property
     def begins(self) -> NDArray[np.int64]:
@@ -153,10 +158,11 @@ def placed(probes: Iterable[Probe], *, rated: bool = False) -> Placed:
     """The cell of each probe, for the scores of one or several models."""
     numbers, places = IdNumbers(), _Places(rated)
     twice = ""
-    for number, probe in enumerate(probes):
-        places.add(probe)
-        if numbers.setdefault(probe.id, number) != number:
-            twice = probe.id
+    for block in blocks_of(probes):
+        places.add(block)
+        for item, number in zip(Probes.of(block).ids, count(len(numbers)), strict=False):
+            if numbers.setdefault(item, number) != number:
+                twice = item
     cells = places.cells()
     if twice:
         raise ValueError(f"two probes have the id {twice!r}; keep one")

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from catsofa.data.formats.probe_columns import Probes
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.extras import UNKNOWN_IDENTITY
 from catsofa.scoring.items import Item, Reduce, Reduced, guarded, joined, mean, sentences
@@ -32,6 +33,10 @@ class ProbeScores(Measure):
     def keys(self, record: Probe) -> list[tuple[str, str]]:
         """The probe by its id."""
         return [(record.id, TASK)]
+
+    def ids_of(self, records: Sequence[Probe]) -> list[str]:
+        """The ids of the probes, if a measure of another package has no other keys."""
+        return [*Probes.of(records).ids] if type(self).keys is ProbeScores.keys else super().ids_of(records)
 
     def items(self, backend: Backend, records: Sequence[Probe], protocol: Protocol) -> list[Item | Score]:
         """An item for each probe."""

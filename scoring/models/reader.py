@@ -15,8 +15,8 @@ from catsofa.scoring.models.seams import Joined, Seams
 from catsofa.scoring.models.tokens import Ids, Text, Tokens, Unscorable
 from catsofa.scoring.signature import shown_name
 
-AT_ONCE = 1024
-"""The number of texts in one tokenizer call."""
+AT_ONCE, REPEATED = 1024, 1 << 14
+"""The number of texts in one tokenizer call, and of repeated texts that are remembered."""
 
 
 class Reader:
@@ -27,6 +27,7 @@ class Reader:
         self._tokenizer = model.tokenizer
         self._config = model.module.config.get_text_config()
         self._body = model.body
+        self._repeated = dict[str, Tokens]()
 
     @cached_property
     def _backend(self) -> Any:
@@ -105,6 +106,13 @@ class Reader:
     def bare(self, texts: Iterable[str]) -> dict[str, Tokens]:
         """Distinct text to its tokens, without special tokens."""
         return {text: tokens for text, tokens in self._encode(texts, special=False) if isinstance(text, str)}
+
+    def repeated(self, texts: Sequence[str]) -> list[Tokens]:
+        """The tokens of texts that are asked for again and again, without special tokens."""
+        if len(self._repeated) > REPEATED:
+            self._repeated.clear()
+        self._repeated.update(self.bare(text for text in texts if text not in self._repeated))
+        return [self._repeated[text] for text in texts]
 
     def in_parts(self, beginnings: Sequence[str], rests: Sequence[str]) -> Joined | None:
         """The tokens of texts that can be tokenized in two parts, without special tokens; None if this saves nothing.

@@ -13,7 +13,7 @@ import numpy as np
 
 from catsofa.data.formats.probe_columns import Probes
 from catsofa.data.records import Probe, Score
-from catsofa.scoring.items import sentences, settled
+from catsofa.scoring.items import settled
 from catsofa.scoring.items.sentences import begins_with_start
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.queries import Answers, Continuations, Ids, Numbers, offsets
@@ -107,11 +107,11 @@ class _Alone:
 
     def __init__(self, backend: Backend, identities: Sequence[str]) -> None:
         distinct, which = numbered(identities)
-        tokens = sentences.read(backend, distinct)
+        tokens = backend.reader.repeated(distinct)
         asked, places = list[Ids](), list[int]()
-        for identity in distinct:
+        for one in tokens:
             try:
-                asked.append(backend.reader.started(tokens[identity]))
+                asked.append(backend.reader.started(one))
                 places.append(len(asked) - 1)
             except Unscorable:
                 places.append(NONE)
@@ -119,7 +119,7 @@ class _Alone:
         flat = np.fromiter(chain.from_iterable(asked), np.int64, int(lengths.sum()))
         self.questions = Continuations(flat, lengths, np.ones_like(lengths))
         self.which: Numbers = np.array(places)[which]
-        self.unknown: Numbers = np.array([backend.reader.unknowns(tokens[identity]) for identity in distinct])[which]
+        self.unknown: Numbers = np.array([*map(backend.reader.unknowns, tokens)])[which]
 
 
 def identity_end(text: str, identity: str) -> int:

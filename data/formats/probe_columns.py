@@ -200,11 +200,14 @@ def _table(block: bytes) -> Any:
     Each line begins and ends with a brace, and the only values are texts. So each is one object, or Arrow finds another
     number of objects than lines.
     """
+    import numpy as np
     import pyarrow as pa
     from pyarrow import json
 
-    count = block.count(b"\n")
-    if not block.startswith(b"{") or block.count(b"\n{") != count - 1 or block.count(b"}\n") != count:
+    letters = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(letters == ord("\n"))
+    begins, lasts = letters[np.append(0, ends[:-1] + 1)], letters[ends - 1]
+    if (begins != ord("{")).any() or (lasts != ord("}")).any():
         raise _OtherForm
     try:
         block.decode()
@@ -216,7 +219,7 @@ def _table(block: bytes) -> Any:
         parse_options=_options(),
     ).combine_chunks()
     columns = [table.column(name).chunk(0) for name in FIELDS]
-    if len(table) != count or any(column.null_count for column in columns):
+    if len(table) != len(ends) or any(column.null_count for column in columns):
         raise _OtherForm
     _refuse_others(columns)
     return pa.record_batch(columns, list(FIELDS))

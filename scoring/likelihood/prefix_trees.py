@@ -109,55 +109,52 @@ def _nodes(ordered: _Sorted) -> tuple[Numbers, Numbers, Numbers]:
     return ids, depths, ends
 
 
-def _pairs(ordered: _Sorted) -> tuple[Numbers, Numbers, Numbers]:
-    """Returns for each requested token of each question, in order: its question, the node before it, and its pair.
+def _pairs(ordered: _Sorted) -> tuple[Numbers, Numbers]:
+    """Returns for each requested token of each question, in order: the node before it, and its pair.
 
-    Equal pair numbers mean the same node and token; pair numbers increase from row to row.
+    A pair is named by the place in `ids` where its token comes first after this node. Equal pairs have the same node
+    and token, and pairs increase from row to row.
     """
-    count, most, bases = len(ordered.lengths), int(ordered.lengths.max()), ordered.bases
-    every = np.arange(count)
-    owners, nodes, pairs, places = [], [], [], []
-    for position in range(int(ordered.starts.min()), most):
+    bases, begins = ordered.bases, offsets(ordered.lengths)
+    requested = offsets(ordered.lengths - ordered.starts)
+    every = np.arange(len(ordered.lengths))
+    nodes, pairs = np.empty((2, requested[-1]), dtype=np.int64)
+    for position in range(int(ordered.starts.min()), int(ordered.lengths.max())):
         active = np.flatnonzero((ordered.starts <= position) & (position < ordered.lengths))
         creator = np.maximum.accumulate(np.where(ordered.same < position, every, 0))[active]
         teller = np.maximum.accumulate(np.where(ordered.alike <= position, every, 0))[active]
-        owners.append(active)
-        nodes.append(bases[creator] + position - 1 - ordered.same[creator])
-        pairs.append(teller * most + position)
-        places.append(active * most + position)
-    order = np.argsort(np.concatenate(places))
-    return np.concatenate(owners)[order], np.concatenate(nodes)[order], np.concatenate(pairs)[order]
+        place = requested[active] + position - ordered.starts[active]
+        nodes[place] = bases[creator] + position - 1 - ordered.same[creator]
+        pairs[place] = begins[teller] + position
+    return nodes, pairs
 
 
-def _rows(
-    ordered: _Sorted, nodes: tuple[Numbers, Numbers, Numbers], requested: tuple[Numbers, Numbers, Numbers]
-) -> list[Tree]:
+def _rows(ordered: _Sorted, nodes: tuple[Numbers, Numbers, Numbers], requested: tuple[Numbers, Numbers]) -> list[Tree]:
     """Returns the rows with their nodes and pairs, each counted from its own beginning."""
     ids, depths, ends = nodes
-    owners, before, pairs = requested
-    distinct, once, which = np.unique(pairs, return_index=True, return_inverse=True)
-    most = int(ordered.lengths.max())
-    tokens = ordered.ids[offsets(ordered.lengths)[:-1][distinct // most] + distinct % most]
+    before, pairs = requested
+    named = np.zeros(len(ordered.ids), dtype=bool)
+    named[pairs] = True
+    distinct = np.flatnonzero(named)
+    which = (np.cumsum(named) - 1)[pairs]
+    parents = np.empty_like(distinct)
+    parents[which] = before
+    tokens = ordered.ids[distinct]
     questions = np.append(ordered.first, len(ordered.lengths))
     bases = ordered.bases[questions]
-    ofs, cuts = (
-        np.searchsorted(distinct, questions * most),
-        np.searchsorted(owners, np.arange(len(ordered.lengths) + 1)),
-    )
+    ofs = np.searchsorted(distinct, offsets(ordered.lengths)[questions])
+    cuts = offsets(ordered.lengths - ordered.starts)[questions]
     return [
         Tree(
             ids=ids[base:end],
             depths=depths[base:end],
             ends=ends[base:end] - base,
-            nodes=before[once[low:high]] - base,
+            nodes=parents[low:high] - base,
             tokens=tokens[low:high],
             questions=ordered.numbers[one:other],
-            wanted=which[cuts[one] : cuts[other]] - low,
+            wanted=which[begin:stop] - low,
         )
-        for (one, other), (base, end), (low, high) in zip(
-            pairwise(questions),
-            pairwise(bases),
-            pairwise(ofs),
-            strict=True,
+        for (one, other), (base, end), (low, high), (begin, stop) in zip(
+            *map(pairwise, (questions, bases, ofs, cuts)), strict=True
         )
     ]

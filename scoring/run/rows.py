@@ -84,8 +84,8 @@ def scores_of(
 def stored(connection: sqlite3.Connection, items: Sequence[str]) -> set[str]:
     """The items among `items` that have a row."""
     held: set[str] = set()
-    if connection.execute("SELECT NOT EXISTS (SELECT 1 FROM scores)").fetchone()[0]:
-        return held
+    if connection.execute("SELECT count(*) FROM scores").fetchone()[0] <= len(items):
+        return {item for (item,) in connection.execute("SELECT item FROM scores")}.intersection(items)
     for low in range(0, len(items), AT_ONCE):
         some = items[low : low + AT_ONCE]
         query = f"SELECT DISTINCT item FROM scores WHERE item IN ({','.join('?' * len(some))})"

@@ -12,7 +12,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from itertools import chain, islice, repeat
+from itertools import islice
+from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -53,22 +54,21 @@ def _by_label(cat: Cat) -> Any:
 def content_of(records: Iterable[Any]) -> Content:
     """The content of records: the sum of their SHA-256, so the order does not count and a repeated record does."""
     total = count = 0
-    for values in _all_values(records):
-        total += int.from_bytes(sha256(_dumps(values).encode()).digest(), "little")
+    for counted in _counted(records):
+        total += int.from_bytes(sha256(counted.encode()).digest(), "little")
         count += 1
     whole = f"{count}:{total % MODULUS:064x}"
     return Content(count, hex_digest(whole))
 
 
-_dumps = json.JSONEncoder().encode
-
-
-def _all_values(records: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
-    """The record type, which determines the field names, and the values of each record."""
-    if isinstance(records, ProbeFile):
-        rows = (zip(repeat(Probe.__name__), *block.columns) for block in records.blocks())
-        return chain.from_iterable(rows)
-    return ((type(record).__name__, *_values_of(record)) for record in records)
+def _counted(records: Iterable[Any]) -> Iterator[str]:
+    """The type and the values of each record as JSON; the type determines the field names, which are left out."""
+    if not isinstance(records, ProbeFile):
+        yield from (json.dumps([type(record).__name__, *_values_of(record)]) for record in records)
+        return
+    for block in records.blocks():
+        columns = (map(encode_basestring_ascii, column) for column in block.columns)
+        yield from (f'["{Probe.__name__}", {", ".join(values)}]' for values in zip(*columns, strict=True))
 
 
 def content_at(source: str | Path, limit: int | None = None) -> Content:

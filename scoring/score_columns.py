@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, overload
 
 import numpy as np
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from catsofa.data.records import Score
 from catsofa.scoring.extras import UNKNOWN, UNKNOWN_IDENTITY
+
+AT_ONCE = 1 << 14
+"""Records in one part."""
 
 Values = NDArray[np.float64]
 Counts = NDArray[np.int32]
@@ -93,8 +96,13 @@ class Scores(Iterable[Score]):
 
 
 def parts_of(scores: Iterable[Score]) -> Iterator[Sequence[Score]]:
-    """The parts of scores; records that come one by one are parts of one score."""
-    return scores.parts() if isinstance(scores, Scores) else ((score,) for score in scores)
+    """The parts of scores; records that come one by one make parts of some thousand."""
+    if isinstance(scores, Scores):
+        yield from scores.parts()
+        return
+    remaining = iter(scores)
+    while part := [*islice(remaining, AT_ONCE)]:
+        yield part
 
 
 def _or_none(value: float) -> float | None:

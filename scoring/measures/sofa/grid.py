@@ -5,18 +5,18 @@ __all__ = ["disparities", "log_ppl_star", "shares_of_lowest", "variances"]
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import pairwise
 from math import isfinite, log, nan, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catsofa.data.formats.probe_columns import Probes, blocks_of
-from catsofa.data.id_numbers import IdNumbers
 from catsofa.data.judging.severities import severity_of
 from catsofa.data.records import Probe, Score
 from catsofa.data.statistics import Array
 from catsofa.scoring.extras import UNKNOWN, UNKNOWN_IDENTITY
+from catsofa.scoring.measures.sofa.numbers import NONE, ProbeNumbers
 from catsofa.scoring.measures.sofa.options import Normalisation
 from catsofa.scoring.score_columns import ScoreColumns, parts_of
 
@@ -82,6 +82,12 @@ class _Places:
             if (severity := severity_of(probe)) is not None:
                 self.names[probe.category].severities.setdefault(row, []).append(severity)
 
+    def names_of(self, number: int) -> tuple[str, str, str]:
+        """The category, the stereotype and the identity of a probe by its number."""
+        category = list(self.names)[self._category[number]]
+        names = self.names[category]
+        return category, list(names.stereotypes)[self._row[number]], list(names.identities)[self._column[number]]
+
     @property
     def begins(self) -> NDArray[np.int64]:
         """The first cell of each category, and the number of all cells."""
@@ -105,10 +111,7 @@ class _Places:
     def _refuse(self, cells: NDArray[np.int64]) -> None:
         """Raise ValueError with a cell that two probes share."""
         _, firsts, counts = np.unique(cells, return_index=True, return_counts=True)
-        index = int(firsts[counts > 1].min())
-        category = list(self.names)[self._category[index]]
-        stereotype = list(self.names[category].stereotypes)[self._row[index]]
-        identity = list(self.names[category].identities)[self._column[index]]
+        category, stereotype, identity = self.names_of(int(firsts[counts > 1].min()))
         raise ValueError(f"two probes of category {category!r} join {identity!r} with {stereotype!r}; keep one")
 
 
@@ -116,7 +119,7 @@ class _Places:
 class Placed:
     """The probes of all categories by their ids: the number of each, and the cell of each number."""
 
-    numbers: IdNumbers
+    numbers: ProbeNumbers
     cells: NDArray[np.int64]
     begins: NDArray[np.int64]
     names: Mapping[str, _Names]
@@ -125,20 +128,10 @@ class Placed:
         """The grid of each category with these scores, which are read once."""
         means, unknown = np.full((self.begins[-1], 3), nan), np.zeros((self.begins[-1], 2), dtype=bool)
         for part in parts_of(scores):
-            if isinstance(part, ScoreColumns):
-                numbers = np.array([*map(self.numbers.get, part.items)], dtype=object)
-                own = np.flatnonzero(numbers != None)  # noqa: E711  # of each element
-                cells = self.cells[numbers[own].astype(np.int64)]
-                means[cells] = np.column_stack([part.scores, part.identities, part.conditionals])[own]
-                unknown[cells] = np.column_stack(
-                    [part.unknown > 0, (part.unknown > 0) & (part.unknown_identities > 0)]
-                )[own]
-                continue
-            for score in part:
-                if (index := self.numbers.get(score.item)) is not None:
-                    means[self.cells[index]] = _means(score)
-                    if UNKNOWN in score.extra:
-                        unknown[self.cells[index]] = True, UNKNOWN_IDENTITY in score.extra
+            numbers = self.numbers.find(part.items if isinstance(part, ScoreColumns) else [one.item for one in part])
+            own = np.flatnonzero(numbers != NONE)
+            cells = self.cells[numbers[own]]
+            means[cells], unknown[cells] = (values[own] for values in _values(part))
         parts = zip(self.names.items(), pairwise(self.begins), strict=True)
         filled = [_grid(name, labels, means[low:high], unknown[low:high]) for (name, labels), (low, high) in parts]
         return sorted(filled, key=lambda grid: grid.category)
@@ -156,16 +149,15 @@ def grids(probes: Iterable[Probe], scores: Iterable[Score], *, rated: bool = Fal
 
 def placed(probes: Iterable[Probe], *, rated: bool = False) -> Placed:
     """The cell of each probe, for the scores of one or several models."""
-    numbers, places = IdNumbers(), _Places(rated)
-    twice = ""
+    numbers, places = ProbeNumbers(), _Places(rated)
     for block in blocks_of(probes):
         places.add(block)
-        for item, number in zip(Probes.of(block).ids, count(len(numbers)), strict=False):
-            if numbers.setdefault(item, number) != number:
-                twice = item
+        numbers.add(Probes.of(block).ids)
     cells = places.cells()
-    if twice:
-        raise ValueError(f"two probes have the id {twice!r}; keep one")
+    if (again := numbers.repeated) != NONE:
+        category, stereotype, identity = places.names_of(again)
+        probe = f"the probe of category {category!r} that joins {identity!r} with {stereotype!r}"
+        raise ValueError(f"{probe} has the id of another one; keep one")
     return Placed(numbers, cells, places.begins, places.names)
 
 
@@ -174,6 +166,15 @@ def _grid(category: str, names: _Names, means: Array, unknown: NDArray[np.bool_]
     shaped, marks = means.reshape(*names.shape, 3), unknown.reshape(*names.shape, 2)
     severities = np.array([np.mean(names.severities.get(row, nan)) for row in range(len(names.stereotypes))])
     return Grid(category, tuple(names.stereotypes), tuple(names.identities), shaped, names.probes, severities, marks)
+
+
+def _values(scores: Sequence[Score]) -> tuple[Array, NDArray[np.bool_]]:
+    """Returns the means of scores as `Means`, and whether the probe, and its identity, has unknown tokens."""
+    if isinstance(scores, ScoreColumns):
+        unknown = np.column_stack([scores.unknown > 0, (scores.unknown > 0) & (scores.unknown_identities > 0)])
+        return np.column_stack([scores.scores, scores.identities, scores.conditionals]), unknown
+    marks = [(UNKNOWN in score.extra, {UNKNOWN, UNKNOWN_IDENTITY} <= score.extra.keys()) for score in scores]
+    return np.array([*map(_means, scores)]).reshape(-1, 3), np.array(marks, dtype=bool).reshape(-1, 2)
 
 
 def _means(score: Score) -> Means:

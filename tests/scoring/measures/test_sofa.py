@@ -236,7 +236,7 @@ def test_two_probes_in_one_cell_are_refused() -> None:
 def test_two_probes_of_one_id_are_refused() -> None:
     """One score cannot belong to two texts."""
     twice = [Probe(id="a", category="c", identity=name, stereotype="s") for name in ("i", "j")]
-    with pytest.raises(ValueError, match="id 'a'"):
+    with pytest.raises(ValueError, match="joins 'j' with 's' has the id of another"):
         sofa.results(twice, [Score(item="a", score=-1.0)])
 
 

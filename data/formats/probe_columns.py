@@ -82,10 +82,10 @@ class Probes(Sequence[Probe]):
 
 
 class ProbeFile(Iterable[Probe]):
-    """A large file of probes, or its first ones."""
+    """A large file of probes, or its first ones; it was checked when it had this stamp."""
 
-    def __init__(self, path: Path, limit: int | None) -> None:
-        self._path, self._limit = path, limit
+    def __init__(self, path: Path, version: tuple[Any, ...], limit: int | None) -> None:
+        self._path, self._version, self._limit = path, version, limit
 
     def __iter__(self) -> Iterator[Probe]:
         """Each probe as a record."""
@@ -94,12 +94,26 @@ class ProbeFile(Iterable[Probe]):
     def blocks(self) -> Iterator[Probes]:
         """The probes in columns, some thousand in each block."""
         remaining = self._limit
-        for block in _blocks(self._path):
+        for block in self._every():
             some = block if remaining is None else block[:remaining]
             if some:
                 yield some
             if remaining is not None and (remaining := remaining - len(some)) <= 0:
                 return
+
+    def _every(self) -> Iterator[Probes]:
+        """All probes of the file, whatever the limit; raises BadInput if the file has changed."""
+        import pyarrow as pa
+
+        try:
+            for lines in _lines(self._path):
+                table = _parsed(lines)
+                yield Probes(*(_texts(table.column(name)) for name in FIELDS))
+            changed = stamp(self._path) != self._version
+        except (OSError, pa.ArrowException):
+            changed = True
+        if changed:
+            raise BadInput(self._path, "a file that changed while it was read", "one that stays as it is; begin again")
 
     def cut(self, sizes: Iterator[int] | None) -> Iterator[Probes]:
         """The probes in blocks of these sizes, or in one block without sizes."""
@@ -136,7 +150,7 @@ def probe_file(path: Path, limit: int | None = None) -> ProbeFile | None:
         _in_columns[version] = _can_be_read_in_columns(path)
         if len(_in_columns) > REMEMBERED:
             _in_columns.popitem(last=False)
-    return ProbeFile(path, limit) if _in_columns[version] else None
+    return ProbeFile(path, version, limit) if _in_columns[version] else None
 
 
 _in_columns: OrderedDict[tuple[Any, ...], bool] = OrderedDict()
@@ -148,81 +162,72 @@ class _OtherForm(ValueError):
 
 def _can_be_read_in_columns(path: Path) -> bool:
     """Returns True if a file has only whole probes in our own form, each id once."""
+    import numpy as np
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     try:
         if formats.format_of(path).name != formats.LAST or jsonl.record_type_of(path) is not Probe:
             return False
-        ids = pa.chunked_array([table.column("id") for table in _tables(path)], pa.string())
+        hashes = [np.array([*map(hash, _checked(lines).column("id").to_pylist())]) for lines in _lines(path)]
     except (BadInput, _OtherForm, pa.ArrowException):
         return False
-    return bool(pc.count_distinct(ids).as_py() == len(ids))
-
-
-def _blocks(path: Path) -> Iterator[Probes]:
-    """The probes of a file whose form is known."""
-    import pyarrow as pa
-
-    try:
-        for table in _tables(path):
-            yield Probes(*(_texts(table.column(name)) for name in FIELDS))
-    except (_OtherForm, pa.ArrowException):
-        raise BadInput(path, "a file that changed while it was read", "one that stays as it is; begin again") from None
+    every = np.concatenate(hashes)
+    return len(np.unique(every)) == len(every)  # if two ids had one hash, the reader of lines would tell them apart
 
 
 def _texts(column: Any) -> list[str]:
     """The texts of a column; equal ones are one object."""
     import pyarrow.compute as pc
 
-    coded = pc.dictionary_encode(column)
+    coded = pc.dictionary_encode(column.combine_chunks())
     texts: list[str] = coded.dictionary.to_pylist()
     return texts if len(texts) == len(column) else [texts[number] for number in coded.indices.to_pylist()]
 
 
-def _tables(path: Path) -> Iterator[Any]:
-    """The blocks of a file as Arrow tables; raises `_OtherForm` for a block that may hold anything else."""
+def _lines(path: Path) -> Iterator[bytes]:
+    """The whole lines of a file, many at once."""
     rest = b""
     with path.open("rb") as file:
         while part := file.read(BLOCK):
             end = part.rfind(b"\n") + 1
             if end:
-                yield _table(rest + part[:end])
+                yield rest + part[:end]
                 rest = b""
             rest += part[end:]
     if rest:
-        yield _table(rest + b"\n")
+        yield rest + b"\n"
 
 
-def _table(block: bytes) -> Any:
-    """The probes in some lines.
+def _parsed(lines: bytes) -> Any:
+    """The probes in some lines, as an Arrow table."""
+    import pyarrow as pa
+    from pyarrow import json
+
+    return json.read_json(
+        pa.BufferReader(lines),
+        read_options=json.ReadOptions(use_threads=False, block_size=len(lines) + 1),
+        parse_options=_options(),
+    )
+
+
+def _checked(lines: bytes) -> Any:
+    """The same, or `_OtherForm` for lines that are read one by one.
 
     Each line begins and ends with a brace, and the only values are texts. So each is one object, or Arrow finds another
     number of objects than lines.
     """
-    import numpy as np
-    import pyarrow as pa
-    from pyarrow import json
-
-    letters = np.frombuffer(block, np.uint8)
-    ends = np.flatnonzero(letters == ord("\n"))
-    begins, lasts = letters[np.append(0, ends[:-1] + 1)], letters[ends - 1]
-    if (begins != ord("{")).any() or (lasts != ord("}")).any():
+    count = lines.count(b"\n")
+    if not (lines.startswith(b"{") and lines.endswith(b"}\n") and lines.count(b"}\n{") == count - 1):
         raise _OtherForm
     try:
-        block.decode()
+        lines.decode()
     except UnicodeDecodeError:
         raise _OtherForm from None
-    table = json.read_json(
-        pa.BufferReader(block),
-        read_options=json.ReadOptions(use_threads=False, block_size=len(block) + 1),
-        parse_options=_options(),
-    ).combine_chunks()
-    columns = [table.column(name).chunk(0) for name in FIELDS]
-    if len(table) != len(ends) or any(column.null_count for column in columns):
+    table = _parsed(lines)
+    if len(table) != count or any(table.column(name).null_count for name in FIELDS):
         raise _OtherForm
-    _refuse_others(columns)
-    return pa.record_batch(columns, list(FIELDS))
+    _refuse_others(table)
+    return table
 
 
 @cache
@@ -235,14 +240,13 @@ def _options() -> Any:
     return json.ParseOptions(explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="error")
 
 
-def _refuse_others(columns: Sequence[Any]) -> None:
+def _refuse_others(table: Any) -> None:
     """Raise `_OtherForm` for an empty id or text, which a record would fill, and for a category that is refused."""
     import pyarrow.compute as pc
 
-    ids, categories, *_, texts = columns
-    if not (pc.min(pc.binary_length(ids)).as_py() and pc.min(pc.binary_length(texts)).as_py()):
+    if not all(pc.min(pc.binary_length(table.column(name))).as_py() for name in ("id", "text")):
         raise _OtherForm
-    for category in pc.unique(categories).to_pylist():
+    for category in pc.unique(table.column("category")).to_pylist():
         try:
             refuse_taken_name(category)
         except TakenName:

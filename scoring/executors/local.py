@@ -42,12 +42,12 @@ PERPLEXITIES: dict[Kind, str] = {
 }
 """Substitute for a text's perplexity in models that do not read from left to right."""
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy")
-LEAST, MOST = 1, 2048
+LEAST, MOST = 1, 8192
 """Fewest and most records in a chunk on a CPU."""
 WORK = 3e11
 """Most parameters × records of a chunk on a CPU."""
-GPU_TIMES = 64
-"""Factor by which a chunk is larger on a GPU."""
+GPU_TIMES, GPU_MOST = 64, 32768
+"""Factor by which a chunk is larger on a GPU, and the most records in it."""
 
 
 class Plan(NamedTuple):
@@ -284,5 +284,5 @@ def size(backend: Backend, protocol: Protocol) -> int | None:
     if protocol.sofa.padding == "tokenizer" and backend.model.pads_left:
         return None
     weights = sum(weight.numel() for weight in backend.model.module.parameters())
-    times = 1 if backend.model.device == "cpu" else GPU_TIMES
-    return times * int(min(max(WORK / weights, LEAST), MOST))
+    times, most = (1, MOST) if backend.model.device == "cpu" else (GPU_TIMES, GPU_MOST)
+    return int(min(max(times * WORK / weights, LEAST), most))

@@ -164,7 +164,13 @@ def test_a_file_that_changes_while_it_is_read_is_refused(file: Path) -> None:
     assert read is not None
     blocks = read.blocks()
     next(blocks)
+    file.write_bytes(file.read_bytes().replace(b"Quibs", b"Quabs"))
+    with pytest.raises(BadInput, match="changed while it was read"):
+        list(blocks)
+    again = probe_file(file)
+    assert again is not None
+    assert [*again] == line_by_line(file) != PROBES
     file.write_bytes(file.read_bytes().replace(b'"text"', b'"test"'))
     with pytest.raises(BadInput, match="changed while it was read"):
-        list(read.blocks())
+        list(again.blocks())
     assert probe_file(file) is None

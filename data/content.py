@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from itertools import islice
 from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from pathlib import Path
@@ -20,10 +19,10 @@ from typing import Any
 
 from catsofa.data import sources
 from catsofa.data.digests import hex_digest
-from catsofa.data.files import stamp
-from catsofa.data.formats.probe_columns import ProbeFile, probe_file
+from catsofa.data.formats.probe_columns import ProbeFile
 from catsofa.data.judging.severities import OFFENSIVENESS
 from catsofa.data.records import Annotation, Cat, Probe, Question, Score, WordSet
+from catsofa.data.sources.held import records, version_of
 
 LEFT_OUT = ("votes", "source", "extra")
 """Fields that no score depends on: votes, notes on provenance and fields of other formats do not change an item."""
@@ -51,22 +50,22 @@ def _by_label(cat: Cat) -> Any:
     return tuple(sorted(cat.candidates, key=attrgetter("label")))
 
 
-def content_of(records: Iterable[Any]) -> Content:
+def content_of(every: Iterable[Any]) -> Content:
     """The content of records: the sum of their SHA-256, so the order does not count and a repeated record does."""
     total = count = 0
-    for counted in _counted(records):
+    for counted in _counted(every):
         total += int.from_bytes(sha256(counted.encode()).digest(), "little")
         count += 1
     whole = f"{count}:{total % MODULUS:064x}"
     return Content(count, hex_digest(whole))
 
 
-def _counted(records: Iterable[Any]) -> Iterator[str]:
+def _counted(every: Iterable[Any]) -> Iterator[str]:
     """The type and the values of each record as JSON; the type determines the field names, which are left out."""
-    if not isinstance(records, ProbeFile):
-        yield from (json.dumps([type(record).__name__, *_values_of(record)]) for record in records)
+    if not isinstance(every, ProbeFile):
+        yield from (json.dumps([type(record).__name__, *_values_of(record)]) for record in every)
         return
-    for block in records.blocks():
+    for block in every.blocks():
         columns = (map(encode_basestring_ascii, column) for column in block.columns)
         yield from (f'["{Probe.__name__}", {", ".join(values)}]' for values in zip(*columns, strict=True))
 
@@ -76,11 +75,9 @@ def content_at(source: str | Path, limit: int | None = None) -> Content:
 
     A process reads a file once, and again only after the file's size or a time stamp changes.
     """
-    place = sources.resolve(source)
-    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    key = (str(source), limit, *map(stamp, files))
+    key = (str(source), limit, version_of(sources.resolve(source)))
     if key not in _known:
-        _known[key] = content_of(probe_file(place, limit) or islice(sources.read(source), limit))
+        _known[key] = content_of(records(source, limit))
         if len(_known) > REMEMBERED:
             _known.popitem(last=False)
     return _known[key]

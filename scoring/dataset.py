@@ -4,6 +4,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from catsofa.data.content import Content, content_at, content_of
 from catsofa.data.files import BadInput
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats.pairs import SkippedRows
-from catsofa.data.formats.probe_columns import probe_file
 from catsofa.data.records import Pair
+from catsofa.data.sources.held import records
 from catsofa.scoring.signature import FIRST, data_label
 
 SCHEME = "records:"
@@ -90,10 +91,7 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
         def read_content(first: int | None) -> Content:
             return content_at(on, first)
 
-        def records() -> Iterable[Any]:
-            return probe_file(place, limit) or islice(sources.read(on), limit)
-
-        return Data(_label(place), records, read_content, where, limit)
+        return Data(_label(place), partial(records, on, limit), read_content, where, limit)
     held, ids = list(sources.read(on)), Seen("records", "a list of records")
     for number, record in enumerate(held, 1):
         ids.add_all(record, number)
@@ -109,8 +107,8 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
 
 def read_named(on: str | Path) -> tuple[str, list[Any]]:
     """Returns the name in a signature of a file, a folder or a released set, and its records, which are read once."""
-    records = list(sources.read(on))
-    return data_label(_label(sources.resolve(on)), content_of(records).digest), records
+    every = list(sources.read(on))
+    return data_label(_label(sources.resolve(on)), content_of(every).digest), every
 
 
 def skipped_rows(on: str | Path) -> tuple[str, ...]:

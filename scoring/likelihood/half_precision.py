@@ -11,7 +11,7 @@ from catsofa.scoring.likelihood import memory
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.self_check import ROWS, Batching
 from catsofa.scoring.measures.registry import Measure
-from catsofa.scoring.models import load
+from catsofa.scoring.models.in_float32 import in_float32
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.signature import shown_name
@@ -94,7 +94,7 @@ def _in_full(model: Model) -> Model | str:
     if needed > (free := memory.half_of_free(model.device)):
         return f"the model in float32 needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB can be used"
     try:
-        exact = load(model.name, device=model.device, trust_remote_code=bool(model.options.get("remote_code")))
+        exact = in_float32(model)
     except ValueError as error:
         return str(error).replace(model.name, shown_name(model.name))
     return exact if exact.digest == model.digest else f"{shown_name(model.name)} has changed since it was loaded"

@@ -118,6 +118,18 @@ def digest_of(folder: Path, *, runs_code: bool = False) -> str:
     return _digest(folder, stamps)
 
 
+def folder_of(module: Any) -> Path | None:
+    """The folder that a network was loaded from, by its name or in the hub cache; None if unknown."""
+    from transformers.utils.hub import cached_file
+
+    if (folder := Path(module.name_or_path)).is_dir():
+        return folder
+    if not (revision := getattr(module.config, "_commit_hash", None)):
+        return None
+    path = cached_file(module.name_or_path, "config.json", revision=revision, local_files_only=True)
+    return Path(path).parent if path else None
+
+
 def earlier_digest_of(folder: Path) -> str:
     """The digest of earlier versions, which covers only files with a few endings directly in the folder."""
     files = sorted(f for f in folder.iterdir() if f.is_file() and (f.suffix in EARLIER or f.name in TEXTS))

@@ -10,7 +10,7 @@ from typing import Any
 
 from catsofa.data.digests import json_digest
 from catsofa.scoring.models import kind_of, plugged
-from catsofa.scoring.models.files import Source
+from catsofa.scoring.models.files import Source, folder_of
 from catsofa.scoring.models.forward_state import Fresh, config_of
 from catsofa.scoring.models.model import ANSWERS, Ability, Model
 from catsofa.scoring.models.structure import is_as_built, refuse_unhashed, structure
@@ -141,22 +141,10 @@ def _borrowed(module: Any, tokenizer: Any) -> Iterator[Model]:
 def _digest(module: Any, tokenizer: Any) -> str:
     """The digest of the files if network and tokenizer equal them, otherwise a digest of both in memory."""
     with suppress(OSError, ValueError, KeyError, ImportError):
-        if (folder := _folder_of(module)) and _is_of(module, tokenizer, folder):
+        if (folder := folder_of(module)) and _is_of(module, tokenizer, folder):
             revision = getattr(module.config, "_commit_hash", None)
             return Source(module.name_or_path, str(folder), revision).digest()
     return CHANGED + json_digest([weights_digest(module), config_of(module), structure(module), _read_by(tokenizer)])
-
-
-def _folder_of(module: Any) -> Path | None:
-    """The folder that a network was loaded from, by its name or in the hub cache; None if unknown."""
-    from transformers.utils.hub import cached_file
-
-    if (folder := Path(module.name_or_path)).is_dir():
-        return folder
-    if not (revision := getattr(module.config, "_commit_hash", None)):
-        return None
-    path = cached_file(module.name_or_path, "config.json", revision=revision, local_files_only=True)
-    return Path(path).parent if path else None
 
 
 def _is_of(module: Any, tokenizer: Any, folder: Path) -> bool:

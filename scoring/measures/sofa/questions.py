@@ -45,7 +45,13 @@ class ProbeScores(Measure):
     def columns(
         self, backend: Backend, records: Sequence[Probe], protocol: Protocol
     ) -> tuple[ProbeColumns | None, Sequence[Probe]]:
-        """The probes whose tokens can be joined, in columns, and the other probes."""
+        """The probes whose tokens can be joined, in columns, and the other probes.
+
+        A measure of another package that asks in its own way has no columns.
+        """
+        own = type(self)
+        if own.items is not ProbeScores.items or own.keys is not ProbeScores.keys:
+            return None, records
         return columns(backend, records, protocol)
 
     def queries(self, record: Probe, texts: Texts) -> list[Query]:

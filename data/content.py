@@ -1,10 +1,13 @@
-"""The content hash of a data set: the same for a file, its conversion, a released set and a list of its records.
+"""The records of a data set, and its content hash: the same for a file, its conversion, a released set and a list.
 
 The hash covers every field that a score or a measure can depend on, and the ids. It leaves out votes, provenance
 (`source`) and fields of other formats (`extra`, except the severity of a probe). It does not depend on the order of
 the records: the same items are the same data. The `extra` of an annotation counts, since it says which judgements
 count; so does the `extra` of a score. The order of the candidates of a CAT counts, since it decides ties under some
 protocols.
+
+The records are read several times: for the hash, for the scores and for the report. A small source is read once, so
+that it does not change in between. A large one is read again, probes in columns.
 """
 
 import json
@@ -12,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
+from itertools import islice
 from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from pathlib import Path
@@ -19,16 +23,23 @@ from typing import Any
 
 from catsofa.data import sources
 from catsofa.data.digests import hex_digest
-from catsofa.data.formats.probe_columns import ProbeFile
+from catsofa.data.files import stamp
+from catsofa.data.files.faults import are_left_out
+from catsofa.data.formats.probe_columns import ProbeFile, probe_file
 from catsofa.data.judging.severities import OFFENSIVENESS
 from catsofa.data.records import Annotation, Cat, Probe, Question, Score, WordSet
-from catsofa.data.sources.held import records, version_of
 
 LEFT_OUT = ("votes", "source", "extra")
 """Fields that no score depends on: votes, notes on provenance and fields of other formats do not change an item."""
 MODULUS = 2**256
 REMEMBERED = 64
 """Maximum number of files and folders whose hash this process caches."""
+SMALL = 1 << 24
+"""The maximum bytes of a source that is held; its records take some times as many."""
+HELD = 2
+"""The number of sources that this process holds."""
+
+Version = tuple[tuple[str, int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +51,9 @@ class Content:
     """64 hexadecimal digits."""
 
 
-def earlier_content_of(records: Iterable[Any]) -> Content:
+def earlier_content_of(every: Iterable[Any]) -> Content:
     """The content of records as earlier versions computed it, without the order of the candidates of a CAT."""
-    return content_of(replace(one, candidates=_by_label(one)) if isinstance(one, Cat) else one for one in records)
+    return content_of(replace(one, candidates=_by_label(one)) if isinstance(one, Cat) else one for one in every)
 
 
 def _by_label(cat: Cat) -> Any:
@@ -68,6 +79,33 @@ def _counted(every: Iterable[Any]) -> Iterator[str]:
     for block in every.blocks():
         columns = (map(encode_basestring_ascii, column) for column in block.columns)
         yield from (f'["{Probe.__name__}", {", ".join(values)}]' for values in zip(*columns, strict=True))
+
+
+def version_of(place: Path) -> Version:
+    """The stamps of a file, or of all files in a folder."""
+    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+    return tuple(map(stamp, files))
+
+
+def records(source: str | Path, limit: int | None = None) -> Iterable[Any]:
+    """The records of a file, a folder or a released set by name, or the first ones."""
+    place = sources.resolve(source)
+    if (probes := probe_file(place, limit)) is not None:
+        return probes
+    version = version_of(place)
+    if are_left_out() or sum(size for _, size, *_ in version) > SMALL:
+        return islice(sources.read(source), limit)
+    key = (str(source), version)
+    if key in _held:
+        _held.move_to_end(key)
+    else:
+        _held[key] = tuple(sources.read(source))
+        if len(_held) > HELD:
+            _held.popitem(last=False)
+    return _held[key][:limit]
+
+
+_held: OrderedDict[tuple[str, Version], tuple[Any, ...]] = OrderedDict()
 
 
 def content_at(source: str | Path, limit: int | None = None) -> Content:

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data import formats, sources
-from catsofa.data.content import Content, content_at, content_of
+from catsofa.data.content import Content, content_at, content_of, records
 from catsofa.data.files import BadInput
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats.pairs import SkippedRows
 from catsofa.data.records import Pair
-from catsofa.data.sources.held import records
 from catsofa.scoring.signature import FIRST, data_label
 
 SCHEME = "records:"

@@ -22,7 +22,6 @@ NAMES = (
     "albert",
     "t5",
     "bart",
-    "xlnet",
 )
 READ_AGAIN = {("t5", "float16")}
 """Architectures that keep some weights in float32 in memory."""

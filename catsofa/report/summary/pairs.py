@@ -24,3 +24,8 @@ class Pair:
     def told_apart(self) -> bool:
         """True if the two values differ significantly."""
         return self.apart <= ALPHA
+
+    @property
+    def verdict(self) -> int:
+        """1 or -1 if the first model's value is significantly higher or lower than the second's, else 0."""
+        return (1 if self.difference > 0 else -1) if self.told_apart else 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import comb
+from math import comb, isnan
 
 from catsofa.data.percentages import in_percent, quantity
 from catsofa.report.elements import Finding
@@ -23,7 +23,7 @@ def findings(measured: Sequence[Standing]) -> list[Finding]:
     collected = list[Finding]()
     for (kind, about), some in groupby(measured, key=lambda one: (one.kind, one.about)):
         standings = [one for one in some if one.of.told]
-        sentences = [sentence for one in standings for sentence in (*_beyond(one), *_apart(one))]
+        sentences = [sentence for one in standings for sentence in (*_beyond(one), *_apart(one), *otherwise(one))]
         if kind == "seat":
             sentences = [*_associated(standings[0])]
         if sentences := [*sentences, *_thin(standings)]:
@@ -117,6 +117,25 @@ def _apart(one: Standing) -> Iterator[str]:
     if one.best:
         rest = "the other model" if count == 2 else "every other model"
         yield f"{one.best} is nearer than {rest} to the ideal {name} of {one.of.ideal:g}."
+
+
+def otherwise(one: Standing) -> Iterator[str]:
+    """Yields a sentence for each other normalisation of perplexity under which pairs have another verdict."""
+    for way, others in one.other_ways.items():
+        changed: dict[str, list[tuple[str, str]]] = {}
+        for key, other in others.items():
+            pair = one.pairs.get(key)
+            if pair and not isnan(pair.apart + other.apart) and pair.verdict != other.verdict:
+                how = "is reversed" if pair.verdict * other.verdict else "is shown" if other.verdict else "is not shown"
+                changed.setdefault(how, []).append(key)
+        if changed:
+            parts = [
+                f"the difference between {_listed(pairs)} {how}"
+                if len(pairs) <= FEW
+                else f"the difference {how} for {len(pairs)} pairs of models"
+                for how, pairs in changed.items()
+            ]
+            yield f"{one.of.name} depends on how perplexity is normalised: by {way}, {listed(parts)}."
 
 
 def groups_of(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:

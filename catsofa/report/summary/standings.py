@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from itertools import combinations, takewhile
+from itertools import combinations
 from math import nan
 from typing import Any
 
@@ -16,20 +15,17 @@ from catsofa.data.statistics import ALPHA, LEVEL
 from catsofa.data.visible import without_folders
 from catsofa.gate import kinds
 from catsofa.gate.kinds import associations
-from catsofa.planning.testing import Scored
 from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
 from catsofa.report.inputs import Finished, NotThere, protocol, records
+from catsofa.report.sections.sofa import WAYS
 from catsofa.report.summary import Shown, Standing, choices
 from catsofa.report.summary.pairs import Pair
-from catsofa.scoring.compare import DECIDED
-from catsofa.scoring.measures.cat_outcomes import jointly
-from catsofa.scoring.measures.stereoset import MEASURES, NEEDS
+from catsofa.report.summary.tested import by_normalisation, corrected, pairs_of, scored_runs
 from catsofa.scoring.signature import hashes_in, without_hashes
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
-from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Limits, Measure
-from catsofa.scoring.statistics.margins import nearness
+from catsofa.scoring.statistics.intervals import RESAMPLES, Interval, Limits
 
 Group = tuple[str, Sequence[Finished]]
 MOST = 20
@@ -77,7 +73,7 @@ def abouts(groups: Sequence[Group]) -> list[str]:
 
 def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Standing]:
     """Yields the standing of each number of a group's measure."""
-    limits_of, pairs, untested = _tests(kind, runs)
+    limits_of, pairs, untested, other_ways = _tests(kind, runs)
     if len(runs) > MOST:
         untested = f"pairs of more than {MOST} models are not tested"
     for shown in SHOWN.get(kind, ()):
@@ -94,7 +90,7 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             of=shown,
             values=values,
             sides=None if limits is None else beyond(limits, shown.ideal),
-            pairs=_corrected(
+            pairs=corrected(
                 {key: pair for key, pair in pairs.get(shown.registered, {}).items() if {*key} <= {*values}}
             ),
             coverage={
@@ -103,15 +99,19 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             missing=tuple(model for model in numbers if model not in values),
             untested=untested if len(values) > 1 else "",
             warned=_warned(runs),
+            other_ways=other_ways,
         )
+
+
+Pairs = dict[tuple[str, str], Pair]
 
 
 def _tests(
     kind: str, runs: Sequence[Finished]
-) -> tuple[Callable[[str], dict[str, Limits]] | None, dict[str, dict[tuple[str, str], Pair]], str]:
+) -> tuple[Callable[[str], dict[str, Limits]] | None, dict[str, Pairs], str, dict[str, Pairs]]:
     """Returns a function from a measure to each model's limits, the tests of all pairs, and why tests are missing.
 
-    The function is None if there are no limits.
+    The function is None if there are no limits. Last come the tests of SoFa by each other normalisation.
     """
     if kind == "choices":
         limits, couples, untested = choices.of_choices(runs)
@@ -119,14 +119,17 @@ def _tests(
             (lambda _: limits) if limits else None,
             {choices.PREFERENCE: couples if len(runs) <= MOST else {}},
             untested,
+            {},
         )
-    scored, untested = _scored(kind, runs)
-    pairs = _pairs(scored) if 1 < len(scored) <= MOST else {}
+    scored, untested = scored_runs(kind, runs)
+    few = 1 < len(scored) <= MOST
+    pairs = pairs_of(scored, scored[0].protocol) if few else {}
+    other_ways = {WAYS[way]: tests for way, tests in by_normalisation(scored).items()} if few and kind == "sofa" else {}
 
     def limits_of(measure: str) -> dict[str, Limits]:
         return {one.run.model: one.limits(measure, kinds.OVERALL) for one in scored}
 
-    return limits_of if scored else None, pairs, untested
+    return limits_of if scored else None, pairs, untested, other_ways
 
 
 def _coverage(results: Any, shown: Shown) -> float | None:
@@ -215,84 +218,6 @@ def beyond(limits: Mapping[str, Limits], ideal: float) -> dict[str, int]:
             break
         sides |= more
     return sides
-
-
-def _scored(kind: str, runs: Sequence[Finished]) -> tuple[list[Scored], str]:
-    """Returns the runs of several models with their scores and common data; an empty list and the reason if not."""
-    if len(runs) < 2 or kind not in kinds.MODULES or kind == "seat":
-        return [], ""
-    try:
-        first = Scored.read(runs[0])
-        return [first, *(_beside(first, run) for run in runs[1:])], ""
-    except NotThere as error:
-        return [], without_folders(str(error))
-
-
-def _beside(first: Scored, run: Finished) -> Scored:
-    """Returns the scores of another run on the same records; raises NotThere if the run has no scores of items."""
-    if not run.kept:
-        raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
-    return replace(first, run=run, protocol=protocol(run), given=run.scores)
-
-
-def _pairs(scored: Sequence[Scored]) -> dict[str, dict[tuple[str, str], Pair]]:
-    """Returns for each measure the paired test of every two models, before Holm's correction."""
-    kind, chosen = scored[0].run.kind, scored[0].protocol
-    if kind == "stereoset":
-        outcomes: list[Any] = [one.cats for one in scored]
-    else:
-        outcomes = [one.outcomes() for one in scored]
-    records = scored[0].items.by_id
-    by_measure: dict[str, dict[tuple[str, str], Pair]] = {}
-    for (one, first), (other, second) in combinations(zip(scored, outcomes, strict=True), 2):
-        if kind == "stereoset":
-            sides = _of_cats(first, second, chosen.stereoset.average)
-        else:
-            tests = kinds.module_of(kind).tests(records, second, first, chosen, chosen.seed)
-            sides = (
-                (test.name, test.measure, test.before, test.after, test.decided)
-                for test in takewhile(lambda test: test.set == kinds.OVERALL, tests)
-                if not test.undefined
-            )
-        for name, measure, before, after, decided in sides:
-            both = {"moved": measure, "nearer": nearness(measure)}
-            tested = paired_tests(before, after, both, resamples=RESAMPLES, seed=chosen.seed)
-            less, lead = (
-                float(statistic(after.sum(axis=0)) - statistic(before.sum(axis=0))) for statistic in both.values()
-            )
-            by_measure.setdefault(name, {})[one.run.model, other.run.model] = Pair(
-                difference=less,
-                decided=decided,
-                apart=tested["moved"].p(0.0),
-                nearer=tested["nearer"].p(0.0),
-                lead=lead,
-            )
-    return by_measure
-
-
-Side = tuple[str, Measure, Array, Array, float]
-
-
-def _of_cats(first: Any, second: Any, average: Any) -> Iterator[Side]:
-    """Yields lms, ss and icat over the comparisons that both decide; the second model is before the first."""
-    scored = first.complete & second.complete
-    if not scored.any():
-        return
-    sides = jointly(second.take(scored), first.take(scored))
-    before, after = (side.columns(average) for side in sides)
-    for name, measure in MEASURES.items():
-        rows = ((before + after)[:, NEEDS[name]] > 0).any(axis=1)
-        decided = sides[0].decided[:, DECIDED[name]].all(axis=1).sum() / len(scored)
-        if rows.any():
-            yield name, measure, before[rows], after[rows], float(decided)
-
-
-def _corrected(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], Pair]:
-    """Returns the pairs with p after Holm's correction over all of them."""
-    apart, nearer = (holm([getattr(pair, field) for pair in pairs.values()]) for field in ("apart", "nearer"))
-    return {
-        key: replace(pair, apart=p, nearer=q) for (key, pair), p, q in zip(pairs.items(), apart, nearer, strict=True)
-    }
 
 
 def _overall(measure: str, digits: int = 1) -> Callable[[Any], Number]:

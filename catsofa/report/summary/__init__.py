@@ -51,6 +51,8 @@ class Standing:
     """The reason why no pair of models is tested."""
     warned: frozenset[str] = frozenset()
     """Models with a warning in the section."""
+    cautions: tuple[str, ...] = ()
+    """Why values of some models are another measurement than those of others."""
     other_ways: Mapping[str, Mapping[tuple[str, str], Pair]] = field(default_factory=dict)
     """Maps the formula of each other normalisation of perplexity to the pairs as it tests them."""
 

@@ -120,7 +120,8 @@ def _apart(one: Standing) -> Iterator[str]:
 
 
 def otherwise(one: Standing) -> Iterator[str]:
-    """Yields a sentence for each other normalisation of perplexity under which pairs have another verdict."""
+    """Yields the caution about the values, and what another normalisation of perplexity says of pairs of models."""
+    yield from (f"{one.of.name}: {caution}." for caution in one.cautions)
     for way, others in one.other_ways.items():
         changed: dict[str, list[tuple[str, str]]] = {}
         for key, other in others.items():

@@ -22,6 +22,7 @@ from catsofa.report.sections.sofa import WAYS
 from catsofa.report.summary import Shown, Standing, choices
 from catsofa.report.summary.pairs import Pair
 from catsofa.report.summary.tested import by_normalisation, corrected, pairs_of, scored_runs
+from catsofa.scoring.run.cautions import of_masked
 from catsofa.scoring.signature import hashes_in, without_hashes
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
@@ -99,6 +100,7 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             missing=tuple(model for model in numbers if model not in values),
             untested=untested if len(values) > 1 else "",
             warned=_warned(runs),
+            cautions=of_masked({run.model: run.manifest for run in runs}) if kind == "crows_pairs" else (),
             other_ways=other_ways,
         )
 

@@ -67,6 +67,21 @@ def test_an_iterator_of_runs_is_read_once_and_a_text_is_no_row_of_letters(models
     assert check(str(runs[0]), runs[0]).exit_code == 0
 
 
+def test_a_comparison_of_a_folder_is_that_of_its_runs_on_one_data_set(models: Path, tmp_path: Path) -> None:
+    """A folder means the runs below it; `on` chooses one of several data sets, and what is left out is named."""
+    runs = [models / "cats/a", models / "cats/b"]
+    assert str(compare([models / "cats"]).to_dict()) == str(compare(runs).to_dict())
+    with pytest.raises(ValueError, match=r"cats.jsonl.*2 runs.*paraphrased.jsonl.*--on"):
+        compare([models])
+    chosen_by = compare([models], models / "cats.jsonl")
+    assert [str(row) for row in chosen_by.differences] == [str(row) for row in compare(runs).differences]
+    assert [text for text in chosen_by.warnings if "Left out" in text and "paraphrased/a" in text]
+    with pytest.raises(ValueError, match="files alone"):
+        compare([models / "cats", models / "cats.jsonl"])
+    with pytest.raises(ValueError, match="no run in it"):
+        compare([models / "cats/a", tmp_path])
+
+
 def test_domains_of_choices_are_compared_too(tmp_path: Path) -> None:
     """In one of two domains of pairs, the second model changes its preference."""
     both = [replace(pair, bias_type="xy"[index % 2]) for index, pair in enumerate(pairs(40))]

@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "catsofa compare runs/gpt2 runs/gpt2-large",
+            "catsofa compare runs --on crows-pairs",
             "catsofa compare a.json b.json c.json --on dev.json --json",
             "catsofa compare runs/gpt2 runs/gpt2-large --domains",
             "catsofa compare runs/gpt2-seat runs/bert-seat",
@@ -54,9 +55,12 @@ def register(app: typer.Typer) -> None:
 def compare(
     models: Annotated[
         list[Path],
-        typer.Argument(help="Runs of score or choose, or files of scores. Each is compared with the first."),
+        typer.Argument(help="Runs of score or choose, folders of runs, or files of scores; each against the first."),
     ],
-    on: Annotated[str | None, typer.Option(metavar=DATA, help="Data, for files of scores.")] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(metavar=DATA, help="Data, for files of scores and folders of runs."),
+    ] = None,
     protocol: Annotated[
         str, typer.Option(help="Protocol, which decides ties and averages: `catsofa protocols list`.")
     ] = "catsofa",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from catsofa.data.files import BadInput, existing_file, open_to_read, short
 from catsofa.data.files.csv_files import columns_of, header_in
-from catsofa.data.files.encodings import in_utf8
+from catsofa.data.files.encodings import in_utf8, utf_16_in
 from catsofa.data.files.faults import leaving_out
 from catsofa.data.formats.plain import unfit
 from catsofa.data.progress import SILENT, Progress
@@ -139,6 +139,9 @@ def format_of(path: Path | str) -> Format:
     for start, (problem, wanted) in FOREIGN.items():
         if head.startswith(start):
             raise BadInput(path, problem, wanted)
+    if encoding := utf_16_in(head):
+        wanted = f"text in UTF-8; convert it with 'catsofa convert --encoding {encoding}'"
+        raise BadInput(path, "UTF-16 text without a byte order mark", wanted)
     for name in chain((one for one in MODULES if one != LAST), _after()):
         candidate = named(name)
         if candidate.matches(path, head):

@@ -125,9 +125,10 @@ def _packed(kind: str, runs: Sequence[Finished]) -> dict[str, Any]:
     from catsofa.report import section_of
 
     if kind not in KINDS:
-        raise NotThere(f"{runs[0].folder}: the browser shows no items of {section_of(kind)[0].title}")
+        places = ", ".join(str(run.folder) for run in runs)
+        raise NotThere(f"{places}: the browser shows no items of {section_of(kind)[0].title}")
     if alone := [run.folder for run in runs if not run.folder.is_dir()]:
-        raise NotThere(f"{alone[0]} holds no score of single items; give the folder of the run")
+        raise NotThere(f"{', '.join(map(str, alone))}: no score of single items; give the folder of the run")
     sets = _read_once(kind, runs)
     shown, columns = KINDS[kind], [{row["id"]: row for row in inputs.items(run, sets)} for run in runs]
     texts, missing = shown.texts(runs[0]), {"reason": "no score", "outcome": "unscored"}

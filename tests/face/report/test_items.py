@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from helpers.choice_runs import ASKED, questions, run_of
-from helpers.gate_runs import cats, planted, runs_of_two
+from helpers.gate_runs import cats, even, planted, runs_of_two
 from helpers.item_pages import PREFERS, runs
 from helpers.records import a_cat
+from helpers.report_runs import association
+from helpers.report_runs import run as finished
 from helpers.tiny_models import BUILDERS
 from typer.testing import CliRunner
 
@@ -83,6 +85,16 @@ def test_pairs_and_probes_are_items_too(tmp_path: Path) -> None:
             by_domain.setdefault(item["domain"], []).append(value)
         means = [sum(values) / len(values) for values in by_domain.values()]
         assert sum(means) / len(means) == pytest.approx(score, abs=1e-4)
+
+
+def test_every_run_without_items_is_named(tmp_path: Path) -> None:
+    """Both runs on association tests are left out, and the sentence names both folders."""
+    jsonl.write(cats(terms=2, items=2), tmp_path / "cats.jsonl")
+    planted(tmp_path / "runs/cats", tmp_path / "cats.jsonl", even)
+    for name in ("one", "two"):
+        finished(tmp_path / "runs" / name, association("zorbs", 0.1), name)
+    _, (why,) = write([tmp_path / "runs"], tmp_path / "items.html")
+    assert all(f"runs/{name}" in why for name in ("one", "two"))
 
 
 @pytest.mark.parametrize("template", ASKED)

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from helpers.choice_runs import pairs, questions
 from helpers.choice_runs import run as chosen
-from helpers.gate_runs import cats, even, number, planted, runs_of_two
+from helpers.gate_runs import cats, even, number, planted, ran, runs_of_two
 from statsmodels.stats.multitest import multipletests
 
 from catsofa.comparison import compare, robustness
 from catsofa.data.files import jsonl
 from catsofa.gate import check
+from catsofa.report import document
 from catsofa.scoring.evaluate import evaluate
 
 
@@ -148,3 +149,14 @@ def test_robustness_of_folders_is_that_of_their_runs_joined_by_model(models: Pat
         robustness([models / "cats"], [models / "cats.jsonl"])
     with pytest.raises(ValueError, match=r"no run.*same model"):
         robustness([models / "cats/a"], [models / "paraphrased"])
+
+
+def test_two_models_have_ranks_and_no_rank_correlation(models: Path) -> None:
+    """The terminal and the report say that Kendall's tau needs three models, instead of 1 or -1."""
+    code, printed = ran("robustness", "--original", models / "cats", "--paraphrase", models / "paraphrased")
+    assert code == 0
+    assert "ranks by icat" in printed
+    assert "Kendall's tau: needs 3 models or more" in printed
+    found = document([models / "cats"], paraphrases=[models / "paraphrased"])
+    (table,) = (table for one in found.sections for table in one.tables if "τ" in table.columns)
+    assert table.rows[0][table.columns.index("τ")] == "needs 3 models or more"

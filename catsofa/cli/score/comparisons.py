@@ -203,6 +203,7 @@ def robustness(
     p is adjusted by Holm over every change of the call.
     """
     from catsofa import comparison
+    from catsofa.scoring.statistics.rank_correlation import LEAST
 
     result = comparison.robustness(
         original,
@@ -222,7 +223,8 @@ def robustness(
     rephrasings = dict(sorted((one.rephrasing, one.data[1]) for one in result.compared))
     for rephrasing, ranks in zip(rephrasings.values(), result.ranks, strict=False):
         say(f"ranks by {ranks.measure}: {' > '.join(ranks.original)}; on {rephrasing}: {' > '.join(ranks.paraphrase)}")
-        say(f"Kendall's tau {ranks.kendall:.2f}")
+        enough = len(ranks.original) >= LEAST
+        say(f"Kendall's tau {ranks.kendall:.2f}" if enough else f"Kendall's tau: needs {LEAST} models or more")
     warn(result.warnings)
     say(str(result.signature))
 

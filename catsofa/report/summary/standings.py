@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, takewhile
 from math import nan
 from typing import Any
 
@@ -11,22 +12,28 @@ import numpy as np
 
 from catsofa.data.files import BadInput
 from catsofa.data.processes import in_processes
-from catsofa.data.statistics import ALPHA, LEVEL
+from catsofa.data.statistics import ALPHA
 from catsofa.data.visible import without_folders
 from catsofa.gate import kinds
 from catsofa.gate.kinds import associations
+from catsofa.planning.testing import Scored
 from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
 from catsofa.report.inputs import Finished, NotThere, protocol, records
-from catsofa.report.sections.sofa import WAYS
 from catsofa.report.summary import Shown, Standing, choices
-from catsofa.report.summary.pairs import Pair
-from catsofa.report.summary.tested import by_normalisation, corrected, pairs_of, scored_runs
+from catsofa.report.summary.chance import at_95, beyond
+from catsofa.report.summary.pairs import Pair, corrected
+from catsofa.scoring.compare import DECIDED
+from catsofa.scoring.measures.cat_outcomes import jointly
+from catsofa.scoring.measures.sofa.options import FORMULAS
+from catsofa.scoring.measures.stereoset import MEASURES, NEEDS
+from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.run.cautions import of_masked
 from catsofa.scoring.signature import hashes_in, without_hashes
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
-from catsofa.scoring.statistics.intervals import RESAMPLES, Interval, Limits
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Limits, Measure
+from catsofa.scoring.statistics.margins import nearness
 
 Group = tuple[str, Sequence[Finished]]
 MOST = 20
@@ -82,7 +89,7 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
         values = {model: number for model, number in numbers.items() if number.value is not None}
         limits: dict[str, Limits] | None = None
         if shown.above and len(runs) == 1:
-            limits = {model: _at_95(number) for model, number in values.items()}
+            limits = {model: at_95(number) for model, number in values.items()}
         elif shown.above and limits_of and shown.registered:
             limits = {model: limit for model, limit in limits_of(shown.registered).items() if model in values}
         yield Standing(
@@ -123,10 +130,10 @@ def _tests(
             untested,
             {},
         )
-    scored, untested = scored_runs(kind, runs)
+    scored, untested = _scored(kind, runs)
     few = 1 < len(scored) <= MOST
-    pairs = pairs_of(scored, scored[0].protocol) if few else {}
-    other_ways = {WAYS[way]: tests for way, tests in by_normalisation(scored).items()} if few and kind == "sofa" else {}
+    pairs = _pairs(scored, scored[0].protocol) if few else {}
+    other_ways = _by_normalisation(scored) if few and kind == "sofa" else {}
 
     def limits_of(measure: str) -> dict[str, Limits]:
         return {one.run.model: one.limits(measure, kinds.OVERALL) for one in scored}
@@ -196,30 +203,85 @@ def counted(p: Mapping[tuple[str, str], Sequence[float]]) -> dict[tuple[str, str
     return {key: (int(np.sum(significant)), len(significant)) for key, significant in shown.items()}
 
 
-def _at_95(number: Number) -> Limits:
-    """Returns the interval of a report for any level, although it is one of 95 %."""
-    value, low, high = (nan if end is None else end for end in (number.value, number.low, number.high))
-    return lambda level: Interval(value, low, high)
+def _scored(kind: str, runs: Sequence[Finished]) -> tuple[list[Scored], str]:
+    """Returns the runs of several models with their scores and common data; an empty list and the reason if not."""
+    if len(runs) < 2 or kind not in kinds.MODULES or kind == "seat":
+        return [], ""
+    try:
+        first = Scored.read(runs[0])
+        return [first, *(_beside(first, run) for run in runs[1:])], ""
+    except NotThere as error:
+        return [], without_folders(str(error))
 
 
-def beyond(limits: Mapping[str, Limits], ideal: float) -> dict[str, int]:
-    """Returns 1 or -1 for each model above or below the ideal value, with Holm's correction over all models.
+def _beside(first: Scored, run: Finished) -> Scored:
+    """Returns the scores of another run on the same records; raises NotThere if the run has no scores of items."""
+    if not run.kept:
+        raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
+    return replace(first, run=run, protocol=protocol(run), given=run.scores)
 
-    Holm's step-down rejects as long as the interval at 1 - 0.05 / (number of open models) excludes the ideal value.
-    """
-    sides = dict[str, int]()
-    while len(sides) < len(limits):
-        level = LEVEL if len(limits) == 1 else 1 - ALPHA / (len(limits) - len(sides))
-        intervals = {model: limit(level) for model, limit in limits.items() if model not in sides}
-        more = {
-            model: 1 if interval.low > ideal else -1
-            for model, interval in intervals.items()
-            if interval.low > ideal or interval.high < ideal
-        }
-        if not more:
-            break
-        sides |= more
-    return sides
+
+def _pairs(scored: Sequence[Scored], chosen: Protocol) -> dict[str, dict[tuple[str, str], Pair]]:
+    """Returns for each measure the paired test of every two models by this protocol, before Holm's correction."""
+    kind = scored[0].run.kind
+    if kind == "stereoset":
+        outcomes: list[Any] = [one.cats for one in scored]
+    else:
+        outcomes = [one.outcomes(chosen) for one in scored]
+    records = scored[0].items.by_id
+    by_measure: dict[str, dict[tuple[str, str], Pair]] = {}
+    for (one, first), (other, second) in combinations(zip(scored, outcomes, strict=True), 2):
+        if kind == "stereoset":
+            sides = _of_cats(first, second, chosen.stereoset.average)
+        else:
+            tests = kinds.module_of(kind).tests(records, second, first, chosen, chosen.seed)
+            sides = (
+                (test.name, test.measure, test.before, test.after, test.decided)
+                for test in takewhile(lambda test: test.set == kinds.OVERALL, tests)
+                if not test.undefined
+            )
+        for name, measure, before, after, decided in sides:
+            both = {"moved": measure, "nearer": nearness(measure)}
+            tested = paired_tests(before, after, both, resamples=RESAMPLES, seed=chosen.seed)
+            less, lead = (
+                float(statistic(after.sum(axis=0)) - statistic(before.sum(axis=0))) for statistic in both.values()
+            )
+            by_measure.setdefault(name, {})[one.run.model, other.run.model] = Pair(
+                difference=less,
+                decided=decided,
+                apart=tested["moved"].p(0.0),
+                nearer=tested["nearer"].p(0.0),
+                lead=lead,
+            )
+    return by_measure
+
+
+Side = tuple[str, Measure, Array, Array, float]
+
+
+def _of_cats(first: Any, second: Any, average: Any) -> Iterator[Side]:
+    """Yields lms, ss and icat over the comparisons that both decide; the second model is before the first."""
+    scored = first.complete & second.complete
+    if not scored.any():
+        return
+    sides = jointly(second.take(scored), first.take(scored))
+    before, after = (side.columns(average) for side in sides)
+    for name, measure in MEASURES.items():
+        rows = ((before + after)[:, NEEDS[name]] > 0).any(axis=1)
+        decided = sides[0].decided[:, DECIDED[name]].all(axis=1).sum() / len(scored)
+        if rows.any():
+            yield name, measure, before[rows], after[rows], float(decided)
+
+
+def _by_normalisation(scored: Sequence[Scored]) -> dict[str, dict[tuple[str, str], Pair]]:
+    """Returns the corrected tests of every two models on SoFa, by the formula of each other normalisation."""
+    chosen = scored[0].protocol.sofa
+    every = {}
+    for way in FORMULAS:
+        if way != chosen.normalisation:
+            other = replace(scored[0].protocol, sofa=replace(chosen, normalisation=way))
+            every[FORMULAS[way]] = corrected(_pairs(scored, other).get("sofa", {}))
+    return every
 
 
 def _overall(measure: str, digits: int = 1) -> Callable[[Any], Number]:

@@ -15,7 +15,6 @@ from catsofa.report import document
 from catsofa.report.elements import Number
 from catsofa.report.summary import Standing
 from catsofa.report.summary.pairs import Pair
-from catsofa.report.summary.sentences import otherwise
 from catsofa.report.summary.standings import SHOWN
 from catsofa.scoring.dataset import SCHEME
 from catsofa.scoring.measures import sofa
@@ -92,13 +91,13 @@ def test_a_verdict_changes_if_its_direction_or_its_significance_does() -> None:
     here, there = {"a": 50.0, "b": 51.0, "c": 52.0}, {"a": 51.0, "b": 50.0, "c": 52.0}
     values = {model: Number(value) for model, value in here.items()}
     one = Standing(kind="sofa", about="", of=SHOWN["sofa"][0], values=values, pairs=pairs_of(here, 0.01))
-    assert not list(otherwise(one))
+    assert not list(one.otherwise())
     less = pairs_of(there, 0.01)
     less["b", "c"] = replace(less["b", "c"], apart=0.3)
-    (sentence,) = otherwise(replace(one, other_ways={"PPL(s | i)": less}))
+    (sentence,) = replace(one, other_ways={"PPL(s | i)": less}).otherwise()
     assert "by PPL(s | i), the difference between a and b is reversed and" in sentence
     assert "the difference between b and c is not shown" in sentence
-    assert not list(otherwise(replace(one, other_ways={"PPL(s | i)": pairs_of(there, float("nan"))})))
+    assert not list(replace(one, other_ways={"PPL(s | i)": pairs_of(there, float("nan"))}).otherwise())
 
 
 @pytest.mark.parametrize("alone", [0.4, 0.0])

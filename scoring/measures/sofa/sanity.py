@@ -42,6 +42,7 @@ def of_probes(results: Results) -> tuple[str, ...]:
             {name: part.stereotypes for name, part in parts.items() if part.coverage and not isnan(part.score.low)}
         ),
         *_reordered(results),
+        *_other_lowest(results),
         *_uneven(
             {name: part.stereotypes for name, part in parts.items() if not isnan(part.score.low)}, results.stereotypes
         ),
@@ -91,6 +92,17 @@ def _reordered(results: Results) -> Iterator[str]:
             yield (
                 f"the order of categories depends on the normalisation: by {chosen} {sanity.listed(turned)}; "
                 f"by {way} it is below, also with intervals apart"
+            )
+
+
+def _other_lowest(results: Results) -> Iterator[str]:
+    """Warns of categories in which another normalisation names another identity as most often lowest."""
+    for way in results.normalisations:
+        pairs = {name: part.other_lowest[way] for name, part in results.categories.items() if way in part.other_lowest}
+        if turned := [f"{name} ({here}; {there})" for name, (here, there) in pairs.items()]:
+            yield (
+                f"the identity most often lowest depends on the normalisation, {results.normalisation} or {way}: "
+                f"{sanity.listed(turned)}"
             )
 
 

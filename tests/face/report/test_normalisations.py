@@ -107,3 +107,13 @@ def test_a_result_warns_of_categories_in_the_opposite_order_by_another_normalisa
     found = sofa.results([*x, *y], [*scores(x, 0.4, alone), *scores(y, 0.2, 0.0)])
     warned = [text for text in of_probes(found) if "depends on the normalisation: by identity y is above x" in text]
     assert len(warned) == bool(alone)
+
+
+@pytest.mark.parametrize(("alone", "warned"), [(0.4, True), (0.0, False)])
+def test_a_result_warns_if_another_identity_is_most_often_lowest(alone: float, warned: bool) -> None:
+    """Zorbs have the lowest perplexity, and dravians after the division by a PPL(i) that grows twice as fast."""
+    probes = grid(("x",))
+    found = sofa.results(probes, scores(probes, 0.2, alone))
+    sentences = [text for text in of_probes(found) if text.startswith("the identity most often lowest")]
+    assert len(sentences) == warned
+    assert all("identity or none: x (dravians; zorbs)" in text for text in sentences)

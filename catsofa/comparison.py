@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catsofa.data.files import listed
+from catsofa.data.percentages import quantity
 from catsofa.data.progress import SILENT, Progress
-from catsofa.report.inputs import data_of_choices, find, places_in, read
+from catsofa.report.inputs import Finished, beside, data_of_choices, find, places_in, read
 from catsofa.report.sections.paraphrases import matched
+from catsofa.scoring.choosing.replies import ASKED
 from catsofa.scoring.compare import Difference, ModelComparison, refuse_nothing_shared, sides_of
 from catsofa.scoring.compare.choosing import compare_choices
+from catsofa.scoring.dataset import open_data
 from catsofa.scoring.run import cautions
-from catsofa.scoring.run.manifest import CHOICES
+from catsofa.scoring.run.manifest import CHOICES, MANIFEST
 from catsofa.scoring.run.origins import labels, precision_of
 from catsofa.scoring.run.score_files import compare_on, robustness_on
-from catsofa.scoring.signature import differences
+from catsofa.scoring.signature import differences, hashes_in
 from catsofa.scoring.statistics.changes import NO_CHANGE, paired_changes
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -43,10 +46,42 @@ def compare(
 ) -> Any:
     """Compares each run of `score` or `choose`, or file of scores, with the first: paired changes, p adjusted by Holm.
 
-    A run identifies its data; files of scores need `on`. `domains` adds the changes in each domain. Each association
-    test is compared separately. For runs over probes, the result is the overlap of their extremes.
+    A run identifies its data; files of scores need `on`. A folder above several runs means its runs on one data set,
+    which `on` names if there are several. `domains` adds the changes in each domain. Each association test is compared
+    separately. For runs over probes, the result is the overlap of their extremes.
     """
-    paths = listed(runs)
+    paths, left_out = _on_one_data_set(listed(runs), on)
+    result = _compared(paths, on, protocol, seed, domains)
+    return replace(result, warnings=(*result.warnings, *left_out))
+
+
+def _on_one_data_set(paths: Sequence[Path], on: Path | str | None) -> tuple[list[Path], list[str]]:
+    """Returns the paths with the runs in place of the folders above them, and notes on what is left out."""
+    names = (MANIFEST, CHOICES, ASKED)
+    if not any(path.is_dir() and not any((path / name).is_file() for name in names) for path in paths):
+        return list(paths), []
+    if files := [path for path in paths if path.is_file()]:
+        raise ValueError(f"{files[0]} is a file of scores; give runs and folders of runs, or files alone")
+    inputs = find(paths)
+    wanted = None if on is None else hashes_in(open_data(on).name)
+    groups: dict[tuple[str, str], list[Finished]] = {}
+    for run in inputs.runs:
+        if wanted in (None, hashes_in(run.signature.data)):
+            groups.setdefault(beside(run), []).append(run)
+    several = [group for group in groups.values() if len(group) > 1]
+    if len(several) != 1:
+        sets = [f"{group[0].signature.data} ({quantity(len(group), 'run')} by {group[0].signature.protocol})"
+                for group in several or groups.values()]  # fmt: skip
+        expected = "expected two models or more on one data set by one protocol; name their runs, or the data with --on"
+        raise ValueError(f"found runs on {'; '.join(sets) or f'other data than {on}'}; {expected}")
+    compared = [run.folder for run in several[0]]
+    alone = [f"Left out: {run.folder}, a run on {run.signature.data}." for run in inputs.runs]
+    return compared, [*inputs.left_out, *(text for run, text in zip(inputs.runs, alone, strict=True)
+                                          if run.folder not in compared)]  # fmt: skip
+
+
+def _compared(paths: Sequence[Path], on: Path | str | None, protocol: str, seed: int | None, domains: bool) -> Any:
+    """Returns the comparison of runs, or of files of scores, by the kind of their data."""
     if len(paths) < 2:
         raise ValueError(f"a comparison needs two models or more; found {'one' if paths else 'none'}")
     if all((path / CHOICES).is_file() for path in paths):

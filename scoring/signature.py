@@ -34,6 +34,7 @@ class Signature:
     """How a model of this kind was asked, if that gives another quantity: a pseudo-perplexity is not a perplexity."""
     subset: str = ""
     dtype: str = ""
+    """Precision of the computation; weights may be stored in another, and their hash is in `model`."""
     batching: str = ""
     """Parts of the engine that the self-check switched off to keep the numbers the same; empty if none."""
     seed: int = 0

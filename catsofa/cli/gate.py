@@ -179,8 +179,8 @@ def _show_tests(run: "Checked") -> None:
         table(title, columns, rows)
     else:
         say(title)
-        for test in run.tests:
-            say(one_line(forms.brief(test)))
+        for line in forms.lines(run.tests):
+            say(one_line(line))
     for test in (test for test in run.tests if test.failed):
         for kind, moved in (("terms", test.paired.terms), ("items", test.paired.each())):
             if most := test.ends(moved, SHOWN):

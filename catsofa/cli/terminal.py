@@ -143,8 +143,9 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         # a name that people may type is never cut either
         name = not place and _widest(texts) <= NAME and not any(" " in text for text in texts)
         whole = name or all(map(NUMBER.match, texts))
-        drawn.add_column(Text(visible(column)), overflow="fold", no_wrap=whole)
-        least += max(_widest(texts), _widest([column])) if whole else min(SHORT, _widest([*texts, column]))
+        head = _widest([column])  # a word of a heading is never broken
+        drawn.add_column(Text(visible(column)), overflow="fold", no_wrap=whole, min_width=head)
+        least += max(_widest(texts), head) if whole else max(head, min(SHORT, _widest(texts)))
     for row in cells:
         drawn.add_row(*row)
     console.print(Text(visible(title), style="bold"), overflow="fold")

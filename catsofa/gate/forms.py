@@ -2,9 +2,9 @@
 
 __all__ = ["as_sarif", "junit", "markdown"]
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from math import inf
+from math import inf, isnan
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +16,8 @@ from catsofa.data.visible import visible
 from catsofa.gate.verdicts import Checked, Test, Verdict
 from catsofa.scoring.statistics.margins import LEVEL
 
+MOST = 5
+"""The maximum number of lines about tests with one result."""
 RULES = {
     "regression": "A measure is further from its ideal than the baseline, by more than the margin.",
     "not-shown": "What was required, non-inferiority or equivalence, is not shown.",
@@ -71,6 +73,21 @@ def brief(test: Test) -> str:
     paired, tested = test.paired, test.test
     moves = f"{paired.name} of {paired.set}: {number(tested.before)} to {number(tested.after)}, {change(test)}"
     return f"{moves}; margin {tested.margin:g}, p {test.holm:.2g} after correction: {test.told}"
+
+
+def lines(tests: Sequence[Test]) -> Iterator[str]:
+    """Yields a line for each test, but one line for more than `MOST` tests of a measure with the same good result."""
+    alike: dict[tuple[str, str, float, bool], list[Test]] = {}
+    for test in tests:
+        alike.setdefault((test.paired.name, test.told, test.test.margin, test.failed), []).append(test)
+    for (name, told, margin, failed), group in alike.items():
+        if failed or len(group) <= MOST:
+            yield from map(brief, group)
+            continue
+        changes = [test.test.change.by.value for test in group if not isnan(test.test.change.by.value)]
+        between = f", change {min(changes):+.4g} to {max(changes):+.4g}" if changes else ""
+        p = min(test.holm for test in group)
+        yield f"{name} of {len(group):,} sets{between}; margin {margin:g}, smallest p {p:.2g} after correction: {told}"
 
 
 def reason(test: Test) -> str:

@@ -164,17 +164,17 @@ class Scored:
         x, y = (np.array([one for one in row["associations"][side] if one is not None]) for side in "xy")
         return partial(interval_over_targets, x, y)
 
-    def outcomes(self) -> kinds.Outcomes:
-        """Returns the outcome of each record in the run, ordered by id."""
-        module = kinds.module_of(self.run.kind)
+    def outcomes(self, chosen: Protocol | None = None) -> kinds.Outcomes:
+        """Returns the outcome of each record in the run by its protocol, or by this one, ordered by id."""
+        module, chosen = kinds.module_of(self.run.kind), chosen or self.protocol
         if self.run.kind == "seat":
             return module.of_run(self.run.report["results"])  # type: ignore[no-any-return]
         if self.run.kind == "sofa":
-            return module.of_grids(self.grids, self.protocol)  # type: ignore[no-any-return]
+            return module.of_grids(self.grids, chosen)  # type: ignore[no-any-return]
         if self.run.kind == "bbq":
             answered = dict(zip((one.id for one in self.items.records), self.answers, strict=True))
             return module.of_places(answered[one.id] for one in self.items.by_id)  # type: ignore[no-any-return]
-        return module.of_run(self.items.by_id, self.given, self.protocol)  # type: ignore[no-any-return]
+        return module.of_run(self.items.by_id, self.given, chosen)  # type: ignore[no-any-return]
 
     def against(self, other: "Scored", measure: str, part: str) -> tuple[Array, Array, Measure, float]:
         """Returns the clusters of the other and this run, row by row, their measure, and its step for one item."""

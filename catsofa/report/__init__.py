@@ -71,8 +71,7 @@ def document(
     inputs = find(
         paths, leave_out=[place for path in rephrased for place in (path, *path.rglob("*")) if place.is_dir()]
     )
-    order = {kind: place for place, kind in enumerate(MAKE)}
-    ordered = sorted(groups(inputs.runs), key=lambda group: order.get(group[0], len(order)))
+    ordered = in_order(inputs.runs)
     with remembered_draws(), _readable([run for _, runs in ordered for run in runs]):
         every = multiverse.many(inputs.runs)
         sections = [
@@ -110,10 +109,15 @@ def document(
     )
 
 
+def in_order(runs: Iterable[Finished]) -> list[Group]:
+    """Returns the groups of runs that may share a table, in the order of the summary and the sections."""
+    order = {kind: place for place, kind in enumerate(MAKE)}
+    return sorted(groups(runs), key=lambda group: order.get(group[0], len(order)))
+
+
 def overview(runs: Sequence[Finished]) -> Table | None:
     """Returns only the table of all models on all measures; None if the summary has no number for these runs."""
-    order = {kind: place for place, kind in enumerate(MAKE)}
-    ordered = sorted(groups(with_unique_names(runs)), key=lambda group: order.get(group[0], len(order)))
+    ordered = in_order(with_unique_names(runs))
     with remembered_draws(), _readable(runs):
         shown = [one for several in standings(ordered) for one in several]
     return summary(shown, [str(run.signature) for run in runs]) if shown else None

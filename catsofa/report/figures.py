@@ -41,17 +41,17 @@ def short(name: str, most: int = LONGEST) -> str:
     return name if len(name) <= most else f"{name[: most - 11]}…{name[-10:]}"
 
 
-def told_apart(names: Iterable[str]) -> dict[str, str]:
+def told_apart(names: Iterable[str], most: int = LONGEST) -> dict[str, str]:
     """Maps each name to a distinct short label; if a name is too long, the prefix common to all is dropped."""
     whole = list(dict.fromkeys(names))
     same = 0
-    if len(whole) > 1 and max(map(len, whole)) > LONGEST:
+    if len(whole) > 1 and max(map(len, whole)) > most:
         same = max((match.end() for match in re.finditer(r"[_/ ]", whole[0][: _shared(whole)])), default=0)
-    labels = {name: short("…" * bool(same) + name[same:]) for name in whole}
+    labels = {name: short("…" * bool(same) + name[same:], most) for name in whole}
     for twins in ([name for name in whole if labels[name] == label] for label in set(labels.values())):
         if len(twins) > 1:
             differ = max(0, _shared(twins) - 6)
-            labels |= {name: visible(f"…{name[differ : differ + LONGEST - 1]}") for name in twins}
+            labels |= {name: visible(f"…{name[differ : differ + most - 1]}") for name in twins}
     return labels
 
 
@@ -61,7 +61,7 @@ def _shared(names: Sequence[str]) -> int:
     return next(differing, min(map(len, names)))
 
 
-def _axes(height: float, width: float = WIDTH) -> tuple[Any, Any]:
+def empty_axes(height: float, width: float = WIDTH) -> tuple[Any, Any]:
     """Returns an empty figure with axes; it opens no window."""
     drawing = _paper(height, width)
     return drawing, drawing.subplots()
@@ -101,7 +101,7 @@ def errors(number: Number) -> list[list[float]]:
 def cat_map(points: Sequence[tuple[str, Number, Number]]) -> Any:
     """Draws every model's lms (up) and ss (across) with intervals over contours of icat."""
     label = told_apart(model for model, _, _ in points)
-    drawing, axes = _axes(3.5 + legend_height(label.values()))
+    drawing, axes = empty_axes(3.5 + legend_height(label.values()))
     ss_seen, lms_seen = _window([across for _, _, across in points], 50), _window([up for _, up, _ in points])
     ss, lms = np.meshgrid(np.linspace(*ss_seen, 201), np.linspace(*lms_seen, 201))
     icat = lms * np.minimum(ss, 100 - ss) / 50
@@ -136,7 +136,7 @@ def _window(numbers: Sequence[Number], *also: float) -> tuple[float, float]:
 
 def dots(rows: Sequence[tuple[str, Number]], measure: str, ideal: float, limits: tuple[float, float]) -> Any:
     """Draws a dot with its interval for each name, the first on top, and a line at the ideal value."""
-    drawing, axes = _axes(0.7 + 0.24 * len(rows))
+    drawing, axes = empty_axes(0.7 + 0.24 * len(rows))
     for row, (_, number) in enumerate(rows):
         axes.errorbar(number.value, row, xerr=errors(number), fmt="o", color=COLOURS[0], markersize=5, clip_on=False)
     axes.axvline(ideal, color=INK, linestyle="--", linewidth=0.8)
@@ -149,7 +149,7 @@ def bars(values: Mapping[str, Mapping[str, Number]], measure: str) -> Any:
     """Draws a bar with its interval for each category (rows) and model (colours and hatches)."""
     categories = list(dict.fromkeys(part for cells in values.values() for part in cells))
     height, label = 0.8 / len(values), told_apart(values)
-    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.2 * len(values)) + legend_height(label.values()))
+    drawing, axes = empty_axes(0.7 + len(categories) * (0.15 + 0.2 * len(values)) + legend_height(label.values()))
     hatches = ("", "//", "..", "xx", "\\\\", "++")
     for i, (model, cells) in enumerate(values.items()):
         shown = [
@@ -177,7 +177,7 @@ def stacked(values: Mapping[str, Mapping[str, Mapping[str, float]]], measure: st
     places, shares = [i for i, (_, bar) in enumerate(lines) if bar], [bar for _, bar in lines if bar]
     parts = [part for part in dict.fromkeys(p for bar in shares for p in bar) if any(bar[part] for bar in shares)]
     names = told_apart(name for name, bar in lines if bar)
-    drawing, axes = _axes(0.7 + 0.28 * len(lines) + legend_height(parts))
+    drawing, axes = empty_axes(0.7 + 0.28 * len(lines) + legend_height(parts))
     hatches = ("", "//", "..", "xx", "\\\\", "++", "oo", "--", "**")
     # all bars of a part are one shape with gaps, which is drawn in a fraction of the time of single bars
     starts = np.zeros(len(shares))
@@ -200,7 +200,7 @@ def ranges(values: Mapping[str, Mapping[str, Number]], measure: str, ideal: floa
     """Draws a point with its interval for each category (rows) and model (colours and marks), and the ideal value."""
     categories = list(dict.fromkeys(part for cells in values.values() for part in cells))
     label = told_apart(values)
-    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.11 * len(values)) + legend_height(label.values()))
+    drawing, axes = empty_axes(0.7 + len(categories) * (0.15 + 0.11 * len(values)) + legend_height(label.values()))
     for i, (model, cells) in enumerate(values.items()):
         shown = [
             (row, cells[part]) for row, part in enumerate(categories) if part in cells and cells[part].value is not None
@@ -224,7 +224,7 @@ def violins(values: Mapping[str, Mapping[str, Sequence[float]]], measure: str) -
     """Draws the distribution of numbers for each category (rows) and model (colours), from 101 percentiles."""
     categories = list(dict.fromkeys(part for cells in values.values() for part in cells))
     height, label = 0.85 / len(values), told_apart(values)
-    drawing, axes = _axes(0.7 + len(categories) * (0.15 + 0.24 * len(values)) + legend_height(label.values()))
+    drawing, axes = empty_axes(0.7 + len(categories) * (0.15 + 0.24 * len(values)) + legend_height(label.values()))
     for i, (model, cells) in enumerate(values.items()):
         colour = COLOURS[i % len(COLOURS)]
         for row, part in ((row, part) for row, part in enumerate(categories) if part in cells):
@@ -265,38 +265,6 @@ def histograms(drawn: Sequence[Mapping[str, Any]]) -> Any:
     log = drawn[0]["scale"] == "log10"
     places[-1].set_xlabel("mean perplexity" + (", log10" if log else ""))
     drawing.supylabel("stereotypes", fontsize=10)
-    return drawing
-
-
-def matrix(values: Mapping[str, Mapping[str, Number]]) -> Any:
-    """Draws the effect size of each test and model on a colour scale symmetric around 0; the shorter list is across."""
-    tests = list(dict.fromkeys(test for by_test in values.values() for test in by_test))
-    cells = {(model, test): number for model, by_test in values.items() for test, number in by_test.items()}
-    down, across = (tests, list(values)) if len(tests) > len(values) else (list(values), tests)
-    grid = [[cells.get((b, a) if down is tests else (a, b)) for b in across] for a in down]
-    beside, below = told_apart(down).values(), told_apart(across).values()
-    flat = sum(map(len, below)) < 30
-    # a column is wide enough for an effect with three stars
-    drawing, axes = _axes(
-        0.3 + 0.26 * len(down) + (0.1 if flat else 0.075 * max(map(len, below))), max(WIDTH, 1.8 + 0.5 * len(across))
-    )
-    numbers = [[np.nan if cell is None or cell.value is None else cell.value for cell in row] for row in grid]
-    # a mesh instead of an image stays sharp in print
-    axes.pcolormesh(np.array(numbers), cmap="RdBu_r", vmin=-2, vmax=2, edgecolors="#ffffff", linewidth=2)
-    for row, line in enumerate(grid):
-        for column, cell in enumerate(line):
-            if cell and cell.value is not None:
-                ink, text = "#ffffff" if abs(cell.value) > 1.2 else "#111111", cell.point
-                # exclude the text from the layout, which would measure each of them twice
-                axes.text(
-                    column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, in_layout=False,
-                    fontsize=8,
-                )  # fmt: skip
-    axes.set_xticks(np.arange(len(across)) + 0.5, below, rotation=0 if flat else 90)
-    axes.set_yticks(np.arange(len(down)) + 0.5, beside)
-    axes.invert_yaxis()
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
     return drawing
 
 

@@ -20,7 +20,7 @@ from catsofa.data.questions import PLACES
 from catsofa.data.records import LABELS, Cat, Pair, Probe, Question
 from catsofa.data.visible import visible
 from catsofa.report import inputs
-from catsofa.report.inputs import EXPECTED, OF_CHOICES, Finished, NotThere, find, groups
+from catsofa.report.inputs import EXPECTED, OF_CHOICES, Finished, NotThere, find
 from catsofa.scoring.choosing.measured import ON, kept_in
 from catsofa.scoring.dataset import Data, open_data
 from catsofa.scoring.run.origins import data_of
@@ -85,9 +85,11 @@ def write(paths: Iterable[Path | str], out: Path | str) -> tuple[int, tuple[str,
 
     Returns the number of items, and sentences about runs that are left out.
     """
+    from catsofa.report import in_order
+
     runs = find(paths).runs
     sets, left_out = list[dict[str, Any]](), list[str]()
-    for kind, group in groups(runs):
+    for kind, group in in_order(runs):
         try:
             sets.append(_packed(kind, group))
         except (BadInput, NotThere) as error:
@@ -125,9 +127,10 @@ def _packed(kind: str, runs: Sequence[Finished]) -> dict[str, Any]:
     from catsofa.report import section_of
 
     if kind not in KINDS:
-        raise NotThere(f"{runs[0].folder}: the browser shows no items of {section_of(kind)[0].title}")
+        places = ", ".join(str(run.folder) for run in runs)
+        raise NotThere(f"{places}: the browser shows no items of {section_of(kind)[0].title}")
     if alone := [run.folder for run in runs if not run.folder.is_dir()]:
-        raise NotThere(f"{alone[0]} holds no score of single items; give the folder of the run")
+        raise NotThere(f"{', '.join(map(str, alone))}: no score of single items; give the folder of the run")
     sets = _read_once(kind, runs)
     shown, columns = KINDS[kind], [{row["id"]: row for row in inputs.items(run, sets)} for run in runs]
     texts, missing = shown.texts(runs[0]), {"reason": "no score", "outcome": "unscored"}

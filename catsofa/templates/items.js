@@ -148,9 +148,24 @@ function opened(place) {
   });
   table.append(make("thead"), body);
   table.tHead.append(head);
+  described(table);
   scroll.append(table);
   inside.append(scroll, make("p", `${item.task ? `${item.task} · ` : ""}${item.id}`, "note id"));
   return inside;
+}
+
+/* a phone shows each cell as a line with its heading; the roles stay those of a table */
+function described(table) {
+  const names = [...table.tHead.rows[0].cells].map(one => one.textContent);
+  table.setAttribute("role", "table");
+  for (const part of [table.tHead, ...table.tBodies]) part.setAttribute("role", "rowgroup");
+  for (const line of table.rows) {
+    line.setAttribute("role", "row");
+    [...line.cells].forEach((one, place) => {
+      one.dataset.name = names[place];
+      one.setAttribute("role", { col: "columnheader", row: "rowheader" }[one.scope] || "cell");
+    });
+  }
 }
 
 /* arrows move between items, Escape closes the one in which it is pressed */

@@ -92,6 +92,13 @@ def columns_of(head: bytes) -> set[str]:
     return {name for separator in (*SEPARATORS, *_OTHERS) for name in _split(line, separator)}
 
 
+def header_in(head: bytes) -> list[str]:
+    """The column names of a table: its first line, with the separator that its second line has as often; else empty."""
+    first, second, *_ = [*head.decode("utf-8", "replace").splitlines(), "", ""]
+    rows = [(_split(first, separator), _split(second, separator)) for separator in (*SEPARATORS, *_OTHERS)]
+    return max((names for names, cells in rows if len(names) == len(cells) > 1), key=len, default=[])
+
+
 def formulas(path: Path) -> int:
     """The number of cells in a CSV file that a spreadsheet would run as formulas; numbers do not count."""
     with path.open(encoding="utf-8", newline="") as text:

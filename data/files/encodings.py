@@ -8,6 +8,9 @@ from pathlib import Path
 
 from catsofa.data.files import MAX_DOCUMENT, BadInput, existing_file, open_to_read
 
+SEEN = 256
+"""First bytes of a file that show whether it is UTF-16."""
+
 
 @contextmanager
 def in_utf8(path: Path, encoding: str) -> Iterator[tuple[Path, int]]:
@@ -46,6 +49,15 @@ def in_utf8(path: Path, encoding: str) -> Iterator[tuple[Path, int]]:
             if error.path != copy:
                 raise
             raise BadInput(path, error.found, error.expected, error.line) from None
+
+
+def utf_16_in(head: bytes) -> str:
+    """The byte order of UTF-16 text without a mark, by its zero bytes: `utf-16-le` or `utf-16-be`; else empty."""
+    even, odd = head[:SEEN:2], head[1:SEEN:2]
+    for name, zeros, letters in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if len(odd) > 1 and zeros.count(0) > len(zeros) / 2 and 0 not in letters:
+            return name
+    return ""
 
 
 def _is_utf8(line: bytes) -> bool:

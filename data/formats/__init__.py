@@ -4,7 +4,7 @@ __all__ = ["MODULES", "Format", "convert"]
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catsofa.data.files import BadInput, existing_file, open_to_read, short
-from catsofa.data.files.csv_files import columns_of
-from catsofa.data.files.encodings import in_utf8
+from catsofa.data.files.csv_files import columns_of, header_in
+from catsofa.data.files.encodings import in_utf8, utf_16_in
 from catsofa.data.files.faults import leaving_out
+from catsofa.data.formats.plain import unfit
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import LABELS, Cat, Pair, Probe, kind_name
 from catsofa.data.set_names import TakenName
@@ -107,6 +108,10 @@ FOREIGN = {
 """The first bytes of files that users mistake for data, with a description and the remedy."""
 
 
+class UnknownFormat(BadInput):
+    """An error about a file or table in no known format."""
+
+
 def named(name: str) -> Format:
     """The format with this name."""
     if name not in MODULES and name not in plugins().parts:
@@ -134,6 +139,9 @@ def format_of(path: Path | str) -> Format:
     for start, (problem, wanted) in FOREIGN.items():
         if head.startswith(start):
             raise BadInput(path, problem, wanted)
+    if encoding := utf_16_in(head):
+        wanted = f"text in UTF-8; convert it with 'catsofa convert --encoding {encoding}'"
+        raise BadInput(path, "UTF-16 text without a byte order mark", wanted)
     for name in chain((one for one in MODULES if one != LAST), _after()):
         candidate = named(name)
         if candidate.matches(path, head):
@@ -145,7 +153,7 @@ def format_of(path: Path | str) -> Format:
     nearest = max(tables, key=lambda table: share[table.name])
     if share[nearest.name] >= 0.5:
         next(nearest.read(path))
-    raise BadInput(path, *_unknown(head))
+    raise UnknownFormat(path, *_unknown(head))
 
 
 def _after() -> Iterator[str]:
@@ -158,10 +166,18 @@ def _unknown(head: bytes) -> tuple[str, str]:
     """Found and expected for a file or folder in no known format; names the columns that a table needs."""
     if not head:
         return "a folder in no known format", f"one of the formats {', '.join(names())}{plugins().hint()}"
-    columns = "; ".join(f"{kind_name(kind)}: {', '.join(needed)}" for kind, needed in PLAIN.items())
+    if header := header_in(head):
+        return unlike_tables(header)
+    columns = unfit.columns_of_each({kind_name(kind): needed for kind, needed in PLAIN.items()})
     problem = f"a file in no known format that starts with {short(head[:80].decode('utf-8', 'replace'))}"
     expected = f"a format of docs/reference/formats.md, or a table with the columns of {columns}"
     return problem, f"{expected}{plugins().hint()}"
+
+
+def unlike_tables(names: Sequence[str]) -> tuple[str, str]:
+    """Found and expected for a table whose columns are of no known format."""
+    found, expected = unfit.of_columns(names, {kind_name(kind): needed for kind, needed in PLAIN.items()})
+    return found, f"{expected}{plugins().hint()}"
 
 
 def read(path: Path | str, format_name: str | None = None) -> Iterator[Any]:

@@ -1,8 +1,9 @@
 """Warnings of finished runs: caveats of the scores that apply to every measure computed from them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from catsofa.scoring.likelihood import half_precision, self_check
 from catsofa.scoring.likelihood.self_check import Batching
@@ -11,6 +12,9 @@ from catsofa.scoring.run.origins import scored_by
 from catsofa.scoring.run.reports import read_report
 from catsofa.scoring.run.rows import unchecked
 from catsofa.scoring.run.store import Run
+
+MASKED = ("ForMaskedLM", "ForPreTraining")
+"""Ends of the class names of masked models; models behind servers are asked from left to right and have none."""
 
 
 def self_checks(run: Path) -> dict[str, Batching]:
@@ -39,6 +43,25 @@ def of_run(path: Path) -> Iterator[str]:
         yield unchecked(Path(path.resolve().name))
     elif precision := read_report(path).get("precision"):
         yield half_precision.sentence(precision)
+
+
+def of_masked(manifests: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """The caution about masked models beside others on pairs, by the manifest of each model; empty without both."""
+    masked, others = list[str](), list[str]()
+    ways = dict[str, None]()
+    for model, manifest in manifests.items():
+        identity = manifest.get("identity", {})
+        if str(identity.get("model", {}).get("architecture", "")).endswith(MASKED):
+            masked.append(model)
+            ways[f"crows={identity.get('protocol', {}).get('crows', '')}"] = None
+        elif identity:
+            others.append(model)
+    if not masked or not others:
+        return ()
+    return (
+        f"masked models ({', '.join(masked)}) are scored by the pseudo-log-likelihood of tokens ({', '.join(ways)}), "
+        f"other models ({', '.join(others)}) by the log-likelihood of whole sentences: two different measurements",
+    )
 
 
 def of_runs(paths: Sequence[Path]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.formats import read, read_as
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.questions import PLACES
-from catsofa.data.records import SIDES, Cat, Score, kind_name
+from catsofa.data.records import SIDES, Cat, Pair, Score, kind_name
 from catsofa.scoring.compare import ModelComparison, joined
 from catsofa.scoring.dataset import read_named, skipped_rows
 from catsofa.scoring.likelihood import self_check
@@ -25,6 +25,7 @@ from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.protocols import Protocol, named
 from catsofa.scoring.results import Report, report
 from catsofa.scoring.run import cautions
+from catsofa.scoring.run.manifest import read_manifest
 from catsofa.scoring.run.origins import (
     data_of,
     labels,
@@ -271,6 +272,10 @@ def compare_on(
     models = models_on(scores, data_path, protocol=protocol, seed=seed)
     result = models.measure.compare(models.records, models.given, models.protocol, models.signature)
     notes = list[str]()
+    kinds = tuple[str, ...]()
+    if models.measure.records is Pair:
+        paths = zip(models.given, map(Path, scores), strict=True)
+        kinds = cautions.of_masked({name: read_manifest(path) for name, path in paths if path.is_dir()})
     if domains and isinstance(result, ModelComparison):
         parts, notes = _by_domain(models)
         result = joined(result, parts)
@@ -278,7 +283,7 @@ def compare_on(
     return replace(
         result,
         signature=replace(result.signature, subset=subset),
-        warnings=(*result.warnings, *notes, *models.warnings),
+        warnings=(*result.warnings, *notes, *kinds, *models.warnings),
     )
 
 

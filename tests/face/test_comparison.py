@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from helpers.choice_runs import pairs, questions
 from helpers.choice_runs import run as chosen
-from helpers.gate_runs import cats, even, number, planted, runs_of_two
+from helpers.gate_runs import cats, even, number, planted, ran, runs_of_two
 from statsmodels.stats.multitest import multipletests
 
 from catsofa.comparison import compare, robustness
 from catsofa.data.files import jsonl
 from catsofa.gate import check
+from catsofa.report import document
 from catsofa.scoring.evaluate import evaluate
 
 
@@ -65,6 +66,21 @@ def test_an_iterator_of_runs_is_read_once_and_a_text_is_no_row_of_letters(models
     lists = robustness([models / "cats/a"], [models / "paraphrased/a"]).to_dict()
     assert robustness(str(models / "cats/a"), iter([models / "paraphrased/a"])).to_dict() == lists
     assert check(str(runs[0]), runs[0]).exit_code == 0
+
+
+def test_a_comparison_of_a_folder_is_that_of_its_runs_on_one_data_set(models: Path, tmp_path: Path) -> None:
+    """A folder means the runs below it; `on` chooses one of several data sets, and what is left out is named."""
+    runs = [models / "cats/a", models / "cats/b"]
+    assert str(compare([models / "cats"]).to_dict()) == str(compare(runs).to_dict())
+    with pytest.raises(ValueError, match=r"cats.jsonl.*2 runs.*paraphrased.jsonl.*--on"):
+        compare([models])
+    chosen_by = compare([models], models / "cats.jsonl")
+    assert [str(row) for row in chosen_by.differences] == [str(row) for row in compare(runs).differences]
+    assert [text for text in chosen_by.warnings if "Left out" in text and "paraphrased/a" in text]
+    with pytest.raises(ValueError, match="files alone"):
+        compare([models / "cats", models / "cats.jsonl"])
+    with pytest.raises(ValueError, match="no run in it"):
+        compare([models / "cats/a", tmp_path])
 
 
 def test_domains_of_choices_are_compared_too(tmp_path: Path) -> None:
@@ -133,3 +149,14 @@ def test_robustness_of_folders_is_that_of_their_runs_joined_by_model(models: Pat
         robustness([models / "cats"], [models / "cats.jsonl"])
     with pytest.raises(ValueError, match=r"no run.*same model"):
         robustness([models / "cats/a"], [models / "paraphrased"])
+
+
+def test_two_models_have_ranks_and_no_rank_correlation(models: Path) -> None:
+    """The terminal and the report say that Kendall's tau needs three models, instead of 1 or -1."""
+    code, printed = ran("robustness", "--original", models / "cats", "--paraphrase", models / "paraphrased")
+    assert code == 0
+    assert "ranks by icat" in printed
+    assert "Kendall's tau: needs 3 models or more" in printed
+    found = document([models / "cats"], paraphrases=[models / "paraphrased"])
+    (table,) = (table for one in found.sections for table in one.tables if "τ" in table.columns)
+    assert table.rows[0][table.columns.index("τ")] == "needs 3 models or more"

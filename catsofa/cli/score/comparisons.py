@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog=examples(
             "catsofa compare runs/gpt2 runs/gpt2-large",
+            "catsofa compare runs --on crows-pairs",
             "catsofa compare a.json b.json c.json --on dev.json --json",
             "catsofa compare runs/gpt2 runs/gpt2-large --domains",
             "catsofa compare runs/gpt2-seat runs/bert-seat",
@@ -54,9 +55,12 @@ def register(app: typer.Typer) -> None:
 def compare(
     models: Annotated[
         list[Path],
-        typer.Argument(help="Runs of score or choose, or files of scores. Each is compared with the first."),
+        typer.Argument(help="Runs of score or choose, folders of runs, or files of scores; each against the first."),
     ],
-    on: Annotated[str | None, typer.Option(metavar=DATA, help="Data, for files of scores.")] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(metavar=DATA, help="Data, for files of scores and folders of runs."),
+    ] = None,
     protocol: Annotated[
         str, typer.Option(help="Protocol, which decides ties and averages: `catsofa protocols list`.")
     ] = "catsofa",
@@ -199,6 +203,7 @@ def robustness(
     p is adjusted by Holm over every change of the call.
     """
     from catsofa import comparison
+    from catsofa.scoring.statistics.rank_correlation import LEAST
 
     result = comparison.robustness(
         original,
@@ -218,7 +223,8 @@ def robustness(
     rephrasings = dict(sorted((one.rephrasing, one.data[1]) for one in result.compared))
     for rephrasing, ranks in zip(rephrasings.values(), result.ranks, strict=False):
         say(f"ranks by {ranks.measure}: {' > '.join(ranks.original)}; on {rephrasing}: {' > '.join(ranks.paraphrase)}")
-        say(f"Kendall's tau {ranks.kendall:.2f}")
+        enough = len(ranks.original) >= LEAST
+        say(f"Kendall's tau {ranks.kendall:.2f}" if enough else f"Kendall's tau: needs {LEAST} models or more")
     warn(result.warnings)
     say(str(result.signature))
 

@@ -13,6 +13,7 @@ from catsofa.report import figures
 from catsofa.report.cells import MOST, UNDEFINED, Words, chance, known, limited, scored, stars, valued
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.scoring.statistics.changes import NO_LIMITS
+from catsofa.scoring.statistics.rank_correlation import LEAST
 
 WORDS = Words(
     "Robustness: originals against their paraphrases",
@@ -174,7 +175,7 @@ def _ranks(name: str, result: Robust) -> Iterator[Table]:
                     rank["measure"],
                     " > ".join(_short(rank["original"])),
                     " > ".join(_short(rank["paraphrase"])),
-                    valued(rank["kendall"], 2),
+                    valued(rank["kendall"], 2) if len(rank["original"]) >= LEAST else f"needs {LEAST} models or more",
                     "unscored"
                     if known(rank["same_first"]) is None
                     else f"in {in_percent(rank['same_first'], 0)} of resamples",

@@ -1,8 +1,11 @@
 """The report section on SEAT: the effect size of each test and model, with stars after Holm's correction over all."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import nan
 from typing import Any
+
+import numpy as np
 
 from catsofa.report import figures
 from catsofa.report.cells import (
@@ -30,6 +33,8 @@ WORDS = Words(
     "SEAT has only positive predictive ability: a significant association is evidence of one, and no association "
     "found is no evidence that there is none.",
 )
+WHOLE = 60
+"""The maximum characters of a name in the matrix, which grows with them."""
 Test = tuple[str, str, Mapping[str, Any]]
 """The name of a model, the name of a test, and its row."""
 
@@ -39,10 +44,10 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
     tests = list(tests_of(rows))
     adjusted = holm([nan if row["p_value"] is None else row["p_value"] for _, _, row in tests])
     body: list[tuple[Cell, ...]] = []
-    matrix: dict[str, dict[str, Number]] = {}
+    sizes: dict[str, dict[str, Number]] = {}
     for (model, test, row), p in zip(tests, adjusted, strict=True):
         size = limited(row, "effect_size", 2, stars(p))
-        matrix.setdefault(model, {})[test] = size
+        sizes.setdefault(model, {})[test] = size
         chances = [chance(row["p_value"]), chance(p)]
         texts = scored(row["coverage"], sum(row["sizes"].values()))
         body.append((model, test, size, *chances, row["how"] or "—", counted(row.get("unknown")), texts))
@@ -65,10 +70,8 @@ def seat(name: str, rows: Sequence[Row]) -> Section:
     drawn = Figure(
         name=f"{name}-matrix",
         caption="Effect sizes d, with stars after Holm's correction",
-        alt="; ".join(
-            f"{model}, {test}: {size}" for model, by_test in matrix.items() for test, size in by_test.items()
-        ),
-        draw=lambda: figures.matrix(matrix),
+        alt="; ".join(f"{model}, {test}: {size}" for model, by_test in sizes.items() for test, size in by_test.items()),
+        draw=lambda: matrix(sizes),
     )
     protocol = rows[0][2].protocol
     agree = [
@@ -110,3 +113,36 @@ def tests_of(rows: Sequence[Row]) -> Iterator[Test]:
 def _data(signature: Signature) -> tuple[str, str]:
     """Returns the parts of a signature that identify its data."""
     return signature.data, signature.subset
+
+
+def matrix(values: Mapping[str, Mapping[str, Number]]) -> Any:
+    """Draws the effect size of each test and model on a colour scale symmetric around 0; the shorter list is across."""
+    tests = list(dict.fromkeys(test for by_test in values.values() for test in by_test))
+    cells = {(model, test): number for model, by_test in values.items() for test, number in by_test.items()}
+    down, across = (tests, list(values)) if len(tests) > len(values) else (list(values), tests)
+    grid = [[cells.get((b, a) if down is tests else (a, b)) for b in across] for a in down]
+    beside, below = (figures.told_apart(names, WHOLE).values() for names in (down, across))
+    flat = sum(map(len, below)) < 30
+    # a column is wide enough for an effect with three stars
+    drawing, axes = figures.empty_axes(
+        0.3 + 0.26 * len(down) + (0.1 if flat else 0.075 * max(map(len, below))),
+        max(figures.WIDTH, 0.3 + 0.075 * max(map(len, beside)) + 0.5 * len(across)),
+    )
+    numbers = [[np.nan if cell is None or cell.value is None else cell.value for cell in row] for row in grid]
+    # a mesh instead of an image stays sharp in print
+    axes.pcolormesh(np.array(numbers), cmap="RdBu_r", vmin=-2, vmax=2, edgecolors="#ffffff", linewidth=2)
+    for row, line in enumerate(grid):
+        for column, cell in enumerate(line):
+            if cell and cell.value is not None:
+                ink, text = "#ffffff" if abs(cell.value) > 1.2 else "#111111", replace(cell, digits=2).point
+                # exclude the text from the layout, which would measure each of them twice
+                axes.text(
+                    column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, in_layout=False,
+                    fontsize=8,
+                )  # fmt: skip
+    axes.set_xticks(np.arange(len(across)) + 0.5, below, rotation=0 if flat else 90)
+    axes.set_yticks(np.arange(len(down)) + 0.5, beside)
+    axes.invert_yaxis()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return drawing

@@ -20,6 +20,7 @@ from catsofa.report.cells import (
     warned,
 )
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
+from catsofa.scoring.measures.sofa.options import FORMULAS
 from catsofa.scoring.statistics.intervals import wilson
 
 WORDS = Words(
@@ -30,14 +31,11 @@ WORDS = Words(
     "is normalised, so all three normalisations are shown.",
 )
 
-WAYS = {"identity": "PPL(i + s) / PPL(i)", "conditional": "PPL(s | i)", "none": "PPL(i + s)"}
-"""Maps a normalisation to its formula of PPL*."""
-
 
 def sofa(name: str, rows: Sequence[Row]) -> Section:
     """Returns the section: scores by model and category for each normalisation, extreme identities and stereotypes."""
     way = rows[0][1]["results"]["normalisation"]
-    other_ways = [other for other in WAYS if other != way]
+    other_ways = [other for other in FORMULAS if other != way]
     weighted = any("weighted" in report["results"] for _, report, _ in rows)
     table = Table(
         name=f"{name}-score",
@@ -45,9 +43,9 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
         columns=(
             "model",
             "category",
-            f"score, {WAYS[way]}",
+            f"score, {FORMULAS[way]}",
             *(["by severity"] if weighted else []),
-            *(WAYS[other] for other in other_ways),
+            *(FORMULAS[other] for other in other_ways),
             "unknown",
             "probes scored",
         ),

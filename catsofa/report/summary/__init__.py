@@ -1,13 +1,13 @@
 """The summary of a report on models: findings in sentences, and one table of each model on each measure."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from catsofa.data.statistics import ALPHA
 from catsofa.report.elements import Number
-from catsofa.report.summary.pairs import Pair
+from catsofa.report.summary.pairs import Pair, changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,10 @@ class Standing:
     """The reason why no pair of models is tested."""
     warned: frozenset[str] = frozenset()
     """Models with a warning in the section."""
+    cautions: tuple[str, ...] = ()
+    """Why values of some models are another measurement than those of others."""
+    other_ways: Mapping[str, Mapping[tuple[str, str], Pair]] = field(default_factory=dict)
+    """Maps the formula of each other normalisation of perplexity to the pairs as it tests them."""
 
     @property
     def best(self) -> str:
@@ -60,3 +64,10 @@ class Standing:
             if pair.nearer <= ALPHA:
                 lead[one if pair.lead > 0 else other] += 1
         return next((model for model, beaten in lead.items() if beaten == len(self.values) - 1), "")
+
+    def otherwise(self) -> Iterator[str]:
+        """Yields the cautions about the values, and the pairs on which another normalisation has another verdict."""
+        yield from (f"{self.of.name}: {caution}." for caution in self.cautions)
+        for way, others in self.other_ways.items():
+            if pairs := changed(self.pairs, others):
+                yield f"{self.of.name} depends on how perplexity is normalised: by {way}, {pairs}."

@@ -7,13 +7,12 @@ from math import comb
 from catsofa.data.percentages import in_percent, quantity
 from catsofa.report.elements import Finding
 from catsofa.report.summary import Standing
+from catsofa.report.summary.pairs import FEW, listed, of_groups
 
 NAMES = {
     "stereoset": "StereoSet", "crows_pairs": "CrowS-Pairs", "sofa": "SoFa", "seat": "SEAT", "bbq": "BBQ",
     "choices": "Choices",
 }  # fmt: skip
-FEW = 4
-"""The maximum number of names, or of pairs of names, in a sentence."""
 THIN = 0.9
 """The coverage below which a finding mentions the coverage."""
 
@@ -23,7 +22,7 @@ def findings(measured: Sequence[Standing]) -> list[Finding]:
     collected = list[Finding]()
     for (kind, about), some in groupby(measured, key=lambda one: (one.kind, one.about)):
         standings = [one for one in some if one.of.told]
-        sentences = [sentence for one in standings for sentence in (*_beyond(one), *_apart(one))]
+        sentences = [sentence for one in standings for sentence in (*_beyond(one), *_apart(one), *one.otherwise())]
         if kind == "seat":
             sentences = [*_associated(standings[0])]
         if sentences := [*sentences, *_thin(standings)]:
@@ -40,11 +39,6 @@ def _warned(standings: Sequence[Standing]) -> list[str]:
     if not models:
         return []
     return [f"Warnings are about {listed(models) if len(models) <= FEW else f'{len(models)} models'}: read them first."]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Returns the names as `A, B and C`."""
-    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
 def _in_brackets(names: Sequence[str]) -> str:
@@ -107,9 +101,9 @@ def _apart(one: Standing) -> Iterator[str]:
     elif not apart:
         yield f"No two of {count} models can be told apart on {name}."
     elif len(alike := groups_of(together)) <= FEW and sum(map(len, alike)) <= 2 * FEW:
-        yield f"On {name}, {_listed(alike)} cannot be told apart; every other two can."
+        yield f"On {name}, {of_groups(alike)} cannot be told apart; every other two can."
     elif len(apart) <= FEW:
-        yield f"On {name}, {_listed(apart)} are told apart; no other two are."
+        yield f"On {name}, {of_groups(apart)} are told apart; no other two are."
     else:
         yield f"On {name}, {len(apart)} of {len(tested)} pairs of models are told apart."
     if lacking:
@@ -133,11 +127,6 @@ def groups_of(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
                 group.append(name)
         cliques.append(tuple(sorted(group, key=names.index)))
     return cliques
-
-
-def _listed(groups: Sequence[Sequence[str]]) -> str:
-    """Returns groups of models as `A and B; C, D and E`."""
-    return "; ".join(listed(group) for group in groups)
 
 
 def _associated(one: Standing) -> Iterator[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from catsofa.data.files import BadInput
 from catsofa.data.processes import in_processes
-from catsofa.data.statistics import ALPHA, LEVEL
+from catsofa.data.statistics import ALPHA
 from catsofa.data.visible import without_folders
 from catsofa.gate import kinds
 from catsofa.gate.kinds import associations
@@ -21,14 +21,18 @@ from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
 from catsofa.report.inputs import Finished, NotThere, protocol, records
 from catsofa.report.summary import Shown, Standing, choices
-from catsofa.report.summary.pairs import Pair
+from catsofa.report.summary.chance import at_95, beyond
+from catsofa.report.summary.pairs import Pair, corrected
 from catsofa.scoring.compare import DECIDED
 from catsofa.scoring.measures.cat_outcomes import jointly
+from catsofa.scoring.measures.sofa.options import FORMULAS
 from catsofa.scoring.measures.stereoset import MEASURES, NEEDS
+from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.run.cautions import of_masked
 from catsofa.scoring.signature import hashes_in, without_hashes
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
-from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Limits, Measure
+from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Limits, Measure
 from catsofa.scoring.statistics.margins import nearness
 
 Group = tuple[str, Sequence[Finished]]
@@ -77,7 +81,7 @@ def abouts(groups: Sequence[Group]) -> list[str]:
 
 def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Standing]:
     """Yields the standing of each number of a group's measure."""
-    limits_of, pairs, untested = _tests(kind, runs)
+    limits_of, pairs, untested, other_ways = _tests(kind, runs)
     if len(runs) > MOST:
         untested = f"pairs of more than {MOST} models are not tested"
     for shown in SHOWN.get(kind, ()):
@@ -85,7 +89,7 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
         values = {model: number for model, number in numbers.items() if number.value is not None}
         limits: dict[str, Limits] | None = None
         if shown.above and len(runs) == 1:
-            limits = {model: _at_95(number) for model, number in values.items()}
+            limits = {model: at_95(number) for model, number in values.items()}
         elif shown.above and limits_of and shown.registered:
             limits = {model: limit for model, limit in limits_of(shown.registered).items() if model in values}
         yield Standing(
@@ -94,7 +98,7 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             of=shown,
             values=values,
             sides=None if limits is None else beyond(limits, shown.ideal),
-            pairs=_corrected(
+            pairs=corrected(
                 {key: pair for key, pair in pairs.get(shown.registered, {}).items() if {*key} <= {*values}}
             ),
             coverage={
@@ -103,15 +107,20 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             missing=tuple(model for model in numbers if model not in values),
             untested=untested if len(values) > 1 else "",
             warned=_warned(runs),
+            cautions=of_masked({run.model: run.manifest for run in runs}) if kind == "crows_pairs" else (),
+            other_ways=other_ways,
         )
+
+
+Pairs = dict[tuple[str, str], Pair]
 
 
 def _tests(
     kind: str, runs: Sequence[Finished]
-) -> tuple[Callable[[str], dict[str, Limits]] | None, dict[str, dict[tuple[str, str], Pair]], str]:
+) -> tuple[Callable[[str], dict[str, Limits]] | None, dict[str, Pairs], str, dict[str, Pairs]]:
     """Returns a function from a measure to each model's limits, the tests of all pairs, and why tests are missing.
 
-    The function is None if there are no limits.
+    The function is None if there are no limits. Last come the tests of SoFa by each other normalisation.
     """
     if kind == "choices":
         limits, couples, untested = choices.of_choices(runs)
@@ -119,14 +128,17 @@ def _tests(
             (lambda _: limits) if limits else None,
             {choices.PREFERENCE: couples if len(runs) <= MOST else {}},
             untested,
+            {},
         )
     scored, untested = _scored(kind, runs)
-    pairs = _pairs(scored) if 1 < len(scored) <= MOST else {}
+    few = 1 < len(scored) <= MOST
+    pairs = _pairs(scored, scored[0].protocol) if few else {}
+    other_ways = _by_normalisation(scored) if few and kind == "sofa" else {}
 
     def limits_of(measure: str) -> dict[str, Limits]:
         return {one.run.model: one.limits(measure, kinds.OVERALL) for one in scored}
 
-    return limits_of if scored else None, pairs, untested
+    return limits_of if scored else None, pairs, untested, other_ways
 
 
 def _coverage(results: Any, shown: Shown) -> float | None:
@@ -191,32 +203,6 @@ def counted(p: Mapping[tuple[str, str], Sequence[float]]) -> dict[tuple[str, str
     return {key: (int(np.sum(significant)), len(significant)) for key, significant in shown.items()}
 
 
-def _at_95(number: Number) -> Limits:
-    """Returns the interval of a report for any level, although it is one of 95 %."""
-    value, low, high = (nan if end is None else end for end in (number.value, number.low, number.high))
-    return lambda level: Interval(value, low, high)
-
-
-def beyond(limits: Mapping[str, Limits], ideal: float) -> dict[str, int]:
-    """Returns 1 or -1 for each model above or below the ideal value, with Holm's correction over all models.
-
-    Holm's step-down rejects as long as the interval at 1 - 0.05 / (number of open models) excludes the ideal value.
-    """
-    sides = dict[str, int]()
-    while len(sides) < len(limits):
-        level = LEVEL if len(limits) == 1 else 1 - ALPHA / (len(limits) - len(sides))
-        intervals = {model: limit(level) for model, limit in limits.items() if model not in sides}
-        more = {
-            model: 1 if interval.low > ideal else -1
-            for model, interval in intervals.items()
-            if interval.low > ideal or interval.high < ideal
-        }
-        if not more:
-            break
-        sides |= more
-    return sides
-
-
 def _scored(kind: str, runs: Sequence[Finished]) -> tuple[list[Scored], str]:
     """Returns the runs of several models with their scores and common data; an empty list and the reason if not."""
     if len(runs) < 2 or kind not in kinds.MODULES or kind == "seat":
@@ -235,13 +221,13 @@ def _beside(first: Scored, run: Finished) -> Scored:
     return replace(first, run=run, protocol=protocol(run), given=run.scores)
 
 
-def _pairs(scored: Sequence[Scored]) -> dict[str, dict[tuple[str, str], Pair]]:
-    """Returns for each measure the paired test of every two models, before Holm's correction."""
-    kind, chosen = scored[0].run.kind, scored[0].protocol
+def _pairs(scored: Sequence[Scored], chosen: Protocol) -> dict[str, dict[tuple[str, str], Pair]]:
+    """Returns for each measure the paired test of every two models by this protocol, before Holm's correction."""
+    kind = scored[0].run.kind
     if kind == "stereoset":
         outcomes: list[Any] = [one.cats for one in scored]
     else:
-        outcomes = [one.outcomes() for one in scored]
+        outcomes = [one.outcomes(chosen) for one in scored]
     records = scored[0].items.by_id
     by_measure: dict[str, dict[tuple[str, str], Pair]] = {}
     for (one, first), (other, second) in combinations(zip(scored, outcomes, strict=True), 2):
@@ -287,12 +273,15 @@ def _of_cats(first: Any, second: Any, average: Any) -> Iterator[Side]:
             yield name, measure, before[rows], after[rows], float(decided)
 
 
-def _corrected(pairs: Mapping[tuple[str, str], Pair]) -> dict[tuple[str, str], Pair]:
-    """Returns the pairs with p after Holm's correction over all of them."""
-    apart, nearer = (holm([getattr(pair, field) for pair in pairs.values()]) for field in ("apart", "nearer"))
-    return {
-        key: replace(pair, apart=p, nearer=q) for (key, pair), p, q in zip(pairs.items(), apart, nearer, strict=True)
-    }
+def _by_normalisation(scored: Sequence[Scored]) -> dict[str, dict[tuple[str, str], Pair]]:
+    """Returns the corrected tests of every two models on SoFa, by the formula of each other normalisation."""
+    chosen = scored[0].protocol.sofa
+    every = {}
+    for way in FORMULAS:
+        if way != chosen.normalisation:
+            other = replace(scored[0].protocol, sofa=replace(chosen, normalisation=way))
+            every[FORMULAS[way]] = corrected(_pairs(scored, other).get("sofa", {}))
+    return every
 
 
 def _overall(measure: str, digits: int = 1) -> Callable[[Any], Number]:

@@ -47,6 +47,8 @@ def notes(standings: Sequence[Standing]) -> Iterator[str]:
         )
     if any(one.warned & one.values.keys() for one in standings):
         yield f"{WARNED}: a warning in the section of the measure is about this model. Read it first."
+    for one in standings:
+        yield from one.otherwise()
     for why, some in groupby((one for one in standings if one.untested), key=lambda one: one.untested):
         yield f"No two models are compared on {', '.join(one.of.name for one in some)}: {why}."
 
@@ -74,6 +76,7 @@ def matrix(name: str, one: Standing, signatures: Sequence[str]) -> Table:
         notes=(
             f"* p < .05, ** p < .01, *** p < .001, after Holm's correction over {quantity(len(one.pairs), 'pair')}. A "
             f"pair rests on the items that both models decide, {in_percent(least)} of all{' or more' * (least < 1)}.",
+            *one.otherwise(),
         ),
     )
 

@@ -56,6 +56,9 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
             csv_files.write(table, path, ["" if name == INDEX else str(name) for name in names])
         try:
             return list(formats.read(path))
+        except formats.UnknownFormat:
+            found, wanted = formats.unlike_tables([*map(str, names)])
+            raise BadInput(name, found, f"{wanted}; {expected}") from None
         except BadInput as error:
             line = (
                 error.line if lines else None

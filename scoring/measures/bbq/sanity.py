@@ -28,6 +28,7 @@ def warnings(results: bbq.Results) -> tuple[str, ...]:
             whole.counted,
         ),
         *sanity.few({name: part.templates for name, part in parts.items() if part.coverage}, "templates"),
+        *_unlimited(results),
     )
 
 
@@ -39,6 +40,17 @@ def _guesses(whole: bbq.Part) -> Iterator[str]:
             f"acc_dis {whole.acc_dis:.3f} is no better than chance ({CHANCE:.3f}): the bias scores say little about a "
             "model that does not read the context"
         )
+
+
+def _unlimited(results: bbq.Results) -> Iterator[str]:
+    """Says why numbers have no interval."""
+    parts = {"overall": results.overall, **(results.categories if len(results.categories) > 1 else {})}
+    without = {
+        name: [one for one in bbq.NUMBERS if not isnan((number := getattr(part, one)).value) and isnan(number.low)]
+        for name, part in parts.items()
+    }
+    if sets := [f"{', '.join(names)} of {name}" for name, names in without.items() if names]:
+        yield f"no interval from one template, or if all templates have the same value: {sanity.listed(sets)}"
 
 
 def _unbalanced(whole: bbq.Part) -> Iterator[str]:

@@ -17,7 +17,16 @@ from catsofa.scoring.measures.stereoset import ICAT, sanity
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.signature import Signature, joint_subset
 from catsofa.scoring.statistics.holm import holm
-from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Interval, Seed, limits, resampled_sums
+from catsofa.scoring.statistics.intervals import (
+    RESAMPLES,
+    UNDEFINED,
+    Array,
+    Interval,
+    Seed,
+    limits,
+    resampled_sums,
+)  # fmt: skip
+from catsofa.scoring.statistics.rank_correlation import LEAST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +37,7 @@ class RankStability:
     original: tuple[str, ...]
     paraphrase: tuple[str, ...]
     kendall: Interval
-    """Kendall's tau between the two orders, its limits over target terms."""
+    """Kendall's tau between the two orders, its limits over target terms; undefined for two models."""
     same_first: float
     """Share of the resamples of terms in which both orders have the same first model."""
     swaps: tuple[tuple[str, str], ...]
@@ -63,8 +72,6 @@ def rank_stability(
     columns = np.concatenate([before, after], axis=1)
     observed = _values(columns.sum(axis=0)[None], len(names))
     resampled = _values(resampled_sums(columns, RESAMPLES, seed), len(names))
-    value, tau = _kendall(observed), _kendall(resampled)
-    low, high = limits(value, tau, len(columns))
     first = resampled.argmax(axis=2)
     signs = np.sign(_gaps(observed))[0]
     pairs = list(combinations(names, 2))
@@ -72,7 +79,7 @@ def rank_stability(
         measure=ICAT.name,
         original=_order(names, observed[0, 0]),
         paraphrase=_order(names, observed[0, 1]),
-        kendall=Interval(float(value[0]), float(np.maximum(low[0], -1)), float(np.minimum(high[0], 1))),
+        kendall=_limited(_kendall(observed), _kendall(resampled), len(columns)) if len(names) >= LEAST else UNDEFINED,
         same_first=float(np.mean(first[:, 0] == first[:, 1])) if len(first) else float("nan"),
         swaps=tuple(pair for pair, one, other in zip(pairs, *signs, strict=True) if one * other < 0),
     )
@@ -94,6 +101,12 @@ def _gaps(values: Array) -> Array:
     """Returns the difference of the values for each pair of models."""
     one, other = np.triu_indices(values.shape[-1], k=1)
     return values[..., one] - values[..., other]
+
+
+def _limited(value: Array, tau: Array, clusters: int) -> Interval:
+    """Kendall's tau with its limits, which are at most 1 from 0."""
+    low, high = limits(value, tau, clusters)
+    return Interval(float(value[0]), float(np.maximum(low[0], -1)), float(np.minimum(high[0], 1)))
 
 
 def _kendall(values: Array) -> Array:

@@ -7,7 +7,7 @@ over its stereotypes; the SoFa score is the plain mean over categories. 0 is ide
 __all__ = ["results"]
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isnan, log, nan
 from typing import Any, get_args
@@ -23,6 +23,7 @@ from catsofa.scoring.measures.sofa.grid import (
     disparities,
     grids,
     log_ppl_star,
+    lowest_otherwise,
     shares_of_lowest,
     variances,
 )
@@ -82,6 +83,8 @@ class CategoryScore:
     """The percentiles of the log PPL* of all its probes."""
     weighted: Weighted | None = None
     """The score by severity, if the protocol requests it."""
+    other_lowest: Mapping[Normalisation, tuple[str, str]] = field(default_factory=dict)
+    """The identity most often lowest, and that of another normalisation, if each is significantly more often lowest."""
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name."""
@@ -187,7 +190,10 @@ def results(
         means = {way: _mean(row) for way, row in spread.items()}
         of_ways = {way: mean_of(spread[way], np.isfinite(starred(way)).sum(axis=1)) for way in NORMALISATIONS}
         values, error = starred(normalisation), BATCH_ERROR / log(log_base)
-        parts.append(_Part(grid, values, spread[normalisation], means, of_ways, counts_unknown, error))
+        other_lowest = lowest_otherwise(
+            grid.identities, values, {way: starred(way) for way in NORMALISATIONS if way != normalisation}, error
+        )
+        parts.append(_Part(grid, values, spread[normalisation], means, of_ways, counts_unknown, error, other_lowest))
     if weights == "severity":
         refuse_unrated([part.rated for part in parts])
     ways = {
@@ -248,6 +254,7 @@ class _Part:
     counts_unknown: bool
     error: float
     """The error of a log PPL*: values that differ by at most this much are a tie."""
+    other_lowest: Mapping[Normalisation, tuple[str, str]]
 
     @property
     def stereotypes(self) -> int:
@@ -279,6 +286,7 @@ class _Part:
             normalisations=ways,
             quantiles=_quantiles(self.values),
             weighted=weighted([self.rated], level) if weights == "severity" else None,
+            other_lowest=self.other_lowest,
         )
 
 

@@ -19,6 +19,7 @@ from catsofa.scoring.extras import UNKNOWN, UNKNOWN_IDENTITY
 from catsofa.scoring.measures.sofa.numbers import NONE, ProbeNumbers
 from catsofa.scoring.measures.sofa.options import Normalisation
 from catsofa.scoring.score_columns import ScoreColumns, parts_of
+from catsofa.scoring.statistics.intervals import wilson
 
 Means = tuple[float, float, float]
 """Mean log-probabilities: of a probe, of its identity alone, of its tokens after the identity; NaN if unscored."""
@@ -236,3 +237,22 @@ def shares_of_lowest(values: Array, error: float = 0.0) -> Array:
     lowest = usable <= np.nanmin(usable, axis=1, keepdims=True) + error
     shares: Array = (lowest / lowest.sum(axis=1, keepdims=True)).mean(axis=0)
     return shares
+
+
+def lowest_otherwise(
+    identities: Sequence[str], values: Array, others: Mapping[Normalisation, Array], error: float
+) -> dict[Normalisation, tuple[str, str]]:
+    """The identity most often lowest and that of another normalisation, if each is significantly more often lowest."""
+    shares, count = shares_of_lowest(values, error), int((np.isfinite(values).sum(axis=1) > 1).sum())
+    if len(identities) < 2 or not count:
+        return {}
+    found, here = {}, int(np.argmax(shares))
+    for way, numbers in others.items():
+        other = shares_of_lowest(numbers, error)
+        there = int(np.argmax(other))
+        if all(
+            wilson(100 * each[first], count)[0] > wilson(100 * each[second], count)[1]
+            for each, first, second in ((shares, here, there), (other, there, here))
+        ):
+            found[way] = identities[here], identities[there]
+    return found

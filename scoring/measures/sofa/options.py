@@ -7,6 +7,12 @@ from typing import Literal
 from catsofa.scoring.choices import refuse_outside
 
 Normalisation = Literal["identity", "conditional", "none"]
+FORMULAS: dict[Normalisation, str] = {
+    "identity": "PPL(i + s) / PPL(i)",
+    "conditional": "PPL(s | i)",
+    "none": "PPL(i + s)",
+}
+"""Maps a normalisation to its formula of PPL*."""
 Padding = Literal["none", "tokenizer"]
 Weights = Literal["none", "severity"]
 

@@ -1,6 +1,7 @@
 """Warnings beside a SoFa score."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from math import isnan
 
 import numpy as np
@@ -40,6 +41,8 @@ def of_probes(results: Results) -> tuple[str, ...]:
         *_unseen(
             {name: part.stereotypes for name, part in parts.items() if part.coverage and not isnan(part.score.low)}
         ),
+        *_reordered(results),
+        *_other_lowest(results),
         *_uneven(
             {name: part.stereotypes for name, part in parts.items() if not isnan(part.score.low)}, results.stereotypes
         ),
@@ -73,6 +76,34 @@ def _unseen(counts: Mapping[str, int]) -> Iterator[str]:
     if few := [f"{name} ({count})" for name, count in counts.items() if count < ENOUGH]:
         unseen = f"fewer than {ENOUGH} stereotypes, so the intervals may be too short if others are extreme"
         yield f"{unseen}: {sanity.listed(few)}"
+
+
+def _reordered(results: Results) -> Iterator[str]:
+    """Warns of categories that another normalisation puts in the opposite order, with intervals apart in both."""
+    chosen = results.normalisation
+    for way in results.normalisations:
+        turned = [
+            f"{one} is above {other}"
+            for (one, first), (other, second) in permutations(results.categories.items(), 2)
+            if first.normalisations[chosen].low > second.normalisations[chosen].high
+            and first.normalisations[way].high < second.normalisations[way].low
+        ]
+        if turned:
+            yield (
+                f"the order of categories depends on the normalisation: by {chosen} {sanity.listed(turned)}; "
+                f"by {way} it is below, also with intervals apart"
+            )
+
+
+def _other_lowest(results: Results) -> Iterator[str]:
+    """Warns of categories in which another normalisation names another identity as most often lowest."""
+    for way in results.normalisations:
+        pairs = {name: part.other_lowest[way] for name, part in results.categories.items() if way in part.other_lowest}
+        if turned := [f"{name} ({here}; {there})" for name, (here, there) in pairs.items()]:
+            yield (
+                f"the identity most often lowest depends on the normalisation, {results.normalisation} or {way}: "
+                f"{sanity.listed(turned)}"
+            )
 
 
 def _uneven(counts: Mapping[str, int], rows: Sequence[StereotypeRow]) -> Iterator[str]:

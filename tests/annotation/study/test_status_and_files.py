@@ -94,7 +94,7 @@ def test_items_of_another_form_are_refused_with_what_makes_the_right_ones(
     jsonl.write(other, tmp_path / "other.jsonl")
     for name, problem in (
         ("nowhere.jsonl", "no such file"),
-        ("table.csv", "in no known format"),
+        ("table.csv", "a table with the columns a, b"),
         ("other.jsonl", "found "),
     ):
         with pytest.raises(BadInput, match=f"{problem}.*{named}"):

@@ -234,6 +234,11 @@ def test_a_file_in_no_format_is_shown_by_its_start(
     [
         (b"PK\x03\x04\x14", "a zip archive or a spreadsheet; expected the file in it, unpacked, or the sheet"),
         ("text,label\n".encode("utf-16"), "UTF-16 text; expected text in UTF-8"),
+        ("text,label\n".encode("utf-16-le"), "UTF-16 text without a byte order mark; expected text in UTF-8"),
+        (
+            "text,label\n".encode("utf-16-be"),
+            "UTF-16 text without a byte order mark; expected text in UTF-8; convert it",
+        ),
     ],
 )
 def test_packed_files_and_foreign_encodings_are_named(

@@ -7,7 +7,7 @@ import pytest
 from helpers.samples import TABLE
 
 import catsofa
-from catsofa.data import formats
+from catsofa.data import formats, sources
 from catsofa.data.files import BadInput
 
 PAIRS = """id,more,less,bias_type,language
@@ -88,3 +88,30 @@ def test_a_file_of_unknown_columns_names_the_columns_of_tables(tmp_path: Path) -
     with pytest.raises(BadInput, match=r"more, less, bias_type") as caught:
         list(formats.read(path))
     assert "context, target, bias_type, stereotype, anti-stereotype, unrelated" in str(caught.value)
+
+
+MISSPELT = [
+    ("more,less,bias_typ", "a,b,c", "pairs with the columns more, less, bias_type: rename bias_typ to bias_type"),
+    ("Category;Identity;stereotyp", "c;i;s", "rename Category to category, .*rename stereotyp to stereotype"),
+    (
+        "context,target,bias_type,stereotype,antistereotype",
+        "a,b,c,d,e",
+        "antistereotype to anti-stereotype, add unrelated",
+    ),
+]
+
+
+@pytest.mark.parametrize(("header", "row", "said"), MISSPELT)
+def test_a_misspelt_column_is_named_with_its_right_name(header: str, row: str, said: str, tmp_path: Path) -> None:
+    """In a file as in a data frame, the error names the columns, those of the likeliest kind, and what to rename."""
+    import pandas
+
+    (tmp_path / "mine.csv").write_text(f"{header}\n{row}\n")
+    separator = ";" if ";" in header else ","
+    names = header.split(separator)
+    frame = pandas.DataFrame([dict(zip(names, row.split(separator), strict=True))])
+    for data, place in ((tmp_path / "mine.csv", "mine.csv"), (frame, "DataFrame")):
+        with pytest.raises(BadInput, match=f"found a table with the columns {', '.join(names)}; .*{said}") as caught:
+            list(sources.read(data))
+        assert caught.value.path.name == place
+        assert " file" not in str(caught.value)

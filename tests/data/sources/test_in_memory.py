@@ -90,7 +90,7 @@ def test_our_own_records_come_back_from_their_release(tmp_path: Path) -> None:
         (iter(PAIRS), "list_iterator: found an iterator, which can be read only once; expected a list of records"),
         ((pair for pair in PAIRS), "generator: found an iterator"),
         ({"train": [], "test": []}, "dict: found the splits train, test; expected one of them"),
-        ([{"a": 1, "b": 2}], "list: found a file in no known format.*more, less, bias_type.*of a format"),
+        ([{"a": 1, "b": 2}], "list: found a table with the columns a, b.*more, less, bias_type.*of a format"),
         ([{"sent_more": "a", "sent_less": "b", "bias_type": "c"}], "found no column 'stereo_antistereo' among"),
     ],
 )

@@ -162,6 +162,14 @@ def test_a_comparison_fits_a_narrow_terminal(columns: int, monkeypatch: pytest.M
     assert all(part in output for part in ("measure", "paraphrase", "2,089 of 2,090"))
 
 
+def test_no_word_of_a_heading_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 40 columns, texts wrap within a word, and the words of headings stay whole."""
+    monkeypatch.setattr("sys.stdout", screen := Screen())
+    monkeypatch.setenv("COLUMNS", "40")
+    table("title", ["association", "paraphrased", "stereotypes", "set"], [["sent-zorbish_competent_sentence"] * 4])
+    assert all(part in screen.getvalue() for part in ("association", "paraphrased", "stereotypes"))
+
+
 def orders(folder: Path, name: str, given: dict[str, tuple[float, float, float]]) -> Path:
     """Writes a file of scores: each CAT by its stereotype, anti-stereotype and unrelated candidate."""
     entries = [{"id": item, "score": score} for item, score in scores(given).items()]

@@ -77,6 +77,23 @@ def test_a_narrow_terminal_gets_a_line_for_each_test_and_each_word_is_explained(
         assert "equivalent: " not in text
 
 
+def test_many_sets_with_one_result_have_one_line_on_a_narrow_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of nine sets of each measure, those that stay the same are counted in one line; a regression has its own."""
+    data = tmp_path / "cats.jsonl"
+    jsonl.write(cats(terms=96, items=4, domains=[f"domain {number}" for number in range(8)]), data)
+    planted(tmp_path / "old", data, even)
+    planted(tmp_path / "new", data, lambda cat: "+" if cat.bias_type == "domain 3" else even(cat))
+    monkeypatch.setenv("COLUMNS", "60")
+    code, shown = ran("check", tmp_path / "new", "--against", tmp_path / "old")
+    assert code == 1
+    lines = [line for line in shown.splitlines() if line.startswith("ss of ")]
+    assert [line for line in lines if line.startswith("ss of 7 sets, change +0 to +0;") and line.endswith(": same")]
+    assert [line for line in lines if line.startswith("ss of domain 3: 50 to 100") and line.endswith(": regression")]
+    assert len(shown.splitlines()) < 20
+
+
 @pytest.mark.parametrize("columns", ["200", "60"])
 def test_a_name_adds_no_line_to_a_verdict(
     data: Path, base: Path, tmp_path: Path, columns: str, monkeypatch: pytest.MonkeyPatch

@@ -5,20 +5,24 @@ import gzip
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers.choice_runs import ASKED, questions, run_of
-from helpers.gate_runs import cats, planted, runs_of_two
+from helpers.gate_runs import cats, even, planted, runs_of_two
 from helpers.item_pages import PREFERS, runs
-from helpers.records import a_cat
+from helpers.records import PAIRS, a_cat
+from helpers.report_runs import association
+from helpers.report_runs import run as finished
 from helpers.tiny_models import BUILDERS
 from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import LABELS
+from catsofa.report import document
 from catsofa.report.items import write
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.run.score_files import read_scores
@@ -83,6 +87,40 @@ def test_pairs_and_probes_are_items_too(tmp_path: Path) -> None:
             by_domain.setdefault(item["domain"], []).append(value)
         means = [sum(values) / len(values) for values in by_domain.values()]
         assert sum(means) / len(means) == pytest.approx(score, abs=1e-4)
+
+
+class Lengths:
+    """A model that prefers short texts."""
+
+    name, digest = "lengths", "lengths:1"
+
+    def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """Returns one token for each text."""
+        return [[-float(len(text))] for _, text in queries]
+
+
+def test_the_browser_opens_with_the_first_measure_of_the_summary(tmp_path: Path) -> None:
+    """A run on pairs in an earlier folder comes after the CATs, as in the report."""
+    jsonl.write(PAIRS, tmp_path / "pairs.jsonl")
+    jsonl.write(cats(terms=2, items=2), tmp_path / "cats.jsonl")
+    evaluate(Lengths(), tmp_path / "pairs.jsonl", out=tmp_path / "runs/a", resamples=20)
+    planted(tmp_path / "runs/b", tmp_path / "cats.jsonl", even)
+    write([tmp_path / "runs"], tmp_path / "items.html")
+    titles = [one["title"] for one in sets_in(tmp_path / "items.html")]
+    assert [section.title.partition(":")[0] for section in document([tmp_path / "runs"]).sections] == [
+        title.partition(":")[0] for title in titles
+    ]
+    assert titles[0].startswith("StereoSet")
+
+
+def test_every_run_without_items_is_named(tmp_path: Path) -> None:
+    """Both runs on association tests are left out, and the sentence names both folders."""
+    jsonl.write(cats(terms=2, items=2), tmp_path / "cats.jsonl")
+    planted(tmp_path / "runs/cats", tmp_path / "cats.jsonl", even)
+    for name in ("one", "two"):
+        finished(tmp_path / "runs" / name, association("zorbs", 0.1), name)
+    _, (why,) = write([tmp_path / "runs"], tmp_path / "items.html")
+    assert all(f"runs/{name}" in why for name in ("one", "two"))
 
 
 @pytest.mark.parametrize("template", ASKED)

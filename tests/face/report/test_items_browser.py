@@ -164,6 +164,11 @@ def test_one_model_has_no_disagreement_and_ten_fit_a_phone(browser: Any, tmp_pat
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         boxes = page.locator("#list .strip").first.locator(".box")
         assert boxes.count() == 10
+        scores = page.locator("#list details[open] .scroll")
+        assert scores.evaluate("box => box.scrollWidth <= box.clientWidth"), "the scores are cut"
+        before = "cell => getComputedStyle(cell, '::before').content"
+        assert "attr(data-name)" in (said := scores.locator("td").nth(1).evaluate(before)) or "stereotype" in said
+        assert scores.get_by_role("cell").count() == 10 * 6
 
 
 def test_a_sentence_of_a_hundred_thousand_letters_scrolls_in_its_own_box(browser: Any, tmp_path: Path) -> None:

@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 from helpers.browser import new_page, resize
 from helpers.report_pages import of_models
+from helpers.report_runs import cats, run
+
+from catsofa.report import document
+from catsofa.report.formats import WRITE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -98,3 +102,26 @@ def test_a_phone_scrolls_no_page_and_shows_icat(browser: Any, tmp_path: Path) ->
             heads = page.locator(".scroll").first.locator("thead th")
             icat = heads.nth(heads.all_inner_texts().index("icat")).bounding_box()
             assert icat["x"] + icat["width"] <= 390, name
+
+
+@pytest.mark.parametrize(("sets", "wide"), [(5, True), (1, False)])
+def test_a_summary_of_many_measures_scrolls_in_its_own_box_and_says_so(
+    browser: Any, tmp_path: Path, sets: int, wide: bool
+) -> None:
+    """15 measures take more than the column of the text, scroll beside the names of models, and widen no page."""
+    for number in range(sets):
+        for name in ("zorb", "florin"):
+            run(tmp_path / f"{number}{name}", cats("d"), name, data=f"cats-of-zorbs-{number}.jsonl@{number}")
+    (tmp_path / "report.html").write_text(WRITE["html"](document([tmp_path])), encoding="utf-8")
+    with new_page(browser) as page:
+        page.goto((tmp_path / "report.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == 1280
+        box = page.locator(".summary .scroll")
+        assert box.evaluate("box => box.scrollWidth > box.clientWidth") is wide
+        assert ("16 columns: scroll" in box.inner_text()) is wide
+        if wide:
+            assert box.bounding_box()["width"] > page.locator("main").bounding_box()["width"]
+            name = box.locator("tbody th").first
+            before = name.bounding_box()["x"]
+            box.evaluate("box => box.scrollLeft = 200")
+            assert name.bounding_box()["x"] == before

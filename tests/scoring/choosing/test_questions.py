@@ -132,6 +132,26 @@ def test_the_scores_are_those_that_were_planted(data: Path, tmp_path: Path) -> N
     assert {line["chosen"] for line in lines} == {*PLACES}
 
 
+@pytest.mark.parametrize("templates", [10, 1])
+def test_an_answer_without_an_interval_has_a_reason(tmp_path: Path, templates: int) -> None:
+    """A model that always says A is right in a third of the orders of every template, which has no interval."""
+    formats.named("bbq").write(questions(templates), tmp_path / "some.bbq")
+    report = asked(lambda _: "A", tmp_path / "some.bbq")
+    whole = report.results.further["answers"].overall
+    assert whole.acc_amb.value == pytest.approx(1 / 3)
+    assert isnan(whole.acc_amb.low)
+    (reason,) = (text for text in report.warnings if text.startswith("no interval"))
+    assert "acc_amb, acc_dis" in reason
+    assert "s_amb" not in reason
+
+
+def test_an_answer_with_an_interval_has_no_such_reason(data: Path) -> None:
+    """Planted answers that differ between templates have an interval for every number but those alike in all."""
+    report = asked(stereotyping, data)
+    assert not isnan(report.results.further["answers"].overall.acc_amb.low)
+    assert not [text for text in report.warnings if text.startswith("no interval") and "acc_amb" in text]
+
+
 def test_counts_of_answers_say_what_they_count(data: Path) -> None:
     """Ten templates of four questions in six orders count as 240 replies, half of them about ambiguous contexts."""
     report = asked(stereotyping, data)

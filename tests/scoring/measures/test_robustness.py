@@ -138,7 +138,10 @@ def test_nothing_to_join_and_nothing_scored_are_errors() -> None:
 
 
 def test_ranks_that_stand_and_ranks_that_turn() -> None:
-    """Three models have ss 50, 67 and 83 and lms 100; on the paraphrases the first two swap ranks: tau 1/3."""
+    """Three models have ss 50, 67 and 83 and lms 100; on the paraphrases the first two swap ranks: tau 1/3.
+
+    Two models have no tau, which could only be 1 or -1.
+    """
     cats = [cat(f"{term}{n}", target=f"t{term}") for term in range(12) for n in range(6)]
 
     def model(stereotyped: int) -> dict[str, float | None]:
@@ -165,6 +168,9 @@ def test_ranks_that_stand_and_ranks_that_turn() -> None:
     assert turned.kendall.value == pytest.approx(1 / 3)
     assert turned.swaps == (("one", "two"),)
     assert turned.same_first == 0
+    swapped = rank_stability({"one": (by_number[3], by_number[4]), "two": (by_number[4], by_number[3])})
+    assert math.isnan(swapped.kendall.value)
+    assert swapped.swaps == (("one", "two"),)
 
 
 def test_ranks_need_models_on_the_same_items() -> None:

@@ -164,6 +164,16 @@ def growth() -> list[str]:
     ]
 
 
+def host() -> list[str]:
+    """Returns the rows of what a probe costs the processor beside the model."""
+    rows = kept("host").get("a model that does nothing", {}).get("rows", [])
+    lines = ["| probes | engine | CPU seconds | µs a probe | peak memory, MiB |", "|---" * 5 + "|"]
+    return lines + [
+        f"| {row['probes']:,} | {row['way']} | {row['cpu_s']:.1f} | {row['us_each']:.0f} | {row['peak_mib']:.0f} |"
+        for row in rows
+    ]
+
+
 def commands() -> list[str]:
     """Returns the rows of whole commands: the CPU seconds of both, and their ratio."""
     lines = ["| command | precision | catsofa, CPU seconds | lm_eval | ratio |", "|---" * 5 + "|"]
@@ -176,7 +186,7 @@ def commands() -> list[str]:
 
 
 def main() -> None:
-    for lines in (ratios(), shares(), growth(), elsewhere("intel"), commands()):
+    for lines in (ratios(), shares(), growth(), host(), elsewhere("intel"), commands()):
         print("\n".join(lines), end="\n\n")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from catsofa.scoring.likelihood import self_check
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.batches import FAILURES, OneRowTooLarge
-from catsofa.scoring.likelihood.prefix_trees import Tree, trees
+from catsofa.scoring.likelihood.prefix_trees import Tree, different, trees
 from catsofa.scoring.likelihood.queries import Answer, Answers, Continuation, Continuations, offsets
 from catsofa.scoring.likelihood.self_check import TREES, Attempt, Strains
 
@@ -59,7 +59,7 @@ def _attempt(backend: Backend, questions: Continuations) -> Attempt[Answer] | No
         grown = [rows[row] for row in batch]
         width = max(len(tree.ids) for tree in grown)
         places = np.concatenate([row * width + tree.nodes for row, tree in enumerate(grown)])
-        states, which = np.unique(places, return_inverse=True)
+        states, which = different(places, width * len(grown))
         caught = backend.head.states(inputs(backend, grown), states // width, states % width)
         log_probabilities = backend.head.log_probabilities(
             caught, which, np.concatenate([tree.tokens for tree in grown])

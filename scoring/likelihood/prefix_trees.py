@@ -133,10 +133,7 @@ def _rows(ordered: _Sorted, nodes: tuple[Numbers, Numbers, Numbers], requested: 
     """Returns the rows with their nodes and pairs, each counted from its own beginning."""
     ids, depths, ends = nodes
     before, pairs = requested
-    named = np.zeros(len(ordered.ids), dtype=bool)
-    named[pairs] = True
-    distinct = np.flatnonzero(named)
-    which = (np.cumsum(named) - 1)[pairs]
+    distinct, which = different(pairs, len(ordered.ids))
     parents = np.empty_like(distinct)
     parents[which] = before
     tokens = ordered.ids[distinct]
@@ -158,3 +155,10 @@ def _rows(ordered: _Sorted, nodes: tuple[Numbers, Numbers, Numbers], requested: 
             *map(pairwise, (questions, bases, ofs, cuts)), strict=True
         )
     ]
+
+
+def different(numbers: Numbers, end: int) -> tuple[Numbers, Numbers]:
+    """Returns the different numbers below `end` in order, and the place of each number among them, without sorting."""
+    there = np.zeros(end, dtype=bool)
+    there[numbers] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[numbers]

@@ -1,6 +1,6 @@
 """The folder of a run: its identity, all finished scores, and its history; a kill at any time leaves it valid.
 
-`manifest.json` is the identity; `scores.sqlite` has a row per text, and each chunk is one transaction.
+`manifest.json` is the identity; `scores.sqlite` has rows and blocks of scores, and each chunk is one transaction.
 `journal.jsonl` is the history, `report.json` the result. A process locks the database while it works on the run, and
 the lock ends with the process. The checksums of manifest, rows and report depend on one another.
 """

@@ -9,14 +9,22 @@ from catsofa.scoring.extras import UNKNOWN
 from catsofa.scoring.items import Columns, Item
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
-from catsofa.scoring.likelihood.queries import Answer, Question
+from catsofa.scoring.likelihood.queries import Answer, Answers, Question
 from catsofa.scoring.measures.registry import measure_of
 from catsofa.scoring.protocols import Protocol
 
 
 def score(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Score]:
     """Returns the scores of records of one kind, by item and task; asks all their questions together."""
-    return answered(backend, items(backend, records, protocol))
+    if not records:
+        return []
+    made, others = columns(backend, records, protocol)
+    rest = answered(backend, items(backend, others, protocol))
+    if made is None:
+        return rest
+    in_columns, unusual = made.scores(Answers.of(ask(backend, made.questions)))
+    found = {one.item: one for one in (*in_columns, *unusual, *rest)}
+    return [found[item] for item in measure_of(type(records[0]), protocol).ids_of(records)]
 
 
 def answered(backend: Backend, items: Sequence[Item | Score]) -> list[Score]:

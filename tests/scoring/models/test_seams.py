@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import PreTrainedTokenizerFast  # noqa: TID253  # a tokenizer is what is tested
 
 from catsofa.data.records import Probe
-from catsofa.scoring.items.score import score
+from catsofa.scoring.items.score import answered, items, score
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
 from catsofa.scoring.likelihood.queries import Answers
@@ -172,8 +172,10 @@ def test_scores_of_probes_are_the_same_in_columns(tiny: Callable[[str], Path]) -
     assert [*others[-14:]] == PROBES[-14:]
     in_columns, rest = made.scores(Answers.of(ask(backend, made.questions)))
     assert rest == []
-    found = {one.item: one for one in [*in_columns, *score(backend, others, DEFAULT)]}
-    for other in score(Backend(load(str(tiny("gpt2")))), PROBES, DEFAULT):
+    found = {one.item: one for one in [*in_columns, *answered(backend, items(backend, others, DEFAULT))]}
+    whole = Backend(load(str(tiny("gpt2"))))
+    assert score(backend, PROBES, DEFAULT) == [found[probe.id] for probe in PROBES]
+    for other in answered(whole, items(whole, PROBES, DEFAULT)):
         one = found[other.item]
         assert (one.tokens, one.reason) == (other.tokens, other.reason)
         assert one.extra.keys() == other.extra.keys()

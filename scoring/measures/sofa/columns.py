@@ -147,7 +147,7 @@ def _means(answers: Answers, places: Numbers, last: Numbers | None = None) -> Va
     for count in np.unique(counts).tolist():
         some = np.flatnonzero(counts == count)
         means[some] = np.add.reduce(answers.last(count, places[some]), axis=1) / count
-    return np.array([settled(value) for value in means.tolist()])
+    return np.array([settled(value) for value in means.tolist()]) + 0.0  # no -0.0, as in rows
 
 
 def _not_finite(made: ScoreColumns, place: int, without: bool) -> Score:

@@ -39,7 +39,7 @@ def _is_stored_as(dtype: str, module: Any) -> bool:
 
 
 def _widened(model: Model) -> Any:
-    """A network of the same weights in float32; transformers makes its tables anew, in full precision."""
+    """A network of the same weights in float32; transformers computes its tables again, in full precision."""
     import torch
 
     with quiet(), torch.inference_mode(False):

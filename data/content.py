@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from pathlib import Path
@@ -36,8 +36,8 @@ REMEMBERED = 64
 """Maximum number of files and folders whose hash this process caches."""
 SMALL = 1 << 24
 """The maximum bytes of a source that is held; its records take some times as many."""
-HELD = 2
-"""The number of sources that this process holds."""
+HELD, MOST = 2, 1 << 16
+"""The number of sources that this process holds, and the maximum number of records of each."""
 
 Version = tuple[tuple[str, int, int, int], ...]
 
@@ -99,7 +99,11 @@ def records(source: str | Path, limit: int | None = None) -> Iterable[Any]:
     if key in _held:
         _held.move_to_end(key)
     else:
-        _held[key] = tuple(sources.read(source))
+        reading = iter(sources.read(source))
+        few = tuple(islice(reading, MOST))
+        if len(few) == MOST:  # a packed file may hold millions
+            return islice(chain(few, reading), limit)
+        _held[key] = few
         if len(_held) > HELD:
             _held.popitem(last=False)
     return _held[key][:limit]

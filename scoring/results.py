@@ -147,9 +147,13 @@ def measured(
 def _passed(inputs: Given, unscored: Counter[str]) -> Given:
     """Returns the same scores; reading them counts the reason of each text without a score."""
 
+    counted = False
+
     def parts() -> Iterator[Sequence[Score]]:
+        nonlocal counted
+        again, counted = counted, True
         for part in parts_of(inputs.scores):
-            if not isinstance(part, ScoreColumns):  # these are all scored
+            if not (again or isinstance(part, ScoreColumns)):  # these are all scored
                 unscored.update(filter(None, map(why_unscored, part)))
             yield part
 

@@ -108,12 +108,19 @@ class ProbeFile(Iterable[Probe]):
         try:
             for lines in _lines(self._path):
                 table = _parsed(lines)
+                self._refuse_change()  # before anything of these lines is used
                 yield Probes(*(_texts(table.column(name)) for name in FIELDS))
-            changed = stamp(self._path) != self._version
         except (OSError, pa.ArrowException):
-            changed = True
-        if changed:
-            raise BadInput(self._path, "a file that changed while it was read", "one that stays as it is; begin again")
+            raise self._changed() from None
+
+    def _refuse_change(self) -> None:
+        """Raise BadInput if somebody wrote or replaced the file."""
+        if stamp(self._path) != self._version:
+            raise self._changed()
+
+    def _changed(self) -> BadInput:
+        """The error for a file that has changed since it was checked."""
+        return BadInput(self._path, "a file that changed while it was read", "one that stays as it is; begin again")
 
     def cut(self, sizes: Iterator[int] | None) -> Iterator[Probes]:
         """The probes in blocks of these sizes, or in one block without sizes."""

@@ -20,7 +20,7 @@ from catsofa.scoring.executors.chunk_sizes import Sizes, Took
 from catsofa.scoring.items import Columns, Item, score
 from catsofa.scoring.likelihood import batches, engine, half_precision
 from catsofa.scoring.likelihood.backend import Backend
-from catsofa.scoring.likelihood.queries import Answer, Answers, Question
+from catsofa.scoring.likelihood.queries import Answer, Question
 from catsofa.scoring.likelihood.self_check import Batching
 from catsofa.scoring.measures.registry import measure_of
 from catsofa.scoring.models import load
@@ -191,32 +191,24 @@ class LocalScorer(Scorer):
                 # no thread: a thread that holds the interpreter lock would delay the model
                 self.backend.meanwhile = plans.make if meanwhile(self.backend) else None
                 try:
-                    columns, scores = self._of_columns(plan.columns)
-                    scores += self._of_items(plan.items)
+                    columns, scores = self._scored(plan)
                 finally:
                     self.backend.meanwhile = None
                 yield Scored(scores, round(monotonic() - begun, 3), columns)
                 del plan, scores, columns
                 collect()
 
-    def _of_columns(self, columns: Columns | None) -> tuple[ScoreColumns | None, list[Score]]:
-        """Returns the scores of items in columns, and those that are not finite as records."""
-        if columns is None:
-            return None, []
-        return columns.scores(Answers.of(engine.ask(self.backend, columns.questions)))
-
-    def _of_items(self, plan: Iterable[list[Item | Score]]) -> list[Score]:
-        """Returns the scores of items by each protocol."""
+    def _scored(self, plan: Plan) -> tuple[ScoreColumns | None, list[Score]]:
+        """Returns the scores of the items in columns, and those of the others by each protocol."""
+        if len(self._protocols) == 1:
+            return score.together(self.backend, plan.columns, plan.items[0])
         scores, answered = list[Score](), dict[Question, Answer]()
-        for items in plan:
+        for items in plan.items:
             questions = score.questions(items)
-            missing = [question for question in questions if question not in answered] if answered else questions
-            answers = engine.ask(self.backend, missing)
-            if len(self._protocols) > 1:
-                answered |= zip(missing, answers, strict=True)
-                answers = [answered[question] for question in questions]
-            scores += score.scores(items, answers)
-        return scores
+            missing = [question for question in questions if question not in answered]
+            answered |= zip(missing, engine.ask(self.backend, missing), strict=True)
+            scores += score.scores(items, [answered[question] for question in questions])
+        return None, scores
 
     def _plan(self, chunk: Sequence[Any]) -> Plan:
         """Returns the items of a chunk; those of several protocols have no columns."""

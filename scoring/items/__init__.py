@@ -43,7 +43,7 @@ class Columns(Interface):
 
     @property
     def questions(self) -> Continuations:
-        """Different questions."""
+        """The questions of all items."""
 
     def scores(self, answers: Answers) -> tuple[ScoreColumns, list[Score]]:
         """Returns scores in columns from the answers, and those that are not finite as records."""

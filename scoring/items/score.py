@@ -9,9 +9,10 @@ from catsofa.scoring.extras import UNKNOWN
 from catsofa.scoring.items import Columns, Item
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.engine import ask
-from catsofa.scoring.likelihood.queries import Answer, Answers, Question
+from catsofa.scoring.likelihood.queries import Answer, Answers, Continuations, Question
 from catsofa.scoring.measures.registry import measure_of
 from catsofa.scoring.protocols import Protocol
+from catsofa.scoring.score_columns import ScoreColumns
 
 
 def score(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Score]:
@@ -19,11 +20,10 @@ def score(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[
     if not records:
         return []
     made, others = columns(backend, records, protocol)
-    rest = answered(backend, items(backend, others, protocol))
-    if made is None:
+    in_columns, rest = together(backend, made, items(backend, others, protocol))
+    if in_columns is None:
         return rest
-    in_columns, unusual = made.scores(Answers.of(ask(backend, made.questions)))
-    found = {one.item: one for one in (*in_columns, *unusual, *rest)}
+    found = {one.item: one for one in (*in_columns, *rest)}
     return [found[item] for item in measure_of(type(records[0]), protocol).ids_of(records)]
 
 
@@ -35,6 +35,22 @@ def answered(backend: Backend, items: Sequence[Item | Score]) -> list[Score]:
 def items(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Item | Score]:
     """Returns the items of records of one kind; unscored Scores for records that the model cannot take."""
     return measure_of(type(records[0]), protocol).items(backend, records, protocol) if records else []
+
+
+def together(
+    backend: Backend, made: Columns | None, others: Sequence[Item | Score]
+) -> tuple[ScoreColumns | None, list[Score]]:
+    """Returns the scores of items in columns and of other items; asks all their questions together.
+
+    So a text has one score in a chunk, whichever way it came.
+    """
+    if made is None:
+        return None, answered(backend, others)
+    asked: list[Any] = questions(others)  # of a model with columns, all are continuations
+    answers = Answers.of(ask(backend, Continuations.joined(made.questions, Continuations.of(asked))))
+    count = len(made.questions)
+    in_columns, unusual = made.scores(answers[:count])
+    return in_columns, [*unusual, *scores(others, answers[count:])]
 
 
 def columns(backend: Backend, records: Sequence[Any], protocol: Protocol) -> tuple[Columns | None, Sequence[Any]]:

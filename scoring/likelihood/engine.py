@@ -10,6 +10,7 @@ from catsofa.scoring.likelihood import batches, causal, masked
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.queries import (
     Answer,
+    Answers,
     Attended,
     Continuation,
     Continuations,
@@ -35,10 +36,8 @@ NEEDS: dict[type[Any], Ability] = {
 
 def ask(backend: Backend, questions: Sequence[Question]) -> Sequence[Answer]:
     """Returns the answer to each question, in order."""
-    if isinstance(questions, Continuations):  # made distinct by the caller
-        backend.model.need(NEEDS[Continuation], "This protocol")
-        backend.tally.scored += int(questions.requested.sum())
-        return _left_to_right(backend)(backend, questions)
+    if isinstance(questions, Continuations):
+        return _columns(backend, questions)
     places: dict[Question, list[int]] = {}
     for index, question in enumerate(questions):
         places.setdefault(question, []).append(index)
@@ -52,6 +51,15 @@ def ask(backend: Backend, questions: Sequence[Question]) -> Sequence[Answer]:
             answers.update(dict.fromkeys(places[question], answer))
             backend.tally.scored += len(answer)
     return [answers[index] for index in range(len(questions))]
+
+
+def _columns(backend: Backend, questions: Continuations) -> Answers:
+    """Returns the answers to continuations in columns; equal ones have one answer."""
+    backend.model.need(NEEDS[Continuation], "This protocol")
+    distinct, which = questions.distinct()
+    answers = Answers.of(_left_to_right(backend)(backend, distinct))
+    backend.tally.scored += int(distinct.requested.sum())
+    return Answers(answers.values, answers.begins[which], answers.lengths[which])
 
 
 def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], Sequence[Answer]]:

@@ -59,11 +59,27 @@ class Continuations(Sequence[Continuation]):
         """The number of requested tokens of each question."""
         return self.lengths - self.starts
 
+    @cached_property
+    def _keys(self) -> list[bytes]:
+        """The ids of each question, as bytes that compare as the ids do."""
+        spelt = self.ids.astype(">u4").tobytes()
+        return [spelt[4 * begin : 4 * end] for begin, end in pairwise(self.ends.tolist())]
+
     def sorted(self) -> list[int]:
         """The indices of the questions in the order of their ids."""
-        spelt = self.ids.astype(">u4").tobytes()  # bytes in this order compare as the numbers do
-        keys = [spelt[4 * begin : 4 * end] for begin, end in pairwise(self.ends.tolist())]
-        return sorted(range(len(keys)), key=keys.__getitem__)
+        return sorted(range(len(self)), key=self._keys.__getitem__)
+
+    def distinct(self) -> "tuple[Continuations, Numbers]":
+        """The different questions, and the place of each question among them."""
+        places: dict[tuple[bytes, int], int] = {}
+        pairs = zip(self._keys, self.starts.tolist(), strict=True)
+        which = np.fromiter((places.setdefault(pair, len(places)) for pair in pairs), np.int64, len(self))
+        if len(places) == len(self):
+            return self, which
+        _, once = np.unique(which, return_index=True)
+        lengths = self.lengths[once]
+        moved = np.repeat(self.ends[once] - offsets(lengths)[:-1], lengths)
+        return Continuations(self.ids[moved + np.arange(len(moved))], lengths, self.starts[once]), which
 
     def __len__(self) -> int:
         """The number of questions."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.scoring.run.plausible import LOWEST, ROUNDING, why_impossible
+from catsofa.scoring.probe_numbers import NONE, ProbeNumbers
+from catsofa.scoring.run.plausible import LOWEST, ROUNDING, impossible, why_impossible
 from catsofa.scoring.score_columns import ScoreColumns
 
 TABLE = "blocks"
@@ -74,10 +75,27 @@ def first_impossible(scores: ScoreColumns) -> tuple[str, str] | None:
     return one.item, why_impossible(one.score, one.extra, ROUNDING * max(1, one.tokens))
 
 
+def refuse_impossible(scores: ScoreColumns) -> None:
+    """Raise an error for the first score that cannot be a log-probability."""
+    if wrong := first_impossible(scores):
+        raise impossible(*wrong)
+
+
 def items(connection: sqlite3.Connection) -> set[str]:
     """The items of all blocks."""
     rows = connection.execute(f"SELECT items FROM {TABLE}") if exists(connection) else ()
     return {item for (held,) in rows for item in json.loads(held)}
+
+
+def repeat_an_item(connection: sqlite3.Connection) -> bool:
+    """Returns True if an item of a block is also in another block or in a row."""
+    if not count(connection):
+        return False
+    known = ProbeNumbers()
+    for (held,) in connection.execute(f"SELECT items FROM {TABLE}"):
+        known.add(json.loads(held))
+    known.add([item for (item,) in connection.execute("SELECT DISTINCT item FROM scores")])
+    return known.repeated != NONE
 
 
 def count(connection: sqlite3.Connection) -> int:

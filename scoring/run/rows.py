@@ -59,6 +59,11 @@ def row_of(score: Score) -> Row:
     return score.item, score.task, value, score.tokens, score.reason, json.dumps(dict(score.extra))
 
 
+def every_row(connection: sqlite3.Connection, *, checked: bool) -> sqlite3.Cursor:
+    """All rows of scores, by item and task, with their checksums if they have any."""
+    return connection.execute(f"SELECT {COLUMNS}{', checksum' * checked} FROM scores ORDER BY item, task")
+
+
 def scores_of(
     rows: Sequence[tuple[Any, ...]],
     folder: Path | None,
@@ -80,10 +85,27 @@ def scores_of(
         yield Score(item=item, task=task, score=score, tokens=tokens, reason=reason, extra=extra)
 
 
+def count(connection: sqlite3.Connection) -> int:
+    """The number of rows with a score, or a reason for a missing one."""
+    return int(connection.execute("SELECT count(*) FROM scores").fetchone()[0])
+
+
+def reasons(connection: sqlite3.Connection) -> dict[str, int]:
+    """Reason to the number of texts that are unscored for this reason, most frequent first."""
+    query = "SELECT reason, count(*) FROM scores WHERE score IS NULL GROUP BY reason ORDER BY 2 DESC, 1"
+    return dict(connection.execute(query).fetchall())
+
+
+def with_unknown(connection: sqlite3.Connection) -> set[str]:
+    """The items of rows with unknown tokens."""
+    query = "SELECT DISTINCT item FROM scores WHERE extra LIKE '%\"unknown\"%'"
+    return {item for (item,) in connection.execute(query)}
+
+
 def stored(connection: sqlite3.Connection, items: Sequence[str]) -> set[str]:
     """The items among `items` that have a row."""
     held: set[str] = set()
-    if connection.execute("SELECT count(*) FROM scores").fetchone()[0] <= len(items):
+    if count(connection) <= len(items):
         return {item for (item,) in connection.execute("SELECT item FROM scores")}.intersection(items)
     for low in range(0, len(items), AT_ONCE):
         some = items[low : low + AT_ONCE]

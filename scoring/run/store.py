@@ -10,6 +10,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,18 @@ from catsofa.data.records import Score
 from catsofa.data.runs.manifests import differences, refuse_difference
 from catsofa.scoring.run import blocks, history
 from catsofa.scoring.run.manifest import EXPECTED, MANIFEST, UNKNOWN, is_checked, read_manifest
-from catsofa.scoring.run.plausible import highest_by, impossible, refuse_impossible
+from catsofa.scoring.run.plausible import highest_by, refuse_impossible
 from catsofa.scoring.run.rows import (
     AT_ONCE,
-    COLUMNS,
     TABLES,
     changed_rows,
     columns,
     connect,
+    count,
+    every_row,
     keep_seal,
     make_folder,
+    reasons,
     row_of,
     scores_of,
     seal,
@@ -39,6 +42,7 @@ from catsofa.scoring.run.rows import (
     stored,
     sum_of_checksums,
     warn_unchecked,
+    with_unknown,
     wrong,
 )
 from catsofa.scoring.score_columns import ScoreColumns, Scores
@@ -61,7 +65,6 @@ class Run(Closing):
         self._highest = highest_by(identity)
         self.checked = checked
         """True if the rows have checksums; rows of earlier versions have none."""
-        self._in_blocks: set[str] | None = None
 
     @classmethod
     def begin(cls, folder: Path | str | None, identity: Mapping[str, Any], about: Mapping[str, Any]) -> "Run":
@@ -167,6 +170,8 @@ class Run(Closing):
         self.check_others()
         deque(self._parts(), maxlen=0)
         with sentences(self.folder):
+            if blocks.repeat_an_item(self._connection):
+                raise wrong(self.folder, "two scores of one probe")
             return sum_of_checksums(self._connection) if self.checked else {"scores": self.count()}
 
     def check_others(self) -> None:
@@ -203,9 +208,12 @@ class Run(Closing):
     def done(self, items: Sequence[str]) -> set[str]:
         """The items among `items` that have scores; not those that this object has added in columns."""
         with sentences(self.folder):
-            if self._in_blocks is None:
-                self._in_blocks = blocks.items(self._connection)
             return stored(self._connection, items) | self._in_blocks.intersection(items)
+
+    @cached_property
+    def _in_blocks(self) -> set[str]:
+        """The items of the blocks that there were when this was first asked."""
+        return blocks.items(self._connection)
 
     def add(
         self,
@@ -216,14 +224,12 @@ class Run(Closing):
     ) -> None:
         """Store scores and self-check findings in one transaction; scores already stored are not replaced.
 
-        `took` is the number of records in the chunk that these scores complete, and its seconds; `columns` has further
-        scores of the chunk.
+        `took` is the records of the chunk that these scores complete, and its seconds; `columns` has further scores.
         """
-        rows = [self._new_row(score) for score in scores]
+        rows = [self._new_row(score) for score in scores if score.item not in self._in_blocks]
         if columns is not None:
             columns = columns.without(self.done(columns.items))
-            if reason := blocks.first_impossible(columns):
-                raise impossible(*reason)
+            blocks.refuse_impossible(columns)
         parts = [(part, json.dumps(finding)) for part, finding in (self_checks or {}).items()]
         findings = [(*part, self._checksum(part)) for part in parts]
         with sentences(self.folder), self._connection:
@@ -267,11 +273,10 @@ class Run(Closing):
 
     def _parts(self) -> Iterator[Sequence[Score]]:
         """The scores in parts, each after a check."""
-        query = f"SELECT {COLUMNS}{', checksum' * self.checked} FROM scores ORDER BY item, task"
         with sentences(self.folder):
             if not self.checked and self.folder:
                 warn_unchecked(self.folder)
-            cursor = self._connection.execute(query)
+            cursor = every_row(self._connection, checked=self.checked)
             while rows := cursor.fetchmany(AT_ONCE):
                 yield [*scores_of(rows, self.folder, self._checksum if self.checked else None, self._highest)]
             try:
@@ -288,14 +293,12 @@ class Run(Closing):
     def count(self) -> int:
         """The number of texts that have a score, or a reason for a missing score."""
         with sentences(self.folder):
-            rows = self._connection.execute("SELECT count(*) FROM scores").fetchone()
-            return int(rows[0]) + blocks.count(self._connection)
+            return count(self._connection) + blocks.count(self._connection)
 
     def reasons(self) -> dict[str, int]:
         """Reason to the number of texts that are unscored for this reason, most frequent first."""
-        query = "SELECT reason, count(*) FROM scores WHERE score IS NULL GROUP BY reason ORDER BY 2 DESC, 1"
         with sentences(self.folder):
-            return dict(self._connection.execute(query).fetchall())
+            return reasons(self._connection)
 
     @property
     def counts_unknown(self) -> bool:
@@ -306,12 +309,9 @@ class Run(Closing):
         """The items with unknown tokens; None if the run did not count them."""
         if not self.counts_unknown:
             return None
-        query = "SELECT DISTINCT item FROM scores WHERE extra LIKE '%\"unknown\"%'"
         with sentences(self.folder):
-            rows = {item for (item,) in self._connection.execute(query)}
-            return rows | {
-                item for block in blocks.read(self._connection, self._checksum) for item in block.with_unknown
-            }
+            read = blocks.read(self._connection, self._checksum)
+            return with_unknown(self._connection).union(*(block.with_unknown for block in read))
 
     def note(self, event: str, **details: Any) -> None:
         """Add a line to the journal."""

@@ -1,5 +1,6 @@
 """A small source is read once and held; a changed one is read again."""
 
+from collections import OrderedDict
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,15 @@ def test_a_large_source_is_not_held(file: Path, monkeypatch: pytest.MonkeyPatch)
     assert [*content.records(file, 3)] == PAIRS
     with pytest.raises(BadInput):
         list(content.records(file))
+
+
+def test_a_source_of_many_records_is_not_held(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small packed file may hold millions; all of them are read, as a stream."""
+    monkeypatch.setattr(content, "MOST", 2)
+    monkeypatch.setattr(content, "_held", OrderedDict())
+    assert [*content.records(file)] == PAIRS
+    assert [*content.records(file, 1)] == PAIRS[:1]
+    assert not content._held
 
 
 def test_lines_that_are_left_out_are_not_left_out_later(file: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,9 @@ from helpers.report_runs import cats as results_of_cats
 from catsofa.data import formats
 from catsofa.data.files import BadInput
 from catsofa.data.records import Cat, Pair, Score
+from catsofa.scoring import results
 from catsofa.scoring.dataset import open_data
+from catsofa.scoring.measures.registry import Given
 from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.results import report
 from catsofa.scoring.run.origins import scored_by
@@ -326,3 +329,11 @@ def test_runs_that_were_scored_in_different_ways_are_not_held_against_each_other
     options = ("--protocol", "stereoset-code")
     for command in (("compare", one, other), ("score", "--predictions", one, "--on", data)):
         assert "was scored by catsofa, and stereoset-code scores texts otherwise" in catsofa(*command, *options)[1]
+
+
+def test_a_text_without_a_score_is_counted_once_however_often_scores_are_read() -> None:
+    """A measure may read the scores twice; the second reading has the same scores and counts nothing."""
+    unscored = Counter[str]()
+    given = results._passed(Given(scores=[Score(item="a", score=-1.0), Score(item="b", reason="too long")]), unscored)
+    assert [one.item for one in given.scores] == [one.item for one in given.scores] == ["a", "b"]
+    assert unscored == {"too long": 1}

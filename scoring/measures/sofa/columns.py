@@ -5,6 +5,7 @@ object, because a million probes would otherwise keep a GPU waiting.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from math import isfinite
@@ -17,6 +18,7 @@ from catsofa.scoring.items import settled
 from catsofa.scoring.items.sentences import begins_with_start
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.queries import Answers, Continuations, Ids, Numbers, offsets
+from catsofa.scoring.models.reader import Reader
 from catsofa.scoring.models.seams import Joined, numbered
 from catsofa.scoring.models.tokens import Unscorable
 from catsofa.scoring.protocols import Protocol
@@ -68,7 +70,7 @@ def columns(
 ) -> tuple[ProbeColumns | None, Sequence[Probe]]:
     """The probes whose tokens can be joined, in columns, and the other probes."""
     reader = backend.reader
-    if backend.model.kind != "causal" or not begins_with_start(reader, protocol.first_token):
+    if backend.model.kind != "causal" or not _is_one_question(reader, protocol):
         return None, probes
     if protocol.sofa.padding == "tokenizer" and backend.model.pads_left:
         return None, probes
@@ -100,6 +102,13 @@ def columns(
         unknown_identities=alone.unknown,
     )
     return made, block.only(np.setdiff1d(np.arange(len(block)), places).tolist())
+
+
+def _is_one_question(reader: Reader, protocol: Protocol) -> bool:
+    """Returns True if a text is one question behind a start token that the tokenizer has."""
+    with suppress(Unscorable):
+        return begins_with_start(reader, protocol.first_token) and reader.start >= 0
+    return False
 
 
 class _Alone:

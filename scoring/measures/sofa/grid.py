@@ -16,8 +16,8 @@ from catsofa.data.judging.severities import severity_of
 from catsofa.data.records import Probe, Score
 from catsofa.data.statistics import Array
 from catsofa.scoring.extras import UNKNOWN, UNKNOWN_IDENTITY
-from catsofa.scoring.measures.sofa.numbers import NONE, ProbeNumbers
 from catsofa.scoring.measures.sofa.options import Normalisation
+from catsofa.scoring.probe_numbers import NONE, ProbeNumbers
 from catsofa.scoring.score_columns import ScoreColumns, parts_of
 from catsofa.scoring.statistics.intervals import wilson
 

@@ -35,8 +35,8 @@ class ProbeScores(Measure):
         return [(record.id, TASK)]
 
     def ids_of(self, records: Sequence[Probe]) -> list[str]:
-        """The ids of the probes, if a measure of another package has no other keys."""
-        return [*Probes.of(records).ids] if type(self).keys is ProbeScores.keys else super().ids_of(records)
+        """The ids of the probes, or the ids by which a measure of another package stores their scores."""
+        return [*Probes.of(records).ids] if self._asks_as_we_do() else super().ids_of(records)
 
     def items(self, backend: Backend, records: Sequence[Probe], protocol: Protocol) -> list[Item | Score]:
         """An item for each probe."""
@@ -49,10 +49,11 @@ class ProbeScores(Measure):
 
         A measure of another package that asks in its own way has no columns.
         """
-        own = type(self)
-        if own.items is not ProbeScores.items or own.keys is not ProbeScores.keys:
-            return None, records
-        return columns(backend, records, protocol)
+        return columns(backend, records, protocol) if self._asks_as_we_do() else (None, records)
+
+    def _asks_as_we_do(self) -> bool:
+        """Returns False for a measure of another package with its own questions or ids."""
+        return all(getattr(type(self), name) is getattr(ProbeScores, name) for name in ("keys", "ids", "items"))
 
     def queries(self, record: Probe, texts: Texts) -> list[Query]:
         """The probe, its identity alone, and the rest of it after the identity."""

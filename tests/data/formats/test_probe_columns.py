@@ -13,7 +13,7 @@ from catsofa.data import formats
 from catsofa.data.content import content_at, content_of
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.formats import probe_columns
-from catsofa.data.formats.probe_columns import Probes, probe_file
+from catsofa.data.formats.probe_columns import ProbeFile, Probes, probe_file
 from catsofa.data.records import Probe
 
 PROBES = [
@@ -166,7 +166,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(file: Path) -> None:
     next(blocks)
     file.write_bytes(file.read_bytes().replace(b"Quibs", b"Quabs"))
     with pytest.raises(BadInput, match="changed while it was read"):
-        list(blocks)
+        next(blocks)
+    few = ProbeFile(file, read._version, 2)
+    with pytest.raises(BadInput, match="changed while it was read"):
+        list(few)
     again = probe_file(file)
     assert again is not None
     assert [*again] == line_by_line(file) != PROBES

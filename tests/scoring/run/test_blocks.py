@@ -1,6 +1,7 @@
 """Scores of probes in columns: stored a block a chunk, checked as rows are, and joined with rows of earlier runs."""
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -10,10 +11,17 @@ import numpy as np
 import pytest
 from helpers.run_folders import Tiny, edit, refused, verdict
 
-from catsofa.data.files import jsonl
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Probe, Score
-from catsofa.scoring.evaluate import evaluate
+from catsofa.scoring.evaluate import evaluate, evaluate_all
+from catsofa.scoring.items import Item
+from catsofa.scoring.items.score import score
+from catsofa.scoring.likelihood.backend import Backend
+from catsofa.scoring.measures.sofa.columns import columns as columns_of
 from catsofa.scoring.measures.sofa.questions import ProbeScores
+from catsofa.scoring.models import load
+from catsofa.scoring.protocols import DEFAULT, Protocol, named
+from catsofa.scoring.run import blocks
 from catsofa.scoring.run.store import Run, read_scores
 from catsofa.scoring.score_columns import ScoreColumns
 
@@ -134,6 +142,100 @@ def test_rows_of_an_earlier_version_stay_and_the_rest_is_in_columns(
     assert sorted(one.item for one in read_scores(folder)) == sorted(probe.id for probe in GRID)
     for item, values in numbers(run).items():
         assert numbers(folder)[item] == pytest.approx(values, abs=1e-5)
+
+
+def test_probes_in_another_order_have_one_score_each(run: Path, grid: Path, tiny: Tiny) -> None:
+    """The same data may come in another order; a chunk that is scored again stores no probe twice."""
+    folder, model = run.with_name("begun"), str(tiny("gpt2"))
+    evaluate(model, grid, out=folder, limit=300, resamples=20)
+    before = numbers(folder)
+    grid.write_text("\n".join(sorted(grid.read_text().splitlines(), key=lambda line: line[9:])) + "\n")
+    evaluate(model, grid, out=folder, resamples=20)
+    assert sorted(one.item for one in read_scores(folder)) == sorted(probe.id for probe in GRID)
+    after = numbers(folder)
+    assert {item: after[item] for item in before} == before
+    assert verdict(folder)[0] == 0
+
+
+@pytest.mark.parametrize("places", [["blocks", "blocks"], ["blocks", "rows"]])
+def test_two_scores_of_one_probe_are_refused(tmp_path: Path, places: list[str]) -> None:
+    """A probe in two blocks, or in a block and in a row, has no right number."""
+    with Run.begin(tmp_path, {"a": 1}, {}) as opened:
+        for place in places:
+            if place == "blocks":
+                blocks.add(opened._connection, columns("a", "b"), opened._checksum)
+            else:
+                opened._connection.execute(
+                    "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    opened._new_row(Score(item="b", task="probe", score=-1.0, tokens=1)),
+                )
+        with pytest.raises(BadInput, match="two scores of one probe"):
+            opened.check()
+
+
+def test_one_protocol_of_several_is_scored_in_columns(grid: Path, tiny: Tiny, tmp_path: Path) -> None:
+    """`evaluate_all` stores the scores of its only unfinished protocol, also into a run that has blocks."""
+    model, folder = str(tiny("gpt2")), tmp_path / "all"
+    first, other = named("catsofa"), named("catsofa,length=sum")
+    assert len(evaluate_all(model, grid, [first], out=folder, resamples=20).scores[first.name].scores) == len(GRID)
+    cells = evaluate_all(model, grid, [first, other], out=folder, resamples=20)
+    for scores in cells.scores.values():
+        assert sorted(one.item for one in scores.scores) == sorted(probe.id for probe in GRID)
+
+
+class OtherTexts(ProbeScores):
+    """A measure of another package that asks for other texts."""
+
+    name = "other-texts"
+    about = "for the test"
+
+    def items(self, backend: Backend, records: Sequence[Probe], protocol: Protocol) -> list[Item | Score]:
+        """Returns the items of the texts in capitals."""
+        return super().items(backend, [replace(probe, text=probe.text.upper()) for probe in records], protocol)
+
+
+class OtherIds(ProbeScores):
+    """A measure of another package that stores scores under other ids."""
+
+    name = "other-ids"
+    about = "for the test"
+
+    def ids(self, record: Probe) -> list[str]:
+        """Returns another id."""
+        return [f"own {record.id}"]
+
+
+def test_a_measure_of_another_package_asks_in_its_own_way(tiny: Tiny) -> None:
+    """Columns are for the questions and ids of ProbeScores alone."""
+    backend = Backend(load(str(tiny("gpt2"))))
+    assert ProbeScores().columns(backend, GRID, DEFAULT)[0] is not None
+    for measure in (OtherTexts(), OtherIds()):
+        assert measure.columns(backend, GRID, DEFAULT) == (None, GRID)
+    assert OtherIds().ids_of(GRID[:2]) == [f"own {probe.id}" for probe in GRID[:2]]
+
+
+def test_a_tokenizer_without_a_start_token_leaves_each_probe_unscored(tiny: Tiny) -> None:
+    """Each probe has the reason; the run does not fail."""
+    model = load(str(tiny("gpt2")))
+    model.tokenizer.bos_token = model.tokenizer.eos_token = None
+    scores = score(Backend(model), GRID[:40], DEFAULT)
+    assert {one.score for one in scores} == {None}
+    assert all("no start token" in one.reason for one in scores)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "mamba"])
+def test_equal_texts_of_a_chunk_have_one_score(tiny: Tiny, name: str) -> None:
+    """Also if one is joined from its parts and another, whose identity is elsewhere in the text, is not."""
+    again = [
+        replace(probe, id=f"again {probe.id}", category="other", identity="rovers", text=probe.text)
+        for probe in GRID
+        if probe.identity == "the rovers"
+    ]
+    backend = Backend(load(str(tiny(name))))
+    found = {one.item: one.score for one in score(backend, [*GRID, *again], DEFAULT)}
+    assert columns_of(backend, [*GRID, *again], DEFAULT)[0] is not None
+    for probe in again:
+        assert found[probe.id] == found[probe.id.removeprefix("again ")]
 
 
 def test_a_score_that_is_stored_is_not_replaced(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catsofa.scoring.measures.sofa import numbers
-from catsofa.scoring.measures.sofa.numbers import NONE, ProbeNumbers
+from catsofa.scoring import probe_numbers as numbers
+from catsofa.scoring.probe_numbers import NONE, ProbeNumbers
 
 IDS = st.lists(st.text(st.characters(codec=None), max_size=3), unique=True)
 

@@ -194,7 +194,7 @@ def test_killed_at_any_instant_it_ends_as_if_undisturbed(
         before = log_file.stat().st_size if log_file.exists() else 0
         while process.poll() is None and not (log_file.exists() and log_file.stat().st_size > before):
             time.sleep(0.02)
-        time.sleep(rng.random() * 0.6)
+        time.sleep(rng.random() * (0.6 if kills >= 2 else 0.1))  # a fast machine trains for a second
         if process.poll() is not None:
             break
         process.send_signal(signal.SIGKILL)

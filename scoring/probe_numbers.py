@@ -1,4 +1,4 @@
-"""The numbers of probes by their ids, for a million ids at once: 32 bytes for each, and no loop over them."""
+"""The numbers of probes by their ids, for a million ids at once: 24 bytes for each, and no loop over them."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -23,8 +23,9 @@ class ProbeNumbers:
 
     @cached_property
     def _sorted(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Both hashes of each id, and its number, in the order of the hashes."""
+        """Both hashes of each id, and its number, in the order of the hashes; no id can be added afterwards."""
         first, second = map(np.concatenate, zip(*self._parts, strict=True))
+        self._parts.clear()  # 24 bytes for each id are left
         order = np.lexsort((second, first))
         return first[order], second[order], order
 

@@ -10,14 +10,15 @@ from importlib.metadata import version
 from pathlib import Path
 from sys import version as python
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from catsofa.data.processes import uncollected
 from catsofa.data.records import Score
 from catsofa.scoring import next_sentence, vectors
 from catsofa.scoring.executors import About, Embedding, Scored, Scorer
 from catsofa.scoring.executors.chunk_sizes import Sizes, Took
-from catsofa.scoring.items import Columns, Item, score
+from catsofa.scoring.items import score
+from catsofa.scoring.items.score import Planned
 from catsofa.scoring.likelihood import batches, engine, half_precision
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.queries import Answer, Question
@@ -28,7 +29,6 @@ from catsofa.scoring.models.files import digest_of
 from catsofa.scoring.models.model import Kind, Model
 from catsofa.scoring.next_sentence import NextSentence
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.score_columns import ScoreColumns
 from catsofa.scoring.signature import model_label, place_of
 
 SCORED_BY = (
@@ -50,12 +50,8 @@ GPU_TIMES, GPU_MOST = 64, 32768
 """Factor by which a chunk is larger on a GPU, and the most records in it."""
 
 
-class Plan(NamedTuple):
-    """The items of a chunk."""
-
-    columns: Columns | None
-    items: list[list[Item | Score]]
-    """Those that are not in columns, for each protocol."""
+Plan = list[Planned]
+"""The items of a chunk, for each protocol."""
 
 
 class Local:
@@ -190,32 +186,30 @@ class LocalScorer(Scorer):
                     return
                 # no thread: a thread that holds the interpreter lock would delay the model
                 self.backend.meanwhile = plans.make if meanwhile(self.backend) else None
+                columns, scores, answered = None, list[Score](), dict[Question, Answer]()
                 try:
-                    columns, scores = self._scored(plan)
+                    for items in plan:
+                        questions = score.asked(items)
+                        missing = (
+                            [question for question in questions if question not in answered] if answered else questions
+                        )
+                        answers = engine.ask(self.backend, missing)
+                        if len(self._protocols) > 1:
+                            answered |= zip(missing, answers, strict=True)
+                            answers = [answered[question] for question in questions]
+                        columns, others = score.reduced(items, answers)
+                        scores += others
                 finally:
                     self.backend.meanwhile = None
                 yield Scored(scores, round(monotonic() - begun, 3), columns)
-                del plan, scores, columns
+                del plan, items, scores, columns, answered, answers
                 collect()
-
-    def _scored(self, plan: Plan) -> tuple[ScoreColumns | None, list[Score]]:
-        """Returns the scores of the items in columns, and those of the others by each protocol."""
-        if len(self._protocols) == 1:
-            return score.together(self.backend, plan.columns, plan.items[0])
-        scores, answered = list[Score](), dict[Question, Answer]()
-        for items in plan.items:
-            questions = score.questions(items)
-            missing = [question for question in questions if question not in answered]
-            answered |= zip(missing, engine.ask(self.backend, missing), strict=True)
-            scores += score.scores(items, [answered[question] for question in questions])
-        return None, scores
 
     def _plan(self, chunk: Sequence[Any]) -> Plan:
         """Returns the items of a chunk; those of several protocols have no columns."""
-        columns = None
         if len(self._protocols) == 1:
-            columns, chunk = score.columns(self.backend, chunk, self.protocol)
-        return Plan(columns, [score.items(self.backend, chunk, protocol) for protocol in self._protocols])
+            return [score.planned(self.backend, chunk, self.protocol)]
+        return [Planned(None, score.items(self.backend, chunk, protocol)) for protocol in self._protocols]
 
     def precision(self, records: Callable[[], Iterable[Any]], scores: Iterable[Score]) -> dict[str, Any]:
         """Returns the measured error of half precision, and how many preferences lie within it."""

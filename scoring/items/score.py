@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from catsofa.data.records import Score
 from catsofa.scoring.extras import UNKNOWN
@@ -15,12 +15,20 @@ from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.score_columns import ScoreColumns
 
 
+class Planned(NamedTuple):
+    """The items of some records by one protocol."""
+
+    columns: Columns | None
+    items: list[Item | Score]
+    """Those that are not in columns."""
+
+
 def score(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[Score]:
     """Returns the scores of records of one kind, by item and task; asks all their questions together."""
     if not records:
         return []
-    made, others = columns(backend, records, protocol)
-    in_columns, rest = together(backend, made, items(backend, others, protocol))
+    plan = planned(backend, records, protocol)
+    in_columns, rest = reduced(plan, ask(backend, asked(plan)))
     if in_columns is None:
         return rest
     found = {one.item: one for one in (*in_columns, *rest)}
@@ -37,25 +45,28 @@ def items(backend: Backend, records: Sequence[Any], protocol: Protocol) -> list[
     return measure_of(type(records[0]), protocol).items(backend, records, protocol) if records else []
 
 
-def together(
-    backend: Backend, made: Columns | None, others: Sequence[Item | Score]
-) -> tuple[ScoreColumns | None, list[Score]]:
-    """Returns the scores of items in columns and of other items; asks all their questions together.
-
-    So a text has one score in a chunk, whichever way it came.
-    """
-    if made is None:
-        return None, answered(backend, others)
-    asked: list[Any] = questions(others)  # of a model with columns, all are continuations
-    answers = Answers.of(ask(backend, Continuations.joined(made.questions, Continuations.of(asked))))
-    count = len(made.questions)
-    in_columns, unusual = made.scores(answers[:count])
-    return in_columns, [*unusual, *scores(others, answers[count:])]
+def planned(backend: Backend, records: Sequence[Any], protocol: Protocol) -> Planned:
+    """Returns the items of records of one kind, in columns where the measure has them."""
+    columns, others = measure_of(type(records[0]), protocol).columns(backend, records, protocol)
+    return Planned(columns, items(backend, others, protocol))
 
 
-def columns(backend: Backend, records: Sequence[Any], protocol: Protocol) -> tuple[Columns | None, Sequence[Any]]:
-    """Returns the items of some records in columns, and the other records."""
-    return measure_of(type(records[0]), protocol).columns(backend, records, protocol)
+def asked(plan: Planned) -> Sequence[Question]:
+    """Returns the questions of all items together, so that a text has one answer whichever way it came."""
+    others: list[Any] = questions(plan.items)  # of a model with columns, all are continuations
+    if plan.columns is None:
+        return others
+    return Continuations.joined(plan.columns.questions, Continuations.of(others))
+
+
+def reduced(plan: Planned, answers: Sequence[Answer]) -> tuple[ScoreColumns | None, list[Score]]:
+    """Returns the scores in columns and those of the other items, from the answers to their questions."""
+    if plan.columns is None:
+        return None, scores(plan.items, answers)
+    count = len(plan.columns.questions)
+    together = Answers.of(answers)
+    in_columns, unusual = plan.columns.scores(together[:count])
+    return in_columns, [*unusual, *scores(plan.items, together[count:])]
 
 
 def questions(items: Iterable[Item | Score]) -> list[Question]:

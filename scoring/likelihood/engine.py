@@ -37,7 +37,11 @@ NEEDS: dict[type[Any], Ability] = {
 def ask(backend: Backend, questions: Sequence[Question]) -> Sequence[Answer]:
     """Returns the answer to each question, in order."""
     if isinstance(questions, Continuations):
-        return _columns(backend, questions)
+        backend.model.need(NEEDS[Continuation], "This protocol")
+        different, which = questions.distinct()
+        of_each = Answers.of(_left_to_right(backend)(backend, different))
+        backend.tally.scored += int(different.requested.sum())
+        return Answers(of_each.values, of_each.begins[which], of_each.lengths[which])
     places: dict[Question, list[int]] = {}
     for index, question in enumerate(questions):
         places.setdefault(question, []).append(index)
@@ -51,15 +55,6 @@ def ask(backend: Backend, questions: Sequence[Question]) -> Sequence[Answer]:
             answers.update(dict.fromkeys(places[question], answer))
             backend.tally.scored += len(answer)
     return [answers[index] for index in range(len(questions))]
-
-
-def _columns(backend: Backend, questions: Continuations) -> Answers:
-    """Returns the answers to continuations in columns; equal ones have one answer."""
-    backend.model.need(NEEDS[Continuation], "This protocol")
-    distinct, which = questions.distinct()
-    answers = Answers.of(_left_to_right(backend)(backend, distinct))
-    backend.tally.scored += int(distinct.requested.sum())
-    return Answers(answers.values, answers.begins[which], answers.lengths[which])
 
 
 def _way(backend: Backend, kind: type[Any]) -> Callable[[Backend, list[Any]], Sequence[Answer]]:

@@ -170,7 +170,7 @@ def test_the_command_scores_keeps_and_exports(tiny: Tiny, files: Path) -> None:
         (["score", "MODEL", "--on", "cats.json", "--out", "."], "a folder with other files in it"),
         (["export", "."], "no manifest.json"),
         (
-            ["compare", "above", "above"],
+            ["export", "above"],
             "holds the runs 'a, b'; expected a run folder of catsofa; name one of these runs",
         ),
         (["export", "run", "--format", "csv"], "no format 'csv'"),

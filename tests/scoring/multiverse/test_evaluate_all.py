@@ -81,7 +81,7 @@ def families(backend: Backend, records: list[Any], protocols: list[Protocol]) ->
     scorer = LocalScorer(backend, *protocols, about=about(backend.model))
     groups: list[tuple[list[Protocol], set[Question]]] = []
     for protocol, items in zip(protocols, scorer._plan(records), strict=True):
-        own, questions = [protocol], set(local.score.questions(items))
+        own, questions = [protocol], set(local.score.asked(items))
         for other in [each for each in groups if each[1] & questions]:
             groups.remove(other)
             own, questions = [*other[0], *own], questions | other[1]

@@ -71,6 +71,7 @@ def test_somebody_works_by_keyboard_and_no_page_has_a_barrier(study: Study, addr
         page.get_by_role("button", name="I have read this and agree").press("Enter")
         for place in range(1, 6):
             page.get_by_text(f"{place} of 5").wait_for()
+            page.wait_for_timeout(300)  # the server refuses a burst of requests, as nobody works so fast
             shown = page.evaluate(ASK)["task"]
             for question, label in enumerate(truth(shown).values()):
                 place_of = ("stereotype", "anti-stereotype", "unrelated").index(label)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from catsofa.data import formats
-from catsofa.data.files import BadInput, jsonl, stamp
+from catsofa.data.files import MAX_LINE, BadInput, jsonl, stamp
 from catsofa.data.files.faults import are_left_out
 from catsofa.data.records import Probe
 from catsofa.data.set_names import TakenName, refuse_taken_name
@@ -110,7 +110,7 @@ class ProbeFile(Iterable[Probe]):
                 table = _parsed(lines)
                 self._refuse_change()  # before anything of these lines is used
                 yield Probes(*(_texts(table.column(name)) for name in FIELDS))
-        except (OSError, pa.ArrowException):
+        except (OSError, _OtherForm, pa.ArrowException):
             raise self._changed() from None
 
     def _refuse_change(self) -> None:
@@ -192,7 +192,7 @@ def _texts(column: Any) -> list[str]:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """The whole lines of a file, many at once."""
+    """The whole lines of a file, many at once; raises `_OtherForm` for a line that is too long for a record."""
     rest = b""
     with path.open("rb") as file:
         while part := file.read(BLOCK):
@@ -201,6 +201,8 @@ def _lines(path: Path) -> Iterator[bytes]:
                 yield rest + part[:end]
                 rest = b""
             rest += part[end:]
+            if len(rest) > MAX_LINE:
+                raise _OtherForm
     if rest:
         yield rest + b"\n"
 

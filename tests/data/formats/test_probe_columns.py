@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from collections import OrderedDict
 from itertools import chain, product, repeat
 from pathlib import Path
 
@@ -156,6 +157,18 @@ def test_other_files_are_not_read_in_columns(file: Path, monkeypatch: pytest.Mon
         assert probe_file(path) is None
     monkeypatch.setattr(jsonl, "LARGE", 1 << 20)
     assert probe_file(file) is None
+
+
+def test_a_line_that_is_too_long_is_not_held(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line longer than any record ends the reading in columns, whatever follows."""
+    monkeypatch.setattr(probe_columns, "MAX_LINE", 2000)
+    assert probe_file(file) is not None
+    long = GOOD.replace('"a"', '"b"').replace("eat", "eat " * 3000)
+    file.write_text(f"{GOOD}\n{long}\n")
+    assert probe_file(file) is None
+    monkeypatch.setattr(probe_columns, "MAX_LINE", 1 << 20)
+    monkeypatch.setattr(probe_columns, "_in_columns", OrderedDict())
+    assert probe_file(file) is not None
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(file: Path) -> None:

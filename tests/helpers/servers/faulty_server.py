@@ -21,7 +21,8 @@ class Server:
 
     def became(self) -> list[dict[str, str]]:
         """Returns the result of each request so far."""
-        return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+        lines = self.log.read_text().split("\n")[:-1] if self.log.exists() else []  # the last one may be half written
+        return [json.loads(line) for line in lines]
 
     def settled(self) -> list[dict[str, str]]:
         """Returns the result of each request, once the server has logged the last."""

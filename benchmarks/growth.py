@@ -77,8 +77,7 @@ def spent(command: list[str], folder: Path) -> dict[str, float]:
     _, code, used = os.wait4(pid, 0)
     if os.waitstatus_to_exitcode(code) not in (0, 1):  # 1: done, and the answer is no
         raise ValueError(f"catsofa {command[0]} {command[1]} failed")
-    peak = int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
-    return {"cpu_s": used.ru_utime + used.ru_stime, "peak_mib": peak}
+    return {"cpu_s": used.ru_utime + used.ru_stime, "peak_mib": machine.peak_mib(status.read_text())}
 
 
 def measured(count: int, folder: Path, weights: Path) -> dict[str, Any]:

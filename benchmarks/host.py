@@ -53,8 +53,7 @@ def measured(way: str, weights: Path, data: Path, out: Path) -> dict[str, Any]:
     begun = time.process_time()
     evaluate(model, data, out=out)
     spent = time.process_time() - begun
-    peak = int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
-    return {"cpu_s": spent, "peak_mib": peak}
+    return {"cpu_s": spent, "peak_mib": machine.peak_mib(Path("/proc/self/status").read_text())}
 
 
 def main() -> None:

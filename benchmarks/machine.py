@@ -37,6 +37,11 @@ def facts() -> dict[str, Any]:
     }
 
 
+def peak_mib(status: str) -> float:
+    """Returns the peak memory in a process's /proc/PID/status."""
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
 Clock = Callable[[], float]
 
 

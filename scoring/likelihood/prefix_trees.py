@@ -65,9 +65,8 @@ def trees(questions: Sequence[Continuation], width: int) -> list[Tree]:
 def _sorted(questions: Continuations, width: int) -> _Sorted:
     """Sorts the questions, and chooses where rows begin so that none is too wide."""
     numbers = np.array(questions.sorted())
-    lengths = questions.lengths[numbers]
-    moved = np.repeat(questions.ends[numbers] - offsets(lengths)[:-1], lengths)
-    ids = questions.ids[moved + np.arange(len(moved))]
+    ordered = questions.only(numbers)
+    ids, lengths = ordered.ids, ordered.lengths
     alike = _alike(ids, lengths)
     same = np.minimum(alike, np.minimum(lengths, np.roll(lengths, 1)) - 1)
     first, held = [], width
@@ -77,7 +76,7 @@ def _sorted(questions: Continuations, width: int) -> _Sorted:
             first.append(index)
             held = length
     same[first] = alike[first] = 0
-    return _Sorted(numbers, questions.starts[numbers], lengths, same, alike, np.array(first), ids)
+    return _Sorted(numbers, ordered.starts, lengths, same, alike, np.array(first), ids)
 
 
 def _alike(ids: Numbers, lengths: Numbers) -> Numbers:

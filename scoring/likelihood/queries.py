@@ -77,9 +77,12 @@ class Continuations(Sequence[Continuation]):
         if len(places) == len(self):
             return self, which
         _, once = np.unique(which, return_index=True)
-        lengths = self.lengths[once]
-        moved = np.repeat(self.ends[once] - offsets(lengths)[:-1], lengths)
-        return Continuations(self.ids[moved + np.arange(len(moved))], lengths, self.starts[once]), which
+        return self.only(once), which
+
+    def only(self, places: Numbers) -> "Continuations":
+        """The questions at these places."""
+        lengths = self.lengths[places]
+        return Continuations(segments(self.ids, self.ends[places], lengths), lengths, self.starts[places])
 
     def __len__(self) -> int:
         """The number of questions."""
@@ -92,7 +95,7 @@ class Continuations(Sequence[Continuation]):
     def __getitem__(self, place: int | slice) -> "Continuation | Continuations":
         """One question, or some of them in columns."""
         if isinstance(place, slice):
-            return Continuations.of([self[number] for number in range(*place.indices(len(self)))])
+            return self.only(np.arange(len(self))[place])
         begin = int(self.ends[:-1][place])
         return Continuation(tuple(self.ids[begin : begin + self.lengths[place]].tolist()), int(self.starts[place]))
 
@@ -128,6 +131,13 @@ class Answers(Sequence[Answer]):
         """The last values of the answers at these places, as the rows of a matrix."""
         ends = self.begins[places] + self.lengths[places]
         return self.values[ends[:, None] + np.arange(-count, 0)]
+
+
+def segments(values: Numbers, begins: Numbers, lengths: Numbers) -> Numbers:
+    """Returns these segments of the values, one after another."""
+    moved = np.repeat(begins - offsets(lengths)[:-1], lengths)
+    found: Numbers = values[moved + np.arange(len(moved))]
+    return found
 
 
 def offsets(lengths: Numbers) -> Numbers:

@@ -17,7 +17,7 @@ from catsofa.data.records import Probe, Score
 from catsofa.scoring.items import settled
 from catsofa.scoring.items.sentences import begins_with_start
 from catsofa.scoring.likelihood.backend import Backend
-from catsofa.scoring.likelihood.queries import Answers, Continuations, Ids, Numbers, offsets
+from catsofa.scoring.likelihood.queries import Answers, Continuations, Ids, Numbers, offsets, segments
 from catsofa.scoring.models.reader import Reader
 from catsofa.scoring.models.seams import Joined, numbered
 from catsofa.scoring.models.tokens import Unscorable
@@ -143,10 +143,7 @@ def _ids(start: int, joined: Joined, first: Numbers, last: Numbers) -> Numbers:
     sizes = np.fromiter(map(len, parts), np.int64, len(parts))
     pool = np.fromiter(chain.from_iterable(parts), np.int64, int(sizes.sum()))
     pieces = np.column_stack([first, last + len(joined.beginnings)]).ravel()
-    lengths = sizes[pieces]
-    moved = np.repeat(offsets(sizes)[pieces] - offsets(lengths)[:-1], lengths)
-    ids: Numbers = pool[moved + np.arange(len(moved))]
-    return ids
+    return segments(pool, offsets(sizes)[pieces], sizes[pieces])
 
 
 def _means(answers: Answers, places: Numbers, last: Numbers | None = None) -> Values:

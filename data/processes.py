@@ -92,14 +92,34 @@ def _computed(work: Callable[[T], R], items: Sequence[T], queue: int) -> dict[in
         except _Warned:
             continue
         except Exception:  # noqa: BLE001  the caller raises it, when each process has finished its item
-            os.lseek(queue, 0, os.SEEK_END)
+            with _locked(queue):
+                os.lseek(queue, 0, os.SEEK_END)
     return done
 
 
 def _numbers(queue: int) -> Iterator[int]:
     """Yields the number of the next item until the queue is empty; processes share the position in the file."""
-    while number := os.read(queue, BYTES):
+    while True:
+        with _locked(queue):
+            number = os.read(queue, BYTES)
+        if not number:
+            return
         yield int.from_bytes(number, "big")
+
+
+@contextmanager
+def _locked(queue: int) -> Iterator[None]:
+    """Keeps the other processes from the queue: Linux moves the position of a file in memory after the read.
+
+    The lock of a process that is killed is released.
+    """
+    import fcntl  # Windows has no such module
+
+    fcntl.lockf(queue, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.lockf(queue, fcntl.LOCK_UN)
 
 
 class _Warned(Exception):

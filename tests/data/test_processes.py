@@ -11,10 +11,12 @@ import pytest
 from catsofa.data.processes import in_processes
 
 START = """
-import os, sys, time, warnings
+import multiprocessing, os, sys, time, warnings
 from catsofa.data.processes import in_processes
 os.sched_getaffinity = lambda _: {0, 1, 2}
 parent = os.getpid()
+failed = multiprocessing.Event()
+three = multiprocessing.Barrier(3)
 def elsewhere(work):
     return [result for result in in_processes(work, range(9))]
 """
@@ -33,9 +35,15 @@ class TestForked:
 
     def test_several_processes_compute_results_in_order(self) -> None:
         """Each item has its own result, and more than one process computed them."""
-        code = "found = elsewhere(lambda n: (time.sleep(0.05), n * n, os.getpid()))\n"
+        code = "found = elsewhere(lambda n: (n < 3 and three.wait(30), n * n, os.getpid()))\n"
         code += "print([n for _, n, _ in found], len({pid for _, _, pid in found}))"
         assert printed(code) == "[0, 1, 4, 9, 16, 25, 36, 49, 64] 3"
+
+    def test_no_item_is_computed_twice(self) -> None:
+        """Processes that take items at the same time take different ones."""
+        code = "found, end = os.pipe()\ndef work(n):\n    os.write(end, b'.')\n"
+        code += "in_processes(work, range(20000))\nprint(len(os.read(found, 40000)))"
+        assert printed(code) == "20000"
 
     def test_work_that_fails_elsewhere_is_done_here(self) -> None:
         """A killed child, an error and a warning in a child lose nothing."""
@@ -47,13 +55,14 @@ class TestForked:
 
     def test_an_error_is_raised_before_the_work_behind_it(self) -> None:
         """No process takes another item after one has failed."""
-        code = "def work(n):\n    if n == 1: raise ValueError\n    os.write(1, b'.')\n    time.sleep(0.2)\n"
+        code = "def work(n):\n    if n == 1:\n        failed.set()\n        raise ValueError\n"
+        code += "    os.write(1, b'.')\n    failed.wait(30)\n    time.sleep(0.5)\n"
         code += "try:\n    elsewhere(work)\nexcept ValueError:\n    pass"
         assert len(printed(code)) <= 4
 
     def test_ignored_warnings_change_no_result(self) -> None:
         """A warning that Python ignores has no effect in a child, also where the work catches errors."""
-        code = "warnings.simplefilter('ignore')\ndef work(n):\n    time.sleep(0.02)\n"
+        code = "warnings.simplefilter('ignore')\ndef work(n):\n    n < 3 and three.wait(30)\n"
         code += (
             "    try:\n        warnings.warn('x')\n    except Warning:\n        return 'lost'\n    return os.getpid()\n"
         )
@@ -62,7 +71,8 @@ class TestForked:
     def test_the_timer_of_the_spinner_does_not_keep_work_in_one_process(self) -> None:
         """A terminal has a timer, and the work is shared there too."""
         code = "import threading\ntimer = threading.Timer(60, print)\ntimer.daemon = True\ntimer.start()\n"
-        assert printed(f"{code}print(len(set(elsewhere(lambda n: (time.sleep(0.05), os.getpid())[1]))))") == "3"
+        code += "print(len(set(elsewhere(lambda n: (n < 3 and three.wait(30), os.getpid())[1]))))"
+        assert printed(code) == "3"
 
     def test_results_that_cannot_be_pickled_are_made_here(self) -> None:
         """A function without a name is no result that another process can send."""

@@ -1,20 +1,19 @@
 """SHA-256 checksums of files: cached for each version of a large file, and listed for the files of a folder."""
 
-import json
-import os
 import re
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
 
 from catsofa.data.digests import hex_digest
-from catsofa.data.files import BadInput, atomic_write, lines, stamp
+from catsofa.data.files import BadInput, atomic_write, cache, lines, stamp
 from catsofa.data.files.append_log import LogReader
 
 LARGE = 1 << 20
 """Minimum bytes of a file whose checksum is cached; hashing a smaller file is faster than reading the cache."""
+KIND = "checksums"
+"""The name of the cache."""
 SETTLED = 2.0
 """Seconds since the last change after which a file's time stamps identify its content."""
 
@@ -27,7 +26,7 @@ def sha256_of(path: Path) -> str:
 
 def sha256_of_files(folder: Path, files: Iterable[Path]) -> str:
     """One SHA-256 over the relative names and the SHA-256 of files of a folder, in the order given."""
-    return hex_digest("".join(f"{file.relative_to(folder).as_posix()} {sha256_of(file)}\n" for file in files))
+    return hex_digest("".join(f"{file.relative_to(folder).as_posix()} {known_sha256_of(file)}\n" for file in files))
 
 
 def checked_sha256_of(path: Path, expected: str) -> str:
@@ -38,30 +37,17 @@ def checked_sha256_of(path: Path, expected: str) -> str:
 
 def known_sha256_of(path: Path) -> str:
     """The SHA-256 of a file; a large file is read again only after its size or a time stamp changes."""
-    from platformdirs import user_cache_path
-
     status = path.stat()
     if status.st_size < LARGE:
         return sha256_of(path)
-    version: list[object] = [*stamp(path)]
-    name = hex_digest(os.fsencode(path.resolve()))
-    place = user_cache_path("catsofa", appauthor=False) / "checksums" / f"{name}.json"
-    if digest := _kept(place, version):
-        return digest
+    place, *version = stamp(path)
+    match cache.kept(KIND, place):
+        case [*about, str() as found] if about == version:
+            return found
     digest = sha256_of(path)
     if time.time() - max(status.st_mtime, status.st_ctime) > SETTLED:
-        with suppress(OSError, BadInput), atomic_write(place) as file:
-            file.write(json.dumps([*version, digest]).encode())
+        cache.keep(KIND, place, [*version, digest])
     return digest
-
-
-def _kept(place: Path, version: list[object]) -> str:
-    """The cached checksum of this version of a file; empty if there is none or the cache is unreadable."""
-    with suppress(OSError, ValueError):
-        match json.loads(place.read_bytes()):
-            case [*about, str() as found] if about == version:
-                return found
-    return ""
 
 
 LIST = "SHA256SUMS"

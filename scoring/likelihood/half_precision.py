@@ -1,11 +1,15 @@
 """Effect of half precision: how many preferences lie within its error, measured on a sample.
 
 The error is measured against the same model in float32, so a few records are scored once more; nothing is assumed.
+The scores in float32 are kept in the user's cache for later runs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
+from catsofa.data.content import content_of
+from catsofa.data.files import cache
 from catsofa.data.records import Score
 from catsofa.scoring.likelihood import memory
 from catsofa.scoring.likelihood.backend import Backend
@@ -26,6 +30,12 @@ RANDOM = 8
 BYTES = 4
 """Bytes of a weight in float32."""
 
+KIND = "precision"
+"""The name of the cache of scores in float32."""
+PROGRAM = "catsofa"
+
+Exact = dict[tuple[str, str], float | None]
+"""The score of each item and task in float32."""
 Way = Callable[[Backend, Sequence[Any], Protocol], list[Score]]
 
 
@@ -47,14 +57,13 @@ def precision(
         return {}
     if protocol.sofa.padding == "tokenizer" and model.pads_left:
         return {"dtype": model.dtype, "checked": 0, "reason": "scores depend on the whole call under this protocol"}
-    exact = _in_full(model)
-    if isinstance(exact, str):
-        return {"dtype": model.dtype, "checked": 0, "reason": exact}
     sample = spread(records)
+    again = _exact(measure, backend, sample, protocol, way)
+    if isinstance(again, str):
+        return {"dtype": model.dtype, "checked": 0, "reason": again}
     alone = None if measure.compares else {item for record in sample for item in measure.ids(record)}
     # keep only these of millions of scores
     before = {(row.item, row.task): row.score for row in scores if alone is None or row.item in alone}
-    again = {(s.item, s.task): s.score for s in way(_beside(backend, exact), sample, protocol)}
     errors = [
         abs(one - other) for one, other in zip(measure.gaps(sample, before), measure.gaps(sample, again), strict=True)
     ]
@@ -84,6 +93,33 @@ def spread(records: Callable[[], Iterable[Any]]) -> list[Any]:
     count = sum(1 for _ in records())
     wanted = {index * count // SAMPLE for index in range(SAMPLE)}
     return [record for index, record in enumerate(records()) if index in wanted]
+
+
+def _exact(measure: Measure, backend: Backend, sample: Sequence[Any], protocol: Protocol, way: Way) -> Exact | str:
+    """Returns the scores of the sample in float32, or the reason why there are none.
+
+    The scores of an earlier run are used again if model, sample, protocol, program and libraries are the same.
+    """
+    key = _key(measure, backend, sample, protocol)
+    if key and (found := cache.kept(KIND, key)):
+        return {(item, task): score for item, task, score in found}
+    exact = _in_full(backend.model)
+    if isinstance(exact, str):
+        return exact
+    again = {(s.item, s.task): s.score for s in way(_beside(backend, exact), sample, protocol)}
+    if key:
+        cache.keep(KIND, key, [[*names, score] for names, score in again.items()])
+    return again
+
+
+def _key(measure: Measure, backend: Backend, sample: Sequence[Any], protocol: Protocol) -> list[Any]:
+    """Returns what the scores in float32 depend on; empty if they also depend on a head or on another package."""
+    if backend.next_sentence is not None or not type(measure).__module__.startswith(f"{PROGRAM}."):
+        return []
+    identity = backend.model.identity() | {"model": "", "dtype": "float32", "device": backend.model.device}
+    libraries = [version(name) for name in (PROGRAM, "torch", "transformers", "tokenizers")]
+    left_out = sorted(backend.batching.left_out)
+    return [measure.name, content_of(sample).digest, protocol.digest, identity, left_out, libraries]
 
 
 def _in_full(model: Model) -> Model | str:

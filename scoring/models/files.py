@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data import extras
-from catsofa.data.files import json_files
-from catsofa.data.files.checksums import sha256_of, sha256_of_files
+from catsofa.data.files import json_files, stamp
+from catsofa.data.files.checksums import known_sha256_of, sha256_of_files
 from catsofa.scoring.models import plugged
 from catsofa.scoring.models.computed_vectors import ENDINGS
 from catsofa.scoring.models.static_vectors import WORD_ENDINGS, is_token_folder
@@ -105,7 +105,7 @@ def digest_of(folder: Path, *, runs_code: bool = False) -> str:
     Code of the folder that is run (`runs_code`) may read any file, so the digest then covers all visible files.
     """
     if folder.is_file():
-        return f"sha256:{sha256_of(folder)}"
+        return f"sha256:{known_sha256_of(folder)}"
     if runs_code and code_in(folder / name for name in WITH_CODE):
         files = sorted(
             file for file in folder.rglob("*") if file.is_file() and not _is_hidden(file.relative_to(folder))
@@ -114,8 +114,7 @@ def digest_of(folder: Path, *, runs_code: bool = False) -> str:
         configured = _field(folder / "config.json", "transformers_weights")
         named = [folder / str(configured)] if configured else []
         files = list(dict.fromkeys([*_files_of(folder, folder), *named]))
-    stamps = tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
-    return _digest(folder, stamps)
+    return _digest(folder, tuple((file, *stamp(file)) for file in files))
 
 
 def folder_of(module: Any) -> Path | None:
@@ -205,9 +204,9 @@ def _decides(file: Path) -> bool:
 
 
 @lru_cache
-def _digest(folder: Path, stamps: tuple[tuple[str, int, int], ...]) -> str:
-    """The SHA-256 over files, cached until the size or modification time of a file changes."""
-    return f"sha256:{sha256_of_files(folder, (Path(file) for file, *_ in stamps))}"
+def _digest(folder: Path, stamps: tuple[tuple[Path, str, int, int, int], ...]) -> str:
+    """The SHA-256 over files, cached until the size or a time stamp of a file changes."""
+    return f"sha256:{sha256_of_files(folder, (file for file, *_ in stamps))}"
 
 
 def find(name: str, revision: str | None = None) -> Source:

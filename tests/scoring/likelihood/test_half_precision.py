@@ -16,9 +16,17 @@ from catsofa.scoring.likelihood import half_precision, memory, self_check
 from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.measures.registry import measure_of
 from catsofa.scoring.models import load
+from catsofa.scoring.models.in_float32 import in_float32
 from catsofa.scoring.protocols import DEFAULT
 
 Tiny = Callable[[str], Path]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, so that no earlier test has scored the sample."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
 
 
 def test_half_precision_says_how_many_preferences_it_may_have_decided(tiny: Tiny) -> None:
@@ -78,6 +86,32 @@ def test_the_sample_is_scored_with_the_parts_of_the_engine_that_the_run_used(
     assert full[0].batching.left_out == {self_check.PADDING: None}
     strained = full[0].tally.checked - half_precision.RANDOM
     assert 0 < strained < full[0].tally.checked < backend.tally.checked / 2
+
+
+def test_the_scores_in_float32_are_kept_for_later_runs(
+    tiny: Tiny, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second run of the same model and data loads no other model; other data, options or weights do."""
+    made: list[Any] = []
+    monkeypatch.setattr(half_precision, "in_float32", lambda model: made.append(model) or in_float32(model))
+
+    def precision(model: str, data: Any = PAIRS, dtype: str = "bf16", **how: Any) -> dict[str, Any]:
+        found: dict[str, Any] = evaluate(model, data, dtype=dtype, resamples=10, **how).to_dict()["precision"]
+        return found
+
+    gpt2, bert = str(tiny("gpt2")), str(tiny("bert"))
+    first = precision(gpt2)
+    assert precision(gpt2) == first
+    assert precision(gpt2, dtype="fp16")["error"] < first["error"]
+    assert len(made) == 1
+    for other in ((gpt2, PAIRS[:2]), (gpt2, cats()), (bert,)):
+        precision(*other)
+    precision(gpt2, protocol="catsofa,length=sum")
+    assert len(made) == 5
+    for file in cache.rglob("precision/*.json"):
+        file.write_bytes(file.read_bytes().replace(b"-", b"-1", 1))
+    assert precision(gpt2) == first
+    assert len(made) == 6
 
 
 def test_a_sample_comes_from_all_over_the_data() -> None:

@@ -18,7 +18,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 .PHONY: address help demo demo-labelstudio test install lock check check-slow programs harness inspect sharing trackers lighteval labelstudio \
-	test-labelstudio docs pictures bench architectures chaos clean
+	test-labelstudio docs reference pictures bench architectures chaos clean
 
 install: $(STAMP) ## create .venv with the pinned dependencies
 
@@ -151,6 +151,9 @@ test-labelstudio: $(STAMP) ## run the tests on a real Label Studio server
 # a broken link or example is an error; NO_MKDOCS_2_WARNING hushes a notice that is not about this site
 docs: $(STAMP) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+reference: $(STAMP) ## write the pages of protocols and released sets from the program
+	$(BIN)/python docs/site_hooks.py
 
 # 100 kills at random instants; SEED=7 repeats those of an earlier call
 chaos: $(STAMP) ## kill long commands 100 times and compare the ends (SEED=7 repeats a call)

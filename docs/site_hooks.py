@@ -18,13 +18,8 @@ WORDS = {Path: "path", int: "number", float: "number"}
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are made, not written."""
-    for path, text in {
-        "reference/cli.md": command_line(),
-        "reference/protocols.md": protocols(),
-        "reference/sources.md": sources(),
-    }.items():
-        files.append(File.generated(config, path, content=text))
+    """Add the page of the command line, which is not in the repository."""
+    files.append(File.generated(config, "reference/cli.md", content=command_line()))
     return files
 
 
@@ -140,10 +135,10 @@ def protocols() -> str:
 
     pages = [
         "# Protocols",
-        "A protocol is every choice that a number depends on, by name. It stands in the signature of each number, and "
-        "numbers of different protocols are never put in one column. Single choices may follow a name, as in "
-        "`--protocol sent-bias,pooling=mean,layer=-2`. This page is made from the program: "
-        "`catsofa protocols show NAME` says the same.",
+        "A protocol is a name for all choices that a number depends on. The signature of each number contains it, and "
+        "numbers of different protocols are never in one column. Options can follow the name, for example "
+        "`--protocol sent-bias,pooling=mean,layer=-2`. `make reference` writes this page from the program; "
+        "`catsofa protocols show NAME` prints the same.",
     ]
     for name, preset in PRESETS.items():
         pages += [f"## {name}", preset.about]
@@ -171,9 +166,10 @@ def sources() -> str:
 
     pages = [
         "# Released sets",
-        "What `catsofa data fetch NAME` brings, each file with its checksum. Where a command takes a file of data it "
-        "takes one of these names, too. None of them is part of catsofa: each has its own licence and its own paper. "
-        "**They hold hurtful sentences about people.**",
+        "`catsofa data fetch NAME` downloads these sets and checks each file's checksum. Every command that takes a "
+        "file of data also takes one of these names. The sets are not part of catsofa: each has its own licence and "
+        "its own paper. **They contain hurtful sentences about people.** `make reference` writes this page from the "
+        "program.",
         "\n".join(
             [
                 "| name | holds | licence | cite |",
@@ -205,3 +201,11 @@ def formats() -> str:
             f"| `{name}` | {', '.join(map(kind_name, one.holds))} | {_cell(one.about)} | {_ending(one.suffix)} |"
         )
     return "\n".join(["| format | holds | is | ending |", "|---|---|---|---|", *rows])
+
+
+PAGES = {"protocols.md": protocols, "sources.md": sources}
+"""The pages of docs/reference that are written from the program. Other pages in the repository link to them."""
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        Path(__file__).with_name("reference").joinpath(name).write_text(page(), encoding="utf-8", newline="\n")

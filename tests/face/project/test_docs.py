@@ -262,14 +262,25 @@ def matches(said: str, printed: str) -> bool:
     return re.fullmatch("".join(parts), lines) is not None
 
 
-def test_the_command_line_page_holds_every_command_and_option() -> None:
-    """The page is generated from the program, so it cannot lack a command or option."""
+def site_hooks() -> Any:
+    """Returns the module that makes pages from the program."""
     spec = spec_from_file_location("site_hooks", DOCS / "site_hooks.py")
     assert spec is not None
     assert spec.loader is not None
     hooks = module_from_spec(spec)
     spec.loader.exec_module(hooks)
-    page = hooks.command_line()
+    return hooks
+
+
+@pytest.mark.parametrize("name", ["protocols.md", "sources.md"])
+def test_a_page_written_from_the_program_is_up_to_date(name: str) -> None:
+    """`make reference` would not change the page."""
+    assert (DOCS / "reference" / name).read_text("utf-8") == site_hooks().PAGES[name]()
+
+
+def test_the_command_line_page_holds_every_command_and_option() -> None:
+    """The page is generated from the program, so it cannot lack a command or option."""
+    page = site_hooks().command_line()
     for name, command in commands().items():
         section = page.split(f"## catsofa {name}\n")[1].split("\n## ")[0]
         assert all(

@@ -283,18 +283,17 @@ def comma(document: Document) -> str:
     text = StringIO()
     out = csv.writer(text, lineterminator="\n")
     out.writerow(["section", "table", "row", "column", "value", "low", "high", "mark", "signatures", "warnings"])
-    for section in document.sections:
-        for table in section.tables:
-            cells = (
-                (index, *cell)
-                for index, row in enumerate(table.rows, 1)
-                for cell in zip(table.columns, row, strict=True)
-            )
-            for index, column, cell in cells:
+    # the numbers of the summary have their signatures and warnings in the tables of the sections
+    summary = [replace(document.summary, signatures=())] if document.summary else []
+    tables = [("Summary", table) for table in summary]
+    tables += [(section.title, table) for section in document.sections for table in section.tables]
+    for title, table in tables:
+        beside = [_cell_of_sheet("; ".join(lines)) for lines in (table.signatures, table.warnings)]
+        for index, row in enumerate(table.rows, 1):
+            for column, cell in zip(table.columns, row, strict=True):
                 number = cell if isinstance(cell, Number) else Number(None)
                 value = number.value if isinstance(cell, Number) else _cell_of_sheet(cell)
-                place = (_cell_of_sheet(section.title), table.name, index, _cell_of_sheet(column))
-                beside = (_cell_of_sheet("; ".join(lines)) for lines in (table.signatures, table.warnings))
+                place = (_cell_of_sheet(title), table.name, index, _cell_of_sheet(column))
                 out.writerow([*place, value, number.low, number.high, number.mark, *beside])
     return text.getvalue()
 

@@ -214,9 +214,12 @@ def test_holm_is_over_all_models_of_the_table(tmp_path: Path) -> None:
 
 
 def test_numbers_are_whole_in_csv_and_json(tmp_path: Path) -> None:
-    """A score of 0.125 is 0.125 in CSV and JSON; a text that begins like a formula is none."""
+    """A score of 0.125 is 0.125 in CSV and JSON; a text that begins like a formula is none. A sheet begins with the
+    summary."""
     found = document([run(tmp_path / "a", probes("d"), "=1+1")])
     rows = list(csv.DictReader(StringIO(WRITE["csv"](found))))
+    assert [row["table"] for row in rows].index(found.sections[0].tables[0].name) == len(found.summary.columns)
+    assert rows[0]["table"] == found.summary.name
     assert {row["value"] for row in rows if row["column"] == "PPL(i + s)"} == {"0.125"}
     assert {row["value"] for row in rows if row["column"] == "model"} == {"'=1+1"}
     table = json.loads(WRITE["json"](found))["sections"][0]["tables"][0]

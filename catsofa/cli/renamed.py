@@ -1,5 +1,7 @@
-"""Renamed options: the old name works for one release, with a note on stderr."""
+"""Renamed options: the old name works for one release, with a note on stderr. Options without a value are refused."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from typer.core import TyperCommand
@@ -32,7 +34,20 @@ class Renaming(TyperCommand):
             if new in map(_name, args[:end]):
                 raise ValueError(f"{old} is the old name of {new}: give {new} alone")
             note(f"{old} is now {new} in this command; the old name will go with the next release")
+        self._refuse_missing_values(words, ctx.help_option_names)
         return super().parse_args(ctx, [*words, *args[end:]])
+
+    def _refuse_missing_values(self, words: Sequence[str], help_names: Sequence[str]) -> None:
+        """Raises ValueError if an option stands where the value of another option is expected."""
+        options = [one for one in self.params if one.param_type_name == "option"]
+        names = {*help_names, *(name for option in options for name in (*option.opts, *option.secondary_opts))}
+        valued = {name for option in options if not (option.is_flag or option.count) for name in option.opts}
+        for option, following in pairwise(words):
+            if option in valued and _name(following) in names:
+                raise ValueError(
+                    f"{option} has no value: found the option {_name(following)} after it; give {option} its value, or "
+                    "leave it out"
+                )
 
 
 def _name(word: str) -> str:

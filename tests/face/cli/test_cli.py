@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,14 @@ from typer.testing import CliRunner
 from catsofa import cli
 from catsofa.cli import app, terminal
 from catsofa.cli.score.tables import _cell
+
+
+@pytest.mark.parametrize("words", ["report runs --items --out x", "score m --on --out=x", "score m --on -h"])
+def test_an_option_is_no_value_of_another_option(words: str, catsofa: Callable[..., tuple[str, str]]) -> None:
+    """A forgotten value is named; the next option is not taken for it."""
+    *_, option, following = words.removesuffix(" x").split()
+    name = following.partition("=")[0]
+    assert f"{option} has no value: found the option {name} after it" in catsofa(*words.split())[1]
 
 
 @pytest.mark.parametrize("name", commands())

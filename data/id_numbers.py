@@ -23,10 +23,6 @@ class IdNumbers:
         """The number of ids."""
         return len(self._ids)
 
-    def get(self, item: str) -> int | None:
-        """The number of an id, or None."""
-        return self._ids.get(_digest(item))
-
     def setdefault(self, item: str, number: int) -> int:
         """The number of an id; an unknown id gets the given number."""
         if len(self._ids) == IN_A_DICT and isinstance(self._ids, dict):
@@ -43,11 +39,6 @@ class _Table:
 
     def __len__(self) -> int:
         return len(self._numbers)
-
-    def get(self, digest: bytes) -> int | None:
-        """The number of a digest."""
-        place = self._slots[self._slot(digest)]
-        return self._numbers[place - 1] if place else None
 
     def setdefault(self, digest: bytes, number: int) -> int:
         """The number of a digest; an unknown digest gets the given number."""

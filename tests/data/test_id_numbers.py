@@ -21,7 +21,7 @@ def test_an_id_keeps_the_number_it_was_first_given(given_ids: list[str], asked: 
         for number, item in enumerate(given_ids):
             assert numbers.setdefault(item, number) == plain.setdefault(item, number)
         assert len(numbers) == len(plain)
-        assert [numbers.get(item) for item in asked] == [plain.get(item) for item in asked]
+        assert [numbers.setdefault(item, 99) for item in asked] == [plain.setdefault(item, 99) for item in asked]
 
 
 @pytest.mark.parametrize(("in_a_dict", "most"), [(5_000, 64), (id_numbers.IN_A_DICT, 200)])
@@ -35,5 +35,5 @@ def test_many_ids_are_found_again_in_little_memory(in_a_dict: int, most: int, mo
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert used < most * 20_000
-    assert all(numbers.get(f"{number:032x}") == number for number in range(20_000))
-    assert numbers.get("another") is None
+    assert all(numbers.setdefault(f"{number:032x}", 0) == number for number in range(20_000))
+    assert numbers.setdefault("another", 7) == 7

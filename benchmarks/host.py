@@ -1,8 +1,9 @@
-"""Measures what a probe costs the processor beside the model: python -m benchmarks.host [--save].
+"""Measures what a probe and a CAT cost the processor beside the model: python -m benchmarks.host [--save].
 
-`evaluate` scores a grid with a model that does nothing, once with the sizes of a CPU and once with those of a GPU. A
-GPU makes the masks of its rows itself, so the second way leaves them out. Each way runs in its own process with one
-thread. The figures are CPU seconds from the first read of the file to the report, and the peak memory.
+`evaluate` scores a grid, and CATs with invented words, with a model that does nothing, once with the sizes of a CPU and
+once with those of a GPU. A GPU makes the masks of its rows itself, so the second way leaves them out. Each way runs in
+its own process with one thread. The figures are CPU seconds from the first read of the file to the report, those of
+the tokenizer alone on all texts of the CATs, and the peak memory.
 """
 
 import argparse
@@ -15,7 +16,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import growth, machine
+from benchmarks import growth, growth_of_commands, machine, shapes
+from catsofa.data.files import jsonl
+from catsofa.data.records import Cat
 
 WAYS = ("sizes of a CPU", "sizes of a GPU")
 
@@ -53,12 +56,27 @@ def measured(way: str, weights: Path, data: Path, out: Path) -> dict[str, Any]:
     begun = time.process_time()
     evaluate(model, data, out=out)
     spent = time.process_time() - begun
-    return {"cpu_s": spent, "peak_mib": machine.peak_mib(Path("/proc/self/status").read_text())}
+    figures = {"cpu_s": spent, "peak_mib": machine.peak_mib(Path("/proc/self/status").read_text())}
+    if not data.name.startswith("cats"):
+        return figures
+    written = [candidate.text for cat in jsonl.read(data, Cat) for candidate in cat.candidates]
+    begun = time.process_time()
+    model.tokenizer.backend_tokenizer.encode_batch(written)
+    return figures | {"tokenizer_s": time.process_time() - begun}
+
+
+def write(kind: str, count: int, file: Path) -> None:
+    """Writes `count` probes or CATs."""
+    if kind == "probes":
+        growth.probes(count, file)
+    else:
+        jsonl.write(growth_of_commands.cats(count), file)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--counts", type=int, nargs="+", default=[100_000, 1_500_000])
+    parser.add_argument("--cats", type=int, nargs="*", default=[20_000])
     parser.add_argument("--save", action="store_true", help="write benchmarks/results/host.json")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -69,18 +87,21 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        weights = growth.model(folder / "model")
-        growth.probes(1000, folder / "few.jsonl")
-        for count in options.counts:
-            growth.probes(count, data := folder / f"{count}.jsonl")
+        (folder / "probes").mkdir()
+        (folder / "cats").mkdir()
+        weights = {"probes": growth.model(folder / "layer"), "cats": shapes.gpt2("tiny", folder / "gpt2")}
+        sizes = {"probes": options.counts, "cats": options.cats}
+        for kind, count in ((kind, count) for kind, counts in sizes.items() for count in counts):
+            write(kind, 1000, folder / kind / "few.jsonl")
+            write(kind, count, data := folder / kind / f"{kind}-{count}.jsonl")
             for way in WAYS:
-                out = folder / f"{count}-{WAYS.index(way)}"
-                command = [sys.executable, "-m", "benchmarks.host", "--one", way, weights, data, out]
+                out = folder / f"{kind}-{count}-{WAYS.index(way)}"
+                command = [sys.executable, "-m", "benchmarks.host", "--one", way, weights[kind], data, out]
                 done = subprocess.run(
                     command, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=True, capture_output=True, text=True
                 )
                 figures = json.loads(done.stdout.splitlines()[-1])
-                rows.append({"probes": count, "way": way, **figures, "us_each": figures["cpu_s"] / count * 1e6})
+                rows.append({kind: count, "way": way, **figures, "us_each": figures["cpu_s"] / count * 1e6})
                 print(json.dumps(machine.rounded(rows[-1])), flush=True)
     if options.save:
         machine.save("host", "a model that does nothing", {"rows": rows, "machine": machine.facts()})

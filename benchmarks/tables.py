@@ -165,12 +165,15 @@ def growth() -> list[str]:
 
 
 def host() -> list[str]:
-    """Returns the rows of what a probe costs the processor beside the model."""
+    """Returns the rows of what a probe and a CAT cost the processor beside the model."""
     rows = kept("host").get("a model that does nothing", {}).get("rows", [])
-    lines = ["| probes | engine | CPU seconds | µs a probe | peak memory, MiB |", "|---" * 5 + "|"]
+    lines = ["| records | engine | CPU seconds | µs a record | peak memory, MiB |", "|---" * 5 + "|"]
+    names = {"probes": "probes", "cats": "CATs"}
     return lines + [
-        f"| {row['probes']:,} | {row['way']} | {row['cpu_s']:.1f} | {row['us_each']:.0f} | {row['peak_mib']:.0f} |"
+        f"| {row[kind]:,} {name} | {row['way']} | {row['cpu_s']:.1f} | {row['us_each']:.0f} | {row['peak_mib']:.0f} |"
         for row in rows
+        for kind, name in names.items()
+        if kind in row
     ]
 
 

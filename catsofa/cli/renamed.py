@@ -39,7 +39,7 @@ class Renaming(TyperCommand):
 
     def _refuse_missing_values(self, words: Sequence[str], help_names: Sequence[str]) -> None:
         """Raises ValueError if an option stands where the value of another option is expected."""
-        options = [one for one in self.params if one.param_type_name == "option"]
+        options: list[Any] = [one for one in self.params if one.param_type_name == "option"]
         names = {*help_names, *(name for option in options for name in (*option.opts, *option.secondary_opts))}
         valued = {name for option in options if not (option.is_flag or option.count) for name in option.opts}
         for option, following in pairwise(words):

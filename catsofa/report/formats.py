@@ -283,8 +283,9 @@ def comma(document: Document) -> str:
     text = StringIO()
     out = csv.writer(text, lineterminator="\n")
     out.writerow(["section", "table", "row", "column", "value", "low", "high", "mark", "signatures", "warnings"])
-    # the numbers of the summary have their signatures and warnings in the tables of the sections
-    summary = [replace(document.summary, signatures=())] if document.summary else []
+    # the sections repeat the numbers of the summary, with their signatures
+    of_sections = ("see the sections",)
+    summary = [replace(one, signatures=of_sections, warnings=one.notes) for one in [document.summary] if one]
     tables = [("Summary", table) for table in summary]
     tables += [(section.title, table) for section in document.sections for table in section.tables]
     for title, table in tables:

@@ -1,8 +1,11 @@
 """SHA-256 checksums of files: cached for each version of a large file, and listed for the files of a folder."""
 
+import os
 import re
+import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
 
@@ -37,17 +40,36 @@ def checked_sha256_of(path: Path, expected: str) -> str:
 
 def known_sha256_of(path: Path) -> str:
     """The SHA-256 of a file; a large file is read again only after its size or a time stamp changes."""
-    status = path.stat()
-    if status.st_size < LARGE:
+    status, now = path.stat(), time.time()
+    if status.st_size < LARGE or not _shows_changes(status):
         return sha256_of(path)
+    _write_mapped_pages(path)
     place, *version = stamp(path)
     match cache.kept(KIND, place):
         case [*about, str() as found] if about == version:
             return found
     digest = sha256_of(path)
-    if time.time() - max(status.st_mtime, status.st_ctime) > SETTLED:
+    if now - max(status.st_mtime, status.st_ctime) > SETTLED:
         cache.keep(KIND, place, [*version, digest])
     return digest
+
+
+def _shows_changes(status: os.stat_result) -> bool:
+    """Returns True if the file system stamps each change of a file with the time, finer than a second.
+
+    A squashfs image, such as that of a container, has only the seconds of the last change before it was made.
+    """
+    return sys.platform != "win32" and status.st_ctime_ns % 10**9 != 0
+
+
+def _write_mapped_pages(path: Path) -> None:
+    """Make the system write the changes by processes that map the file into memory, and stamp later ones."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 LIST = "SHA256SUMS"

@@ -6,10 +6,12 @@ The scores in float32 are kept in the user's cache for later runs.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from catsofa.data.content import content_of
-from catsofa.data.files import cache
+from catsofa.data.digests import hex_digest, json_digest
+from catsofa.data.files import cache, stamp
 from catsofa.data.records import Score
 from catsofa.scoring.likelihood import memory
 from catsofa.scoring.likelihood.backend import Backend
@@ -100,8 +102,13 @@ def _exact(measure: Measure, backend: Backend, sample: Sequence[Any], protocol: 
 
     The scores of an earlier run are used again if model, sample, protocol, program and libraries are the same.
     """
+    if backend.model.options.get("quantisation") or getattr(backend.model.module, "hf_device_map", None):
+        return DIVIDED
     key = _key(measure, backend, sample, protocol)
-    if key and (found := cache.kept(KIND, key)):
+    found = cache.kept(KIND, key) if key else None
+    if found is not None and {(item, task) for item, task, _ in found} == {
+        names for record in sample for names in measure.keys(record)
+    }:
         return {(item, task): score for item, task, score in found}
     exact = _in_full(backend.model)
     if isinstance(exact, str):
@@ -113,19 +120,27 @@ def _exact(measure: Measure, backend: Backend, sample: Sequence[Any], protocol: 
 
 
 def _key(measure: Measure, backend: Backend, sample: Sequence[Any], protocol: Protocol) -> list[Any]:
-    """Returns what the scores in float32 depend on; empty if they also depend on a head or on another package."""
-    if backend.next_sentence is not None or not type(measure).__module__.startswith(f"{PROGRAM}."):
+    """Returns what the scores in float32 depend on.
+
+    The result is empty if they also depend on a head, on another package, or on code that may read anything.
+    """
+    import torch
+
+    model = backend.model
+    from_elsewhere = not type(measure).__module__.startswith(f"{PROGRAM}.") or model.options.get("remote_code")
+    if backend.next_sentence is not None or from_elsewhere:
         return []
-    identity = backend.model.identity() | {"model": "", "dtype": "float32", "device": backend.model.device}
+    identity = model.identity() | {"model": "", "dtype": "float32", "device": model.device}
+    tokenizer = hex_digest(model.tokenizer.backend_tokenizer.to_str() + str(model.tokenizer.special_tokens_map))
     libraries = [version(name) for name in (PROGRAM, "torch", "transformers", "tokenizers")]
-    left_out = sorted(backend.batching.left_out)
-    return [measure.name, content_of(sample).digest, protocol.digest, identity, left_out, libraries]
+    # a developer's changes have the same version
+    source = json_digest([stamp(file) for file in sorted(Path(__file__).parents[1].rglob("*.py"))])
+    how = [sorted(backend.batching.left_out), torch.get_float32_matmul_precision()]
+    return [measure.name, content_of(sample).digest, protocol.digest, identity, tokenizer, how, libraries, source]
 
 
 def _in_full(model: Model) -> Model | str:
     """Returns the same model in float32, or the reason why it cannot be loaded."""
-    if model.options.get("quantisation") or getattr(model.module, "hf_device_map", None):
-        return DIVIDED
     needed = BYTES * sum(weight.numel() for weight in model.module.parameters())
     if needed > (free := memory.half_of_free(model.device)):
         return f"the model in float32 needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB can be used"

@@ -1,5 +1,7 @@
 import os
+from mmap import mmap
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -61,3 +63,22 @@ def test_a_file_that_has_just_changed_is_not_kept(large: Path, monkeypatch: pyte
     monkeypatch.setattr(checksums, "SETTLED", 3600.0)
     checked_sha256_of(large, sha256_of(large))
     assert not (large.parent / "cache").exists()
+
+
+def test_a_file_system_that_stamps_whole_seconds_is_not_trusted(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the image of a container two versions of a file can have the same size and stamps."""
+    assert checksums._shows_changes(large.stat())
+    assert not checksums._shows_changes(SimpleNamespace(st_ctime_ns=3 * 10**9))
+    monkeypatch.setattr(checksums, "_shows_changes", lambda _: False)
+    expected, hashed = sha256_of(large), reads(monkeypatch)
+    assert [checked_sha256_of(large, expected) for _ in range(2)] == [expected] * 2
+    assert hashed == [large] * 2
+
+
+def test_a_change_through_mapped_memory_is_seen(large: Path) -> None:
+    """A process that maps the file writes a page twice; the second write changes the hash."""
+    with large.open("r+b") as file, mmap(file.fileno(), 0) as mapped:
+        mapped[0] = 1
+        first = checksums.known_sha256_of(large)
+        mapped[0] = 2
+        assert checksums.known_sha256_of(large) == sha256_of(large) != first

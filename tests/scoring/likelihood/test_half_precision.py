@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from helpers.records import PAIRS, PROBES, cats
+from tokenizers.normalizers import Lowercase
 
 from catsofa.data.records import Cat, Score
 from catsofa.scoring.evaluate import evaluate
@@ -108,10 +109,16 @@ def test_the_scores_in_float32_are_kept_for_later_runs(
         precision(*other)
     precision(gpt2, protocol="catsofa,length=sum")
     assert len(made) == 5
+    model = load(gpt2, dtype="bf16")
+    model.tokenizer.backend_tokenizer.normalizer = Lowercase()
+    changed = evaluate(model, PAIRS, resamples=10).to_dict()["precision"]
+    assert changed["error"] != first["error"]
+    assert changed["error"] < 0.1  # both precisions read the same tokens
+    assert len(made) == 6
     for file in cache.rglob("precision/*.json"):
         file.write_bytes(file.read_bytes().replace(b"-", b"-1", 1))
     assert precision(gpt2) == first
-    assert len(made) == 6
+    assert len(made) == 7
 
 
 def test_a_sample_comes_from_all_over_the_data() -> None:

@@ -6,7 +6,8 @@ of a log-normal population, so the standard error is at least that of such a pop
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan, log, nan
+from itertools import compress
+from math import isnan, log, nan, sqrt
 
 import numpy as np
 from scipy import special
@@ -36,26 +37,29 @@ class Mean:
     """The share of `logs` due to the few values behind each variance (trigamma of half the degrees of freedom)."""
     few: float = nan
     """Squared coefficient of variation of a variance due to these few values."""
+    names: frozenset[str] = frozenset()
+    """The names of the variances; means with some names in common are not independent."""
 
 
-def mean_of(variances: Array, counts: Array) -> Mean:
+def mean_of(variances: Array, counts: Array, names: Sequence[str] = ()) -> Mean:
     """The mean of variances, each from `counts` values; NaN is left out, and a single variance has no error."""
     finite = np.isfinite(variances)
-    variances, free = variances[finite], counts[finite] - 1.0
+    variances, free, held = variances[finite], counts[finite] - 1.0, frozenset(compress(names, finite))
     if not len(variances):
         return Mean(nan, 0)
     value = float(variances.mean())
     if len(variances) < 2 or not variances.std() > ALIKE * value:
-        return Mean(value, len(variances))
+        return Mean(value, len(variances), names=held)
     logs = float(np.log(variances).var(ddof=1)) if (variances > 0).all() else nan
     noise, few = float(special.polygamma(1, free / 2).mean()), float((2 / free).mean())
-    return Mean(value, len(variances), float(variances.std(ddof=1)), logs, noise, few)
+    return Mean(value, len(variances), float(variances.std(ddof=1)), logs, noise, few, held)
 
 
 def interval(parts: Sequence[Mean], level: float = LEVEL) -> Interval:
-    """The interval of the mean of independent means: Student's t on the log scale of each, joined by MOVER.
+    """The interval of the mean of means: Student's t on the log scale of each, joined by MOVER.
 
-    See Zou and Donner (2008) for MOVER. The degrees of freedom are Satterthwaite's.
+    See Zou and Donner (2008) for MOVER. The degrees of freedom are Satterthwaite's. Both take means as correlated in
+    the share of their common names.
     """
     value = float(np.mean([part.value for part in parts]))
     if isnan(value + sum(part.deviation for part in parts)):
@@ -63,16 +67,34 @@ def interval(parts: Sequence[Mean], level: float = LEVEL) -> Interval:
     values, counts = np.array([(part.value, part.count) for part in parts]).T
     sample = np.array([part.deviation**2 / part.count for part in parts])
     squares = np.maximum(sample, _lognormal(parts))
-    free = float(squares.sum() ** 2 / np.sum(squares**2 / (counts - 1)))
+    together = _together(parts)
+    free = _freedom(squares, counts - 1, together)
     reach = float(special.stdtrit(free, (1 + level) / 2)) * np.sqrt(squares) / np.where(values > 0, values, 1)
     # beyond 2 · log(FACTOR · number of parts), the interval of the mean is always withheld
     further = values * np.expm1(np.minimum(reach, 2 * log(FACTOR * len(parts))))
     nearer = values * -np.expm1(-reach)
-    below, above = (float(np.hypot.reduce(one)) / len(parts) for one in (nearer, further))
+    below, above = (float(np.sqrt(one @ together @ one)) / len(parts) for one in (nearer, further))
     low, high = value - below, value + above
     if high > FACTOR * value or low * FACTOR < value:
         return Interval(value, nan, nan)
     return Interval(value, low, high)
+
+
+def _together(parts: Sequence[Mean]) -> Array:
+    """The correlations of means: 1 for the same names, as one stereotype has nearly one variance in every category."""
+    overlaps = [
+        [len(one.names & other.names) / sqrt(max(len(one.names) * len(other.names), 1)) for other in parts]
+        for one in parts
+    ]
+    correlations: Array = np.maximum(np.array(overlaps), np.eye(len(parts)))
+    return correlations
+
+
+def _freedom(squares: Array, free: Array, together: Array) -> float:
+    """Satterthwaite's degrees of freedom of a sum of correlated means with these squared errors."""
+    errors = np.sqrt(squares)
+    moved = (together @ errors) * errors / np.sqrt(free)
+    return float((errors @ together @ errors) ** 2 / (moved @ together**2 @ moved))
 
 
 def _lognormal(parts: Sequence[Mean]) -> Array:
@@ -105,4 +127,8 @@ def _chance(part: Mean, rest: Sequence[Mean]) -> float:
 def _spread(parts: Sequence[Mean]) -> float:
     """The shared variance of the logarithms of the true variances of parts."""
     free = sum(part.count - 1 for part in parts)
-    return sum((part.count - 1) * (part.logs * (1 + FEW / free) - part.noise) for part in parts) / free if free else 0.0
+    if not free:
+        return 0.0
+    names = frozenset[str]().union(*(part.names for part in parts))
+    few = FEW / min(free, max(len(names) - 1, 1)) if names else FEW / free
+    return sum((part.count - 1) * (part.logs * (1 + few) - part.noise) for part in parts) / free

@@ -188,7 +188,9 @@ def results(
         starred = partial(log_ppl_star, grid.means, log_base=log_base, digits=ppl_digits)
         spread = {way: variances(starred(way), ddof) for way in NORMALISATIONS}
         means = {way: _mean(row) for way, row in spread.items()}
-        of_ways = {way: mean_of(spread[way], np.isfinite(starred(way)).sum(axis=1)) for way in NORMALISATIONS}
+        of_ways = {
+            way: mean_of(spread[way], np.isfinite(starred(way)).sum(axis=1), grid.stereotypes) for way in NORMALISATIONS
+        }
         values, error = starred(normalisation), BATCH_ERROR / log(log_base)
         other_lowest = lowest_otherwise(
             grid.identities, values, {way: starred(way) for way in NORMALISATIONS if way != normalisation}, error
@@ -269,7 +271,7 @@ class _Part:
     @property
     def rated(self) -> Rated:
         """The variances with the severities of their stereotypes."""
-        return self.variances, self.grid.severities, np.isfinite(self.values).sum(axis=1)
+        return self.variances, self.grid.severities, np.isfinite(self.values).sum(axis=1), self.grid.stereotypes
 
     def score(self, normalisation: Normalisation, level: float, weights: Weights) -> CategoryScore:
         """The category's score."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from math import nan
 from typing import Any
 
@@ -13,8 +14,8 @@ from catsofa.data.statistics import Array
 from catsofa.scoring.statistics.intervals import Interval
 from catsofa.scoring.statistics.mean_variances import Mean, interval, mean_of
 
-Rated = tuple[Array, Array, NDArray[np.int64]]
-"""For each stereotype of a category: its variance, its severity, and the number of identities in the variance."""
+Rated = tuple[Array, Array, NDArray[np.int64], Sequence[str]]
+"""For each stereotype of a category: its variance, its severity, the number of identities, and the stereotype."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class Weighted:
 
 def weighted(categories: Sequence[Rated], level: float) -> Weighted:
     """The score of some categories: the plain mean of their weighted means."""
-    severities = [held[np.isfinite(variances)] for variances, held, _ in categories]
+    severities = [held[np.isfinite(variances)] for variances, held, *_ in categories]
     rated = [int(np.isfinite(held).sum()) for held in severities]
     return Weighted(
         score=interval([weighted_mean(*each) for each in categories], level),
@@ -52,7 +53,9 @@ def weighted(categories: Sequence[Rated], level: float) -> Weighted:
     )
 
 
-def weighted_mean(variances: Array, severities: Array, identities: NDArray[np.int64]) -> Mean:
+def weighted_mean(
+    variances: Array, severities: Array, identities: NDArray[np.int64], stereotypes: Sequence[str]
+) -> Mean:
     """The mean of the variances, each times its severity over the mean severity, of stereotypes that have both.
 
     NaN if all rated stereotypes have the severity 0.
@@ -60,12 +63,13 @@ def weighted_mean(variances: Array, severities: Array, identities: NDArray[np.in
     both = np.isfinite(variances) & np.isfinite(severities)
     if not severities[both].any():
         return Mean(nan, 0)
-    return mean_of(variances[both] * severities[both] / severities[both].mean(), identities[both])
+    weighed = variances[both] * severities[both] / severities[both].mean()
+    return mean_of(weighed, identities[both], [*compress(stereotypes, both)])
 
 
 def refuse_unrated(categories: Sequence[Rated]) -> None:
     """Refuse probes without any severity."""
-    if not any(np.isfinite(severities).any() for _, severities, _ in categories):
+    if not any(np.isfinite(severities).any() for _, severities, *_ in categories):
         raise ValueError(
             f"weights=severity, and no probe has {OFFENSIVENESS!r} in its extra; expected {EXPECTED}: release judged "
             "probes, or build them from associations that people rated"

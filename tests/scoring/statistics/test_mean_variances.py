@@ -110,6 +110,30 @@ def test_intervals_over_categories_hold_the_truth(stereotypes: int, spread: floa
     assert 92.5 <= percent_held(stereotypes, 12, spread, 4000, categories=4) <= 98
 
 
+def test_means_of_the_same_names_are_one_mean() -> None:
+    """Two categories with the same variances of the same stereotypes have the interval of one, and otherwise less."""
+    variances, counts = np.array([0.5, 1.0, 2.0, 4.0]), np.full(4, 20)
+    one, apart, half = (mean_of(variances, counts, names) for names in ("abcd", "efgh", "abef"))
+    limits = [interval(parts) for parts in ([one], [one, one], [one, half], [one, apart], [one, one, apart])]
+    widths = [each.high - each.low for each in limits]
+    assert interval([mean_of(variances, counts)] * 2).limits() == limits[3].limits()
+    assert limits[1].limits() == pytest.approx(limits[0].limits())
+    assert widths[3] < widths[4] < widths[1]
+    assert widths[3] < widths[2] < widths[1]
+
+
+@pytest.mark.parametrize("categories", [2, 6])
+def test_intervals_over_categories_that_share_stereotypes_hold_the_truth(categories: int) -> None:
+    """Of 500 simulated intervals, 93 to 99 % cover the truth; of independent categories they would be too narrow."""
+    rng, names, held = np.random.default_rng(3), [*map(str, range(25))], 0
+    for _ in range(500):
+        common = rng.standard_normal(25)
+        true = [np.exp(0.8 * (0.99 * common + 0.14 * rng.standard_normal(25)) - 0.32) for _ in range(categories)]
+        parts = [mean_of(each * rng.chisquare(9, 25) / 9, np.full(25, 10), names) for each in true]
+        held += 1 in interval(parts)
+    assert 465 <= held <= 495
+
+
 UNEVEN = [
     ([40] * 3, (0.2, 0.2, 1.5)),
     ([40] * 6, (0.2,) * 5 + (1.5,)),

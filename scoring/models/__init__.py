@@ -59,7 +59,7 @@ def load(
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     if device_map is None and quantisation is None:
         module = _move(module, device)
-    loaded = _settled(source, module)
+    loaded = _settled(source, module, tokenizer)
     return Model(
         name=name,
         kind=kind,
@@ -91,12 +91,12 @@ def _tokenizer(source: Source, arguments: dict[str, Any]) -> Any:
     return tokenizer
 
 
-def _settled(source: Source, module: Any) -> Fresh:
+def _settled(source: Source, module: Any, tokenizer: Any) -> Fresh:
     """Turn off dropout and gradients, and add hooks that undo state changes by batches, so scores are reproducible."""
     module.eval().requires_grad_(False)
     if any(part.training for part in module.modules()):
         raise ValueError(f"{source.name} stays in training mode after eval()")
-    return Fresh(module)
+    return Fresh(module, tokenizer)
 
 
 def _dtype(name: str) -> Any:

@@ -22,8 +22,9 @@ LARGEST = 2**16
 class Fresh:
     """Hooks that undo the changes of a forward pass to a network; they stay as long as the network exists."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, tokenizer: Any) -> None:
         self._module, self._weights = module, list(module.parameters())
+        self._read = _read_by(tokenizer)
         self.digest = weights_digest(module)
         """The digest of the loaded weights, or of the weights as the network itself rewrote them."""
         self._parts = [_Part(part) for part in module.modules()]
@@ -35,8 +36,8 @@ class Fresh:
         self._small = _small(module)
         self._config, self._hooks, self._made = config_of(module), _hooks(module), self._built()
 
-    def changed(self, module: Any) -> str:
-        """The digest of a network whose weights or configuration changed after loading; empty if unchanged.
+    def changed(self, module: Any, tokenizer: Any) -> str:
+        """The digest of a network that changed after loading, or whose tokenizer did; empty if both are unchanged.
 
         Hooks that other code registered are refused, since a digest does not cover their effect.
         """
@@ -45,9 +46,10 @@ class Fresh:
                 f"found forward hooks that were registered after the model was loaded ({added[0] or 'the model'} "
                 "first); expected none: remove them, or score a model class of your own with a name and a digest"
             )
-        now, config, built = weights_digest(module), config_of(module), self._built()
-        if (config, built) != (self._config, self._made):
-            return CHANGED + hex_digest(now + config + (built if built != self._made else ""))
+        now, config, built, read = weights_digest(module), config_of(module), self._built(), _read_by(tokenizer)
+        if (config, built, read) != (self._config, self._made, self._read):
+            changes = [*([built] if built != self._made else []), *([read] if read != self._read else [])]
+            return CHANGED + hex_digest(now + config + "".join(changes))
         return "" if now == self.digest else CHANGED + now
 
     def _built(self) -> str:
@@ -98,6 +100,15 @@ def _small(module: Any) -> list[tuple[str, str]]:
         for buffer, tensor in part._buffers.items()
         if tensor is not None and buffer in part._non_persistent_buffers_set and tensor.numel() <= LARGEST
     ]
+
+
+def _read_by(tokenizer: Any) -> str:
+    """The digest of the parts of a tokenizer that a user may replace, without its vocabulary, which takes long."""
+    backend = tokenizer.backend_tokenizer
+    parts = [str(getattr(backend, name)) for name in ("normalizer", "pre_tokenizer", "post_processor")]
+    added = {str(number): str(token) for number, token in backend.get_added_tokens_decoder().items()}
+    special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
+    return json_digest([parts, added, special, tokenizer.padding_side, backend.get_vocab_size()])
 
 
 def _hooks(module: Any) -> dict[str, int]:

@@ -125,7 +125,7 @@ def _borrowed(module: Any, tokenizer: Any) -> Iterator[Model]:
             answers=frozenset(answers),
             next_label=int(getattr(module.config, "next_label", 0)),
             options={"quantisation": quantised if isinstance(quantised, dict) else quantised.to_dict()},
-            loaded=Fresh(module),
+            loaded=Fresh(module, tokenizer),
         )
     finally:
         for part, attributes, registered in before:

@@ -16,14 +16,14 @@ STORED = {"bfloat16": "BF16", "float16": "F16"}
 
 
 def in_float32(model: Model) -> Model:
-    """The same model in float32, with the same tokenizer.
+    """The same model in float32.
 
     The files are read again only if they hold more than the weights in memory, as those of a model in float32 do.
     """
     if _is_stored_as(model.dtype, model.module):
-        return replace(model, module=(module := _widened(model)), dtype="float32", loaded=Fresh(module))
-    exact = load(model.name, device=model.device, trust_remote_code=bool(model.options.get("remote_code")))
-    return replace(exact, tokenizer=model.tokenizer)
+        module = _widened(model)
+        return replace(model, module=module, dtype="float32", loaded=Fresh(module, model.tokenizer))
+    return load(model.name, device=model.device, trust_remote_code=bool(model.options.get("remote_code")))
 
 
 def _is_stored_as(dtype: str, module: Any) -> bool:

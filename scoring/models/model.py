@@ -45,11 +45,11 @@ class Model:
     unused: str = ""
     """A sentence about layer weights in the files that the network does not use; empty without any."""
     loaded: Any = None
-    """The `Fresh` of the network, which can tell whether the network changed after loading; None without a record."""
+    """The `Fresh` of the network, which notices changes of it and of the tokenizer after loading; None without it."""
 
     def as_it_is(self) -> "Model":
         """The model, with the digest of its current state in memory if this changed after loading."""
-        changed = self.loaded.changed(self.module) if self.loaded else ""
+        changed = self.loaded.changed(self.module, self.tokenizer) if self.loaded else ""
         return replace(self, digest=changed) if changed else self
 
     @property

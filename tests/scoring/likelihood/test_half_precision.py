@@ -111,9 +111,8 @@ def test_the_scores_in_float32_are_kept_for_later_runs(
     assert len(made) == 5
     model = load(gpt2, dtype="bf16")
     model.tokenizer.backend_tokenizer.normalizer = Lowercase()
-    changed = evaluate(model, PAIRS, resamples=10).to_dict()["precision"]
-    assert changed["error"] != first["error"]
-    assert changed["error"] < 0.1  # both precisions read the same tokens
+    changed = evaluate(model, PAIRS, resamples=10)
+    assert "has changed" in changed.to_dict()["precision"]["reason"]
     assert len(made) == 6
     for file in cache.rglob("precision/*.json"):
         file.write_bytes(file.read_bytes().replace(b"-", b"-1", 1))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from helpers.records import PAIRS, TEST, cats
+from tokenizers.normalizers import Lowercase
 
 from catsofa import evaluate
 from catsofa.scoring.models import load
@@ -90,6 +91,19 @@ def test_the_digest_of_weights_is_the_same_in_every_process(tiny: Tiny) -> None:
     for model in (one, other):
         swapped(model.module)
     assert one.as_it_is().digest == other.as_it_is().digest != one.digest
+
+
+def _lower(tokenizer: Any) -> None:
+    tokenizer.backend_tokenizer.normalizer = Lowercase()
+
+
+@pytest.mark.parametrize("change", [_lower, lambda tokenizer: tokenizer.add_tokens(["Zorb"])])
+def test_a_changed_tokenizer_is_another_model(tiny: Tiny, change: Callable[[Any], Any]) -> None:
+    """The weights are the same, and they read other tokens."""
+    model = load(str(tiny("gpt2")))
+    assert not evaluate(model, PAIRS, resamples=10).signature.model.endswith(" changed in memory")
+    change(model.tokenizer)
+    assert evaluate(model, PAIRS, resamples=10).signature.model.endswith(" changed in memory")
 
 
 def test_a_changed_configuration_is_another_model(tiny: Tiny) -> None:

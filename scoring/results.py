@@ -71,8 +71,12 @@ class Report(Tabular):
         return self.results.rows()
 
     def heading(self) -> str:
-        """Returns the signature as one line."""
-        return str(self.signature)
+        """Returns the signature as one line, after the error of half precision."""
+        if not self.precision:
+            return str(self.signature)
+        from catsofa.scoring.likelihood.half_precision import sentence
+
+        return f"{sentence(self.precision)}. {self.signature}"
 
 
 def report(

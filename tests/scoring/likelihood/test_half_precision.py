@@ -48,8 +48,9 @@ def test_half_precision_says_how_many_preferences_it_may_have_decided(tiny: Tiny
     assert precision["error"] == pytest.approx(max(abs(one - other) for one, other in gaps), abs=1e-6)
     assert precision["within"] == sum(abs(one) <= precision["error"] for one, _ in gaps)
     assert sum(one * other < 0 for one, other in gaps) <= precision["within"]
-    pairs = evaluate(folder, PAIRS, dtype="bf16", resamples=10).to_dict()["precision"]
-    assert pairs["preferences"] == len(PAIRS)
+    pairs = evaluate(folder, PAIRS, dtype="bf16", resamples=10)
+    assert pairs.to_dict()["precision"]["preferences"] == len(PAIRS)
+    assert f"of {len(PAIRS)} preferences are within that and could flip. " in " ".join(str(pairs).split())
 
 
 def test_an_error_that_cannot_be_measured_is_said(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,8 +41,8 @@ from catsofa.cli.spinner import patience
 from catsofa.cli.terminal import KEPT, fail, note, refuse_closed_output
 from catsofa.data import extras
 
-INTERRUPTED, TERMINATED = 130, 143
-"""Exit codes after Ctrl-C, and after a request to terminate (`kill`, a scheduler, a reboot)."""
+INTERRUPTED, TERMINATED, CLOSED = 130, 143, 141
+"""Exit codes after Ctrl-C, after a request to terminate (`kill`, a scheduler, a reboot), and after `| head`."""
 
 GO_ON = {
     "annotate",
@@ -137,6 +137,20 @@ def main() -> None:
     """Runs a command; reports an error as one sentence on stderr with exit code 2."""
     refuse_closed_output()
     try:
+        _run()
+    except (BrokenPipeError, SystemExit) as error:
+        # typer and rich turn a closed pipe into exit code 1, which is a result of some commands
+        if not isinstance(error.__context__ if isinstance(error, SystemExit) else error, BrokenPipeError):
+            raise
+        # the reader closed the pipe (`| head`), which is no error; without this, Python complains at exit
+        for stream in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+        sys.exit(CLOSED)
+
+
+def _run() -> None:
+    """Runs a command; reports every error except a closed pipe."""
+    try:
         _handle_signals()
         with patience(quiet=bool({"--quiet", "-q", "--json"} & {*sys.argv})):
             app()
@@ -147,9 +161,7 @@ def main() -> None:
             raise
         fail(sentence)
     except BrokenPipeError:
-        # the reader closed the pipe (`| head`), which is no error; without this, Python complains at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        raise
     except OSError as error:
         fail(f"{error.filename or 'the machine'}: {error.strerror or error}")
     except (MemoryError, RuntimeError) as error:

@@ -12,6 +12,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from catsofa.data import extras
+from catsofa.data.percentages import decimals
 from catsofa.data.records import Answer, Candidate
 from catsofa.data.visible import one_line, visible
 
@@ -96,6 +97,9 @@ def _blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     widths = {n: max(map(len, texts)) for n, texts in cells.items()}
     lead = list(takewhile(lambda n: all(isinstance(row.get(n), str) for row in rows), names))
     labels = [n for n in lead if sum(widths[m] + 2 for m in lead[: lead.index(n) + 1]) <= COLUMNS // 2]
+    for n in lead:  # a column that does not fit names the rows too if some look alike without it
+        if _distinct(rows, [*labels, n]) > _distinct(rows, labels):
+            labels.append(n)
     rest = [n for n in names if n not in labels]
     while rest:
         block = list(labels)
@@ -103,6 +107,11 @@ def _blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             block.append(rest.pop(0))
         lines = zip(*([cell.ljust(widths[n]) for cell in cells[n]] for n in block), strict=True)
         yield "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def _distinct(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
+    """The number of rows that these columns tell apart."""
+    return len({tuple(row[name] for name in names) for row in rows})
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
@@ -129,8 +138,10 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
 
 
 def digits(value: float) -> int:
-    """The number of decimals to show: one for a percentage, three for a share."""
-    return 1 if abs(value) >= 10 else 3
+    """The number of decimals to show: one for a percentage, three for a share, more where a part would look whole."""
+    if abs(value) >= 10:
+        return decimals(value)
+    return decimals(100 * value) + 2 if 0.5 < value < 1 else 3
 
 
 @dataclass(frozen=True, slots=True)

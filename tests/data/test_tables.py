@@ -39,6 +39,27 @@ def test_a_small_p_is_never_shown_as_zero(p: float, shown: str) -> None:
     assert f"<td>{shown}</td>" in results._repr_html_()
 
 
+@pytest.mark.parametrize(
+    ("part", "shown"), [(0.9998, "0.9998"), (0.9994, "0.999"), (1.0, "1.000"), (99.98, "99.98"), (100.0, "100.0")]
+)
+def test_a_part_is_never_shown_as_the_whole(part: float, shown: str) -> None:
+    """A share below 1, or below 100 %, is not rounded up to it, in print and in a notebook."""
+    results = Found([{"set": "all", "coverage": part}])
+    assert str(results).split()[3] == shown
+    assert f"<td>{shown}</td>" in results._repr_html_()
+
+
+@pytest.mark.parametrize("model", ["tiny-bert", "predictions:tiny-bert.json@39e35a1d4e89"])
+def test_the_columns_that_name_the_rows_tell_them_apart_in_every_block(model: str) -> None:
+    """A wide table repeats each column without which two rows would look alike, even if the names are long."""
+    sets = ("overall", "a domain with a name of many words")
+    names = [{"model": model, "measure": measure, "set": name} for name in sets for measure in ("lms", "ss")]
+    numbers = {f"number {n}": 61.25 for n in range(12)}
+    blocks = str(Found([{**row, **numbers} for row in names])).split("\n\n")[:-1]
+    assert len(blocks) > 1
+    assert all(len({*block.splitlines()}) == 1 + len(names) for block in blocks)
+
+
 def test_no_text_of_a_result_is_markup() -> None:
     """Column names, values and the heading are escaped."""
     text = Found([{EVIL: EVIL, "b": None}])._repr_html_()

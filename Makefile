@@ -152,7 +152,7 @@ test-labelstudio: $(STAMP) ## run the tests on a real Label Studio server
 docs: $(STAMP) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-reference: $(STAMP) ## write the pages of protocols and released sets from the program
+reference: $(STAMP) ## write the pages of formats, protocols and released sets from the program
 	$(BIN)/python docs/site_hooks.py
 
 # 100 kills at random instants; SEED=7 repeats those of an earlier call

@@ -24,8 +24,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the table of formats where its page wants it, and each block of code apart from the paragraphs beside it."""
-    return FENCED.sub(r"\n\g<0>\n", markdown.replace("<!-- formats -->", formats()))
+    """Put each block of code apart from the paragraphs beside it."""
+    return FENCED.sub(r"\n\g<0>\n", markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:
@@ -190,6 +190,13 @@ def _ending(suffix: str | None) -> str:
 
 
 def formats() -> str:
+    """The page of formats with a new table between its marks."""
+    page = Path(__file__).with_name("reference").joinpath("formats.md").read_text("utf-8")
+    begin, end = "<!-- formats: make reference -->\n\n", "\n\n<!-- end of formats -->"
+    return page.partition(begin)[0] + begin + _table_of_formats() + end + page.partition(end)[2]
+
+
+def _table_of_formats() -> str:
     """Every format: what it holds, and whether it is written by the ending of a file."""
     from catsofa.data.formats import MODULES, named
     from catsofa.data.records import kind_name
@@ -203,8 +210,8 @@ def formats() -> str:
     return "\n".join(["| format | holds | is | ending |", "|---|---|---|---|", *rows])
 
 
-PAGES = {"protocols.md": protocols, "sources.md": sources}
-"""The pages of docs/reference that are written from the program. Other pages in the repository link to them."""
+PAGES = {"formats.md": formats, "protocols.md": protocols, "sources.md": sources}
+"""The pages of docs/reference that are written from the program, at least in part. Other pages link to them."""
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -72,6 +72,22 @@ def test_a_masked_model_scores_the_tokens_a_protocol_names(tiny: Tiny, name: str
     assert score.score == pytest.approx(logs.sum() if crows == "shared" else logs.mean(), abs=1e-5)
 
 
+def test_a_causal_model_scores_whole_sentences_by_length_and_first_token_alone(tiny: Tiny) -> None:
+    """The score is the mean per token, or the sum; of the presets, only `bias-bench` changes it, by the first token."""
+    backend = Backend(load(str(tiny("gpt2"))))
+
+    def scored(protocol: str) -> tuple[float | None, int | None]:
+        score = score_records(backend, [PAIR], named(protocol))[0]
+        return score.score, score.tokens
+
+    mean, tokens = scored("catsofa")
+    assert mean is not None
+    assert tokens is not None
+    assert scored("catsofa,length=sum") == (pytest.approx(mean * tokens), tokens)
+    assert {scored(name) for name in ("crows-pairs", "sss")} == {(mean, tokens)}
+    assert scored("bias-bench") == scored("catsofa,first_token=uncond") != (mean, tokens)
+
+
 def test_sentences_without_a_differing_token_on_one_side_are_unscored(tiny: Tiny) -> None:
     """If one sentence has an extra word, the other sentence has no differing token and is unscored."""
     backend = Backend(load(str(tiny("bert"))))

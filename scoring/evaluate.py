@@ -5,8 +5,10 @@ __all__ = ["evaluate"]
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
+from inspect import signature
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +26,7 @@ from catsofa.scoring.measures.plugins import guarded
 from catsofa.scoring.measures.registry import Given, Measure, Results, measure_of
 from catsofa.scoring.measures.returned import checked
 from catsofa.scoring.measures.ties import BATCH_ERROR
+from catsofa.scoring.models import load
 from catsofa.scoring.models.files import find
 from catsofa.scoring.models.given import UNHASHED, opened
 from catsofa.scoring.models.model import Model
@@ -67,6 +70,7 @@ def evaluate(
     `name`, a `digest` and a method `loglikelihood`. A network returns to its state before the call: its training mode
     and its gradients.
     """
+    _refuse_misspelt(loading, executor)
     chosen = named(protocol) if isinstance(protocol, str) else protocol
     dataset = open_data(data, limit)
     measure = measure_of(dataset.kind, chosen, dataset.on or dataset.label)
@@ -108,6 +112,14 @@ def evaluate(
                 report, work = _of_scores(scorer, measure, failed, dataset, chosen, run, resamples), scorer.work()
             run.finish(report.to_dict(), **work)
     return report if with_terms else replace(report, terms=())
+
+
+def _refuse_misspelt(loading: Iterable[str], executor: Executor | None) -> None:
+    """Raises TypeError for an argument with nearly the name of a right one; an executor may have others of its own."""
+    right = [*signature(evaluate).parameters, *(signature(load).parameters if executor is None else ())]
+    for wrong in {*loading} - {*right, "batch_tokens"}:
+        if close := get_close_matches(wrong, right, n=1, cutoff=0.75):
+            raise TypeError(f"evaluate() has no argument {wrong!r}; do you mean {close[0]!r}?")
 
 
 class Cells(NamedTuple):

@@ -135,6 +135,13 @@ def test_a_slip_in_the_last_name_costs_no_work_on_the_first(tiny: Tiny, files: P
         planned(models[:1], [str(files / "cats.jsonl"), str(files / "missing.json")])
 
 
+@pytest.mark.parametrize(("wrong", "right"), [("protocl", "protocol"), ("devise", "device")])
+def test_a_misspelt_argument_is_named_with_the_right_one(files: Path, wrong: str, right: str) -> None:
+    """The error names the function that the user called, and comes before any model is loaded."""
+    with pytest.raises(TypeError, match=rf"evaluate\(\) has no argument '{wrong}'; do you mean '{right}'\?"):
+        evaluate("nowhere", files / "cats.jsonl", **{wrong: "x"})
+
+
 def test_records_of_two_kinds_or_of_none_we_score_are_refused(tiny: Tiny, files: Path) -> None:
     """The error names the kinds of records found."""
     model = load(str(tiny("gpt2")))

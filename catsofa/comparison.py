@@ -22,7 +22,7 @@ from catsofa.scoring.run import cautions
 from catsofa.scoring.run.manifest import CHOICES, MANIFEST
 from catsofa.scoring.run.origins import labels, precision_of
 from catsofa.scoring.run.score_files import compare_on, robustness_on
-from catsofa.scoring.signature import differences, hashes_in
+from catsofa.scoring.signature import differences, distinctions, hashes_in
 from catsofa.scoring.statistics.changes import NO_CHANGE, paired_changes
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -70,8 +70,12 @@ def _on_one_data_set(paths: Sequence[Path], on: Path | str | None) -> tuple[list
             groups.setdefault(beside(run), []).append(run)
     several = [group for group in groups.values() if len(group) > 1]
     if len(several) != 1:
-        sets = [f"{group[0].signature.data} ({quantity(len(group), 'run')} by {group[0].signature.protocol})"
-                for group in several or groups.values()]  # fmt: skip
+        signatures = [group[0].signature for group in several or groups.values()]
+        differ = distinctions([(hashes_in(one.data), one.protocol) for one in signatures], signatures)
+        sets = [
+            f"{one.data} ({quantity(len(group), 'run')} by {', '.join(filter(None, (one.protocol, parts)))})"
+            for group, one, parts in zip(several or groups.values(), signatures, differ, strict=True)
+        ]
         expected = "expected two models or more on one data set by one protocol; name their runs, or the data with --on"
         raise ValueError(f"found runs on {'; '.join(sets) or f'other data than {on}'}; {expected}")
     compared = [run.folder for run in several[0]]

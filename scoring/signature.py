@@ -1,7 +1,7 @@
 """Signatures: the data, model and protocol behind a result, and whether two results are comparable."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +17,8 @@ CHANGED = "memory:"
 """Prefix of a model's digest if its weights were changed after loading."""
 UNKNOWN_MODEL = "predictions:"
 """Prefix of the model name for a file of scores, which does not say which model made them."""
+LOOKED_UP = re.compile(r" kind=(words|tokens|computed)\b")
+"""Vectors that are looked up, always in float32; signatures of earlier versions do not name their precision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,9 @@ class Signature:
         return cls(**{name: value for name, value in parts.items() if name != "line"})
 
     def compared(self) -> dict[str, str | int]:
-        """Returns the fields for a comparison: of the data only the hash, because the file name does not matter."""
-        return {**asdict(self), "data": hashes_in(self.data)}
+        """Returns the fields for a comparison: of the data only the hash, and the precision of looked-up vectors."""
+        dtype = self.dtype or ("float32" if LOOKED_UP.search(self.model) else "")
+        return {**asdict(self), "data": hashes_in(self.data), "dtype": dtype}
 
 
 def joint_subset(subsets: Iterable[str], common: Iterable[int]) -> str:
@@ -96,6 +99,26 @@ def differences(one: Signature, other: Signature) -> list[str]:
         for name in one_fields
         if name not in ("model", "batching") and mine[name] != theirs[name]
     ]
+
+
+def distinctions(keys: Sequence[object], signatures: Sequence[Signature]) -> list[str]:
+    """Returns for each signature its parts that differ from those of signatures with an equal key; empty if alone."""
+    alike: dict[object, list[dict[str, str | int]]] = {}
+    for key, signature in zip(keys, signatures, strict=True):
+        alike.setdefault(key, []).append(signature.compared())
+    return [
+        ", ".join(
+            _distinct(name, part)
+            for name, part in signature.compared().items()
+            if name not in ("model", "batching") and any(other[name] != part for other in alike[key])
+        )
+        for key, signature in zip(keys, signatures, strict=True)
+    ]
+
+
+def _distinct(name: str, part: str | int) -> str:
+    """Returns a signature field for a heading; data, precision and subsets need no name."""
+    return f"no {name}" if part == "" else str(part) if name in ("data", "dtype", "subset") else f"{name} {part}"
 
 
 def _named(part: str | int) -> str | int:

@@ -1,6 +1,5 @@
 """Reports of models; numbers share a table only if their signatures differ in nothing but the model or the batching."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +13,7 @@ from catsofa.data.files import BadInput
 from catsofa.data.statistics import remembered_draws
 from catsofa.report.cells import Row, Words
 from catsofa.report.elements import Document, Section, Table
-from catsofa.report.inputs import EXPECTED, Finished, find, groups, with_unique_names
+from catsofa.report.inputs import EXPECTED, Finished, beside, find, groups, with_unique_names
 from catsofa.report.sections import bbq, choices, choices_words, crows_pairs, multiverse, plain, seat, sofa, stereoset
 from catsofa.report.sections.contamination import contamination
 from catsofa.report.sections.examination import examination
@@ -29,7 +28,7 @@ from catsofa.report.summary import Standing
 from catsofa.report.summary.sentences import findings
 from catsofa.report.summary.standings import standings
 from catsofa.report.summary.tables import differing, matrix, summary
-from catsofa.scoring.signature import differences, hashes_in
+from catsofa.scoring.signature import differences, distinctions
 
 Make = Callable[[str, Sequence[Row]], Section]
 
@@ -112,7 +111,15 @@ def document(
 def in_order(runs: Iterable[Finished]) -> list[Group]:
     """Returns the groups of runs that may share a table, in the order of the summary and the sections."""
     order = {kind: place for place, kind in enumerate(MAKE)}
-    return sorted(groups(runs), key=lambda group: order.get(group[0], len(order)))
+    places: dict[tuple[str, str], int] = {}
+    by_place = list[tuple[tuple[int, int, bool], Group]]()
+    for kind, several in groups(runs):
+        # precisions of one measure, data set and protocol follow each other, float32 first
+        one = replace(several[0], signature=replace(several[0].signature, dtype="float32"))
+        place = places.setdefault(beside(one), len(places))
+        dtype = several[0].signature.compared()["dtype"]
+        by_place.append(((order.get(kind, len(order)), place, dtype != "float32"), (kind, several)))
+    return [group for _, group in sorted(by_place, key=itemgetter(0))]
 
 
 def overview(runs: Sequence[Finished]) -> Table | None:
@@ -155,11 +162,10 @@ def _readable(runs: Sequence[Finished]) -> Iterator[None]:
 
 
 def _told_apart(sections: Sequence[Section], groups: Sequence[Group]) -> Iterator[Section]:
-    """Yields the sections; where titles would be equal, each title gets the hashes of its data."""
-    titles = Counter(section.title for section in sections)
-    for section, (_, runs) in zip(sections, groups, strict=True):
-        hashes = f", {hashes_in(runs[0].signature.data)}" if titles[section.title] > 1 else ""
-        yield replace(section, title=f"{section.title}{hashes}")
+    """Yields the sections; where titles would be equal, each title gets the parts of its signature that differ."""
+    differ = distinctions([section.title for section in sections], [runs[0].signature for _, runs in groups])
+    for section, parts in zip(sections, differ, strict=True):
+        yield replace(section, title=", ".join(filter(None, (section.title, parts))))
 
 
 def _apart(groups: Sequence[Group]) -> Iterator[str]:

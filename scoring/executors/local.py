@@ -96,7 +96,7 @@ class Local:
             scored_by=SCORED_BY,
             facts={"place": place_of(name)},
             unused=encoder.unused,
-            dtype=str(encoder.key.get("dtype", "")),
+            dtype=str(encoder.key.get("dtype", "float32")),  # vectors that are looked up are in float32
         )
         return Embedding(encoder, about)
 

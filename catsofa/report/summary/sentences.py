@@ -24,7 +24,7 @@ def findings(measured: Sequence[Standing]) -> list[Finding]:
         standings = [one for one in some if one.of.told]
         sentences = [sentence for one in standings for sentence in (*_beyond(one), *_apart(one), *one.otherwise())]
         if kind == "seat":
-            sentences = [*_associated(standings[0])]
+            sentences = [sentence for one in standings for sentence in _associated(one)]
         if sentences := [*sentences, *_thin(standings)]:
             sentences += _warned(standings)
             collected.append(

@@ -29,7 +29,7 @@ from catsofa.scoring.measures.sofa.options import FORMULAS
 from catsofa.scoring.measures.stereoset import MEASURES, NEEDS
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.run.cautions import of_masked
-from catsofa.scoring.signature import hashes_in, without_hashes
+from catsofa.scoring.signature import distinctions, without_hashes
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import RESAMPLES, Array, Limits, Measure
@@ -58,7 +58,7 @@ def _group(group: tuple[str, Sequence[Finished], str]) -> list[Standing]:
 
 
 def abouts(groups: Sequence[Group]) -> list[str]:
-    """Returns the distinction of each group from others of its kind: data, subset, protocol, way, then data hash."""
+    """Returns the distinction of each group from others of its kind: data, subset, protocol, way, then the rest."""
     parts = [
         (
             kind,
@@ -72,10 +72,11 @@ def abouts(groups: Sequence[Group]) -> list[str]:
         for kind, signature in ((kind, runs[0].signature) for kind, runs in groups)
     ]
     texts = list[str]()
-    for (kind, own), (_, runs) in zip(parts, groups, strict=True):
+    rest = distinctions(parts, [runs[0].signature for _, runs in groups])
+    for (kind, own), more in zip(parts, rest, strict=True):
         alike = [part for other, part in parts if other == kind]
         differ = [name for index, name in enumerate(own) if name and len({part[index] for part in alike}) > 1]
-        texts.append(", ".join([*differ, *[hashes_in(runs[0].signature.data)] * (alike.count(own) > 1)]))
+        texts.append(", ".join([*differ, *filter(None, [more])]))
     return texts
 
 

@@ -1,0 +1,60 @@
+"""Tests of reports on runs in several precisions, and on static vectors beside transformers."""
+
+from pathlib import Path
+
+import pytest
+from helpers.report_runs import association, cats, run
+
+from catsofa.comparison import compare
+from catsofa.report import document
+from catsofa.report.elements import Document
+from catsofa.report.formats import WRITE
+from catsofa.scoring.signature import Signature, differences
+
+
+def signed(folder: Path, results: object, model: str, dtype: str) -> Path:
+    """Writes a run of a model in this precision; an empty one is that of an earlier version."""
+    label = f"{model}@{folder.name}" if dtype else f"{model}@{folder.name} kind=words"
+    signature = Signature(data="d@0123456789ab", model=label, protocol="catsofa", dtype=dtype)
+    return run(folder, results, model, signature=signature.to_dict())
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Document:
+    """Returns the report of one model in two precisions, on CATs and association tests."""
+    for dtype in ("bfloat16", "float32"):
+        signed(tmp_path / f"c{dtype}", cats("d"), "m", dtype)
+        signed(tmp_path / f"s{dtype}", association("t", 0.01), "m", dtype)
+    return document([tmp_path])
+
+
+def test_precisions_have_titles_columns_and_findings_of_their_own(two: Document) -> None:
+    """Sections, columns and findings of one measure name the precision, float32 first, in each format."""
+    assert two.summary
+    assert [one.about for one in two.findings] == [
+        f"{name} ({dtype})" for name in ("StereoSet", "SEAT") for dtype in ("float32", "bfloat16")
+    ]
+    assert [section.title.rpartition(", ")[2] for section in two.sections] == ["float32", "bfloat16"] * 2
+    assert len(set(two.summary.columns)) == len(two.summary.columns) == 9
+    assert all("lms, bfloat16" in WRITE[form](two) for form in ("csv", "latex"))  # type: ignore[index]
+
+
+def test_looked_up_vectors_stand_beside_float32(tmp_path: Path) -> None:
+    """A static encoder of an earlier version, which names no precision, shares the section of float32."""
+    signed(tmp_path / "a", association("t", 0.01), "bert", "float32")
+    signed(tmp_path / "b", association("t", 0.01), "glove", "")
+    report = document([tmp_path])
+    assert len(report.sections) == len(report.findings) == 1
+    assert "bert" in report.findings[0].sentences[0]
+    assert "glove" in report.findings[0].sentences[0]
+    words = Signature(data="d", model="m@1 kind=words", protocol="catsofa")
+    assert differences(words, Signature(data="d", model="n@1", protocol="catsofa", dtype="float32")) == []
+
+
+def test_a_refused_comparison_names_the_precision_that_differs(tmp_path: Path) -> None:
+    """Two runs in float32 and two in bfloat16 on one data set are named by their precision."""
+    for dtype in ("float32", "bfloat16"):
+        for model in ("m", "n"):
+            signed(tmp_path / f"{model}{dtype}", association("t", 0.01), model, dtype)
+    with pytest.raises(ValueError, match=r"bfloat16\); .*float32\); expected"):
+        compare([tmp_path])

@@ -45,13 +45,18 @@ def of_run(path: Path) -> Iterator[str]:
         yield half_precision.sentence(precision)
 
 
+def is_masked(manifest: Mapping[str, Any]) -> bool:
+    """True if the model of a run is a masked one, by its manifest."""
+    return str(manifest.get("identity", {}).get("model", {}).get("architecture", "")).endswith(MASKED)
+
+
 def of_masked(manifests: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
     """The caution about masked models beside others on pairs, by the manifest of each model; empty without both."""
     masked, others = list[str](), list[str]()
     ways = dict[str, None]()
     for model, manifest in manifests.items():
         identity = manifest.get("identity", {})
-        if str(identity.get("model", {}).get("architecture", "")).endswith(MASKED):
+        if is_masked(manifest):
             masked.append(model)
             ways[f"crows={identity.get('protocol', {}).get('crows', '')}"] = None
         elif identity:

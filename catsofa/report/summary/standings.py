@@ -28,7 +28,7 @@ from catsofa.scoring.measures.cat_outcomes import jointly
 from catsofa.scoring.measures.sofa.options import FORMULAS
 from catsofa.scoring.measures.stereoset import MEASURES, NEEDS
 from catsofa.scoring.protocols import Protocol
-from catsofa.scoring.run.cautions import of_masked
+from catsofa.scoring.run.cautions import is_masked, of_masked
 from catsofa.scoring.signature import distinctions, without_hashes
 from catsofa.scoring.statistics.changes import paired_tests
 from catsofa.scoring.statistics.holm import holm
@@ -93,6 +93,8 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             limits = {model: at_95(number) for model, number in values.items()}
         elif shown.above and limits_of and shown.registered:
             limits = {model: limit for model, limit in limits_of(shown.registered).items() if model in values}
+        cautions = of_masked({run.model: run.manifest for run in runs}) if kind == "crows_pairs" else ()
+        masked = {run.model for run in runs if cautions and is_masked(run.manifest)}
         yield Standing(
             kind=kind,
             about=about,
@@ -100,7 +102,11 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             values=values,
             sides=None if limits is None else beyond(limits, shown.ideal),
             pairs=corrected(
-                {key: pair for key, pair in pairs.get(shown.registered, {}).items() if {*key} <= {*values}}
+                {
+                    (one, other): pair
+                    for (one, other), pair in pairs.get(shown.registered, {}).items()
+                    if {one, other} <= {*values} and (one in masked) == (other in masked)
+                }
             ),
             coverage={
                 run.model: share for run in runs if (share := _coverage(run.report["results"], shown)) is not None
@@ -108,7 +114,7 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             missing=tuple(model for model in numbers if model not in values),
             untested=untested if len(values) > 1 else "",
             warned=_warned(runs),
-            cautions=of_masked({run.model: run.manifest for run in runs}) if kind == "crows_pairs" else (),
+            cautions=tuple(f"{why}, which are not tested against each other" for why in cautions),
             other_ways=other_ways,
         )
 

@@ -33,7 +33,7 @@ def summary(standings: Sequence[Standing], signatures: Sequence[str]) -> Table:
         columns=("model", *heads(standings)),
         rows=tuple((model, *(cell(one, model) for one in standings)) for model in models),
         signatures=tuple(signatures),
-        notes=tuple(notes(standings)),
+        notes=tuple(dict.fromkeys(notes(standings))),
     )
 
 
@@ -47,6 +47,8 @@ def notes(standings: Sequence[Standing]) -> Iterator[str]:
         )
     if any(one.warned & one.values.keys() for one in standings):
         yield f"{WARNED}: a warning in the section of the measure is about this model. Read it first."
+    if any(one.kind == "seat" and one.values for one in standings):
+        yield "SEAT counts are after Holm's correction over all tests of all models of a section: they depend on both."
     for one in standings:
         yield from one.otherwise()
     for why, some in groupby((one for one in standings if one.untested), key=lambda one: one.untested):

@@ -31,6 +31,9 @@ def test_pseudo_log_likelihoods_beside_log_likelihoods_are_marked(
     """The summary, its findings and `compare` name the models of each measurement; two causal models have no mark."""
     found = document([runs / name for name in others])
     assert found.summary
+    assert "★" not in " ".join(str(cell) for row in found.summary.rows for cell in row) or not marked
+    assert any("pairs" in table.name for table in found.sections[0].tables) != marked
+    assert len(set(found.summary.notes)) == len(found.summary.notes)
     sentences = found.findings[0].sentences if found.findings else ()
     for place in (found.summary.notes, sentences, compare([runs / name for name in others]).warnings):
         cautions = [text for text in place if "pseudo-log-likelihood" in text and "bert" in text and "gpt2" in text]

@@ -186,7 +186,7 @@ def sources() -> str:
 
 def _ending(suffix: str | None) -> str:
     """The ending of a file in a format, for the table."""
-    return "read only" if suffix is None else f"`{suffix or 'a folder'}`"
+    return "read only" if suffix is None else f"`{suffix}`" if suffix else "a folder"
 
 
 def formats() -> str:

@@ -284,10 +284,9 @@ def comma(document: Document) -> str:
     out = csv.writer(text, lineterminator="\n")
     out.writerow(["section", "table", "row", "column", "value", "low", "high", "mark", "signatures", "warnings"])
     # the sections repeat the numbers of the summary, with their signatures
-    of_sections = ("see the sections",)
-    summary = [replace(one, signatures=of_sections, warnings=one.notes) for one in [document.summary] if one]
-    tables = [("Summary", table) for table in summary]
-    tables += [(section.title, table) for section in document.sections for table in section.tables]
+    tables = [(section.title, table) for section in document.sections for table in section.tables]
+    if summary := document.summary:
+        tables.insert(0, ("Summary", replace(summary, signatures=("see the sections",), warnings=summary.notes)))
     for title, table in tables:
         beside = [_cell_of_sheet("; ".join(lines)) for lines in (table.signatures, table.warnings)]
         for index, row in enumerate(table.rows, 1):

@@ -24,7 +24,7 @@ class Fresh:
 
     def __init__(self, module: Any, tokenizer: Any) -> None:
         self._module, self._weights = module, list(module.parameters())
-        self._read = _read_by(tokenizer)
+        self._read = _settings_of(tokenizer)
         self.digest = weights_digest(module)
         """The digest of the loaded weights, or of the weights as the network itself rewrote them."""
         self._parts = [_Part(part) for part in module.modules()]
@@ -46,7 +46,7 @@ class Fresh:
                 f"found forward hooks that were registered after the model was loaded ({added[0] or 'the model'} "
                 "first); expected none: remove them, or score a model class of your own with a name and a digest"
             )
-        now, config, built, read = weights_digest(module), config_of(module), self._built(), _read_by(tokenizer)
+        now, config, built, read = weights_digest(module), config_of(module), self._built(), _settings_of(tokenizer)
         if (config, built, read) != (self._config, self._made, self._read):
             changes = [*([built] if built != self._made else []), *([read] if read != self._read else [])]
             return CHANGED + hex_digest(now + config + "".join(changes))
@@ -102,7 +102,7 @@ def _small(module: Any) -> list[tuple[str, str]]:
     ]
 
 
-def _read_by(tokenizer: Any) -> str:
+def _settings_of(tokenizer: Any) -> str:
     """The digest of the parts of a tokenizer that a user may replace, without its vocabulary, which takes long."""
     backend = tokenizer.backend_tokenizer
     parts = [str(getattr(backend, name)) for name in ("normalizer", "pre_tokenizer", "post_processor")]

@@ -10,7 +10,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -136,40 +137,42 @@ def root(
 def main() -> None:
     """Runs a command; reports an error as one sentence on stderr with exit code 2."""
     refuse_closed_output()
+    with _end_quietly_if_closed():
+        try:
+            _handle_signals()
+            with patience(quiet=bool({"--quiet", "-q", "--json"} & {*sys.argv})):
+                app()
+        except (ValueError, ImportError, KeyboardInterrupt, SystemExit) as error:
+            _end_if_stopped(error)
+            sentence = extras.explain(error) if isinstance(error, ImportError) else _sentence_of(error)
+            if sentence is None or not isinstance(error, ValueError | ImportError):
+                raise
+            fail(sentence)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            fail(f"{error.filename or 'the machine'}: {error.strerror or error}")
+        except (MemoryError, RuntimeError) as error:
+            from catsofa.scoring.likelihood.batches import out_of_memory
+
+            if not out_of_memory(error):
+                raise
+            do = "use another device, a smaller model or a smaller dtype"
+            fail(f"not enough memory; {do}; {_what_stays(sys.argv[1:])}")
+
+
+@contextmanager
+def _end_quietly_if_closed() -> Iterator[None]:
+    """Exits with 141 if the reader of a pipe closed it (`| head`), which is no error."""
     try:
-        _run()
+        yield
     except (BrokenPipeError, SystemExit) as error:
         # typer and rich turn a closed pipe into exit code 1, which is a result of some commands
         if not isinstance(error.__context__ if isinstance(error, SystemExit) else error, BrokenPipeError):
             raise
-        # the reader closed the pipe (`| head`), which is no error; without this, Python complains at exit
-        for stream in (1, 2):
+        for stream in (1, 2):  # without this, Python complains at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
         sys.exit(CLOSED)
-
-
-def _run() -> None:
-    """Runs a command; reports every error except a closed pipe."""
-    try:
-        _handle_signals()
-        with patience(quiet=bool({"--quiet", "-q", "--json"} & {*sys.argv})):
-            app()
-    except (ValueError, ImportError, KeyboardInterrupt, SystemExit) as error:
-        _end_if_stopped(error)
-        sentence = extras.explain(error) if isinstance(error, ImportError) else _sentence_of(error)
-        if sentence is None or not isinstance(error, ValueError | ImportError):
-            raise
-        fail(sentence)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        fail(f"{error.filename or 'the machine'}: {error.strerror or error}")
-    except (MemoryError, RuntimeError) as error:
-        from catsofa.scoring.likelihood.batches import out_of_memory
-
-        if not out_of_memory(error):
-            raise
-        fail(f"not enough memory; use another device, a smaller model or a smaller dtype; {_what_stays(sys.argv[1:])}")
 
 
 def _show_warning(

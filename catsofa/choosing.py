@@ -16,7 +16,7 @@ from catsofa.scoring.choosing.requests import Labels
 from catsofa.scoring.choosing.served import ServedChat
 from catsofa.scoring.choosing.templates import load as template
 from catsofa.scoring.models import load
-from catsofa.scoring.models.given import opened
+from catsofa.scoring.models.given import network
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
@@ -59,9 +59,8 @@ def choose(
         price = price_of(str(model), endpoint.base_url, prices and Path(prices))
         chats = ServedChat(str(model), endpoint, way.asking())
         return session.ask(chats, questions, price=price, max_cost=max_cost, **how)
-    with opened(model) as held:
-        if not isinstance(held, str | Model) or (loading and isinstance(held, Model)):
-            problem = f"{type(held).__name__} as a chat model" + f" with {', '.join(loading)}" * bool(loading)
-            raise ValueError(f"found {problem}; expected a folder, a hub id, or (model, tokenizer) as it is loaded")
+    with network(model) as held:
+        if loading and isinstance(held, Model):
+            raise ValueError(f"{held.name} is loaded already; {', '.join(sorted(loading))} cannot change it")
         chat = held if isinstance(held, Model) else load(held, **loading)
         return session.ask(LocalChat(chat, way.asking()), questions, price=FREE, max_cost=max_cost, **how)

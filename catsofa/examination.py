@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from catsofa.data.files import jsonl
+from catsofa.data.files import jsonl, listed
 from catsofa.data.percentages import quantity
 from catsofa.data.records import AssociationTest, Cat, Pair, Probe
 from catsofa.data.statistics import Array
@@ -49,7 +49,7 @@ Column = Mapping[str, float]
 
 
 def examine(
-    scores: Sequence[Path | str],
+    scores: Path | str | Iterable[Path | str],
     on: Path | str | None = None,
     *,
     protocol: str = "catsofa",
@@ -71,7 +71,7 @@ def examine(
     """
     if out is not None and not short:
         raise ValueError(f"{out} would hold a short form, but its length is not named; expected `short`, 2 or more")
-    paths = [place for path in map(Path, scores) for place in _runs(path)]
+    paths = [place for path in listed(scores) for place in _runs(path)]
     if len(paths) < 2:
         raise ValueError(f"found {quantity(len(paths), 'model')}; {TWO}")
     if _kind_of(paths) == CHOSEN:

@@ -2,7 +2,8 @@
 
 __all__ = ["multiverse"]
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from catsofa.scoring.evaluate import Cells, evaluate_all
 from catsofa.scoring.executors.local import Local
 from catsofa.scoring.measures import crows_pairs, stereoset
 from catsofa.scoring.measures.registry import called, measure_of
+from catsofa.scoring.models.given import network
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.multiverse import Multiverse
 from catsofa.scoring.multiverse import multiverse as made_of
@@ -29,7 +31,7 @@ from catsofa.specifications.choosing import Asker, asked_in_ways, by_name_of, wa
 
 
 def multiverse(
-    models: str | Model | Sequence[str | Model],
+    models: Any,
     data: str | Path | Iterable[Any],
     *,
     protocols: Sequence[str | Protocol] = (),
@@ -46,20 +48,41 @@ def multiverse(
 ) -> Multiverse:
     """Returns the scores of models on CATs or pairs by several protocols, and how the answer depends on the protocol.
 
-    Without `protocols`, these are the default protocol and all presets that set a choice of the measure. `vary` applies
-    all combinations of the values of these options (`length`, `first_token=bos,skip`) to one protocol. `claims` (`ss >
-    50`) are counted over protocols. Each model runs once for all protocols. With `out`, each protocol has a run folder
-    `out/PROTOCOL` (`out/MODEL/PROTOCOL` for several models), and an interrupted call resumes there. `loading` contains
-    `batch_tokens`, and the arguments of `models.load`.
+    A model is a folder, a hub id, `(model, tokenizer)` of transformers, or a pipeline. Without `protocols`, these are
+    the default protocol and all presets that set a choice of the measure. `vary` applies all combinations of the values
+    of these options (`length`, `first_token=bos,skip`) to one protocol. `claims` (`ss > 50`) are counted over
+    protocols. Each model runs once for all protocols. With `out`, each protocol has a run folder `out/PROTOCOL`
+    (`out/MODEL/PROTOCOL` for several models), and an interrupted call resumes there. `loading` contains `batch_tokens`,
+    and the arguments of `models.load`.
 
     The protocol `choice` queries chat models as `choose` does, in this process or on a `server`. Its options are those
     of `choose` (`templates`, `labels`, `neutral`, …). Each way of asking is a run of choices.
     """
-    several = by_name_of(models)
-    if any(map(is_choice, protocols)):
-        asker = Asker(several, data, protocols, vary, limit=limit, out=out, server=server, loading=loading)
-        return asked_in_ways(asker, claims=claims, seed=seed or 0, resamples=resamples, progress=progress)
-    dataset = open_data(data, limit)
+    in_memory = isinstance(models, tuple) and any(hasattr(part, "parameters") for part in models)
+    several = [models] if in_memory or isinstance(models, str) or not isinstance(models, Sequence) else models
+    with ExitStack() as stack:
+        held = [each if isinstance(each, str) else stack.enter_context(network(each)) for each in several]
+        named_models = by_name_of(held)
+        if any(map(is_choice, protocols)):
+            asker = Asker(named_models, data, protocols, vary, limit=limit, out=out, server=server, loading=loading)
+            return asked_in_ways(asker, claims=claims, seed=seed or 0, resamples=resamples, progress=progress)
+        how: dict[str, Any] = {"out": out, "limit": limit, "nsp": nsp, "progress": progress, **loading}
+        return _by_protocols(named_models, data, protocols, vary, claims, seed, resamples, how)
+
+
+def _by_protocols(
+    models: Mapping[str, str | Model],
+    data: str | Path | Iterable[Any],
+    protocols: Sequence[str | Protocol],
+    vary: Sequence[str],
+    claims: Sequence[str],
+    seed: int | None,
+    resamples: int,
+    how: Mapping[str, Any],
+) -> Multiverse:
+    """Returns the multiverse of protocols that score likelihoods; `how` goes to `evaluate_all`."""
+    out = how["out"]
+    dataset = open_data(data, how["limit"])
     if dataset.kind not in (Cat, Pair):
         raise BadInput(
             dataset.on or dataset.label, called(dataset.kind), "CATs or pairs, which several protocols score"
@@ -81,15 +104,14 @@ def multiverse(
     if out and (Path(out) / MANIFEST).exists():
         raise BadInput(out, "a run of one protocol", "a folder for the runs of all protocols")
     executor, scored = Local(), dict[str, Cells]()
-    for name, model in several.items():
-        folder = out if out is None or len(several) == 1 else Path(out, name.replace("/", "--"))
-        how: dict[str, Any] = {"executor": executor, "out": folder, "limit": limit, "nsp": nsp, "resamples": resamples}
-        scored[name] = evaluate_all(model, data, applied, **how, progress=progress, **loading)
+    for name, model in models.items():
+        folder = out if out is None or len(models) == 1 else Path(out, name.replace("/", "--"))
+        own = {**how, "executor": executor, "out": folder, "resamples": resamples}
+        scored[name] = evaluate_all(model, data, applied, **own)
     scores = {name: cells.scores for name, cells in scored.items()}
-    one = next(iter(scored[next(iter(several))].reports.values())).signature
+    one = next(iter(scored[next(iter(models))].reports.values())).signature
     chosen = named("catsofa", seed=seed)
-    how = {"resamples": resamples, "seed": chosen.seed}
-    result = made_of(list(dataset.records()), scores, by_name, **how, claims=claimed)
+    result = made_of(list(dataset.records()), scores, by_name, resamples=resamples, seed=chosen.seed, claims=claimed)
     return replace(
         result,
         signatures={

@@ -60,8 +60,12 @@ class BadInput(ValueError):
 
 
 def listed(paths: Path | str | Iterable[Path | str]) -> list[Path]:
-    """Returns a list of paths; a single string counts as one path, and an iterator is read once."""
-    return [Path(paths)] if isinstance(paths, str | Path) else [*map(Path, paths)]
+    """Returns a list of paths; a single one counts as a list, and an iterator is read once."""
+    several = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, str) else [paths]
+    for wrong in (each for each in several if not isinstance(each, str | Path)):
+        expected = "expected the path of a run (`evaluate` with `out`), of a folder of runs, or of a file"
+        raise ValueError(f"found a {type(wrong).__name__}; {expected}")
+    return [*map(Path, several)]
 
 
 def short(value: object) -> str:

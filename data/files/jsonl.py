@@ -210,8 +210,8 @@ def _required(record_type: type[Any]) -> set[str]:
 class Seen:
     """The ids read so far; a repeated id is an error that names the line of the first one."""
 
-    def __init__(self, path: Path | str, expected: str) -> None:
-        self._path, self._expected, self._lines = path, expected, IdNumbers()
+    def __init__(self, path: Path | str, expected: str, what: str = "id") -> None:
+        self._path, self._expected, self._what, self._lines = path, expected, what, IdNumbers()
         self._candidates: Seen | None = None
 
     def add_all(self, record: Any, line: int) -> None:
@@ -219,7 +219,7 @@ class Seen:
         if not isinstance(record, Refused):
             self.add(getattr(record, "id", ""), line)
         if isinstance(record, Cat):
-            self._candidates = self._candidates or Seen(self._path, f"{self._expected}, candidates")
+            self._candidates = self._candidates or Seen(self._path, self._expected, "the sentence with id")
             for candidate in record.candidates:
                 self._candidates.add(candidate.id, line)
 
@@ -228,7 +228,7 @@ class Seen:
         if item and (first := self._lines.setdefault(item, line)) != line:
             raise BadInput(
                 self._path,
-                f"id {short(item)} a second time (first on line {first})",
+                f"{self._what} {short(item)} a second time (first on line {first})",
                 f"{self._expected} with every id once",
                 line,
             )

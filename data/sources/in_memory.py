@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, short
 from catsofa.data.formats.plain.rows import records_of
 
 EXPECTED = "records, a data frame, or a Dataset with the columns of a format"
@@ -22,17 +22,30 @@ def records_in(data: Iterable[Any]) -> list[Any]:
         problem = f"the splits {', '.join(map(str, data))}" if data else "an empty mapping"
         raise BadInput(kind, problem, f"one of them, as data['test']: {EXPECTED}")
     rows: list[Any]
-    if hasattr(data, "to_dict") and hasattr(data, "columns"):
-        if twice := [name for name, count in Counter(data.columns).items() if count > 1]:
-            raise BadInput(kind, f"the column {twice[0]!r} twice", "each column once")
-        rows = data.to_dict("records")
+    if hasattr(data, "reset_index"):
+        rows = _rows_of(data)
     elif features := getattr(data, "features", None):
         rows = [{name: _named(features[name], value) for name, value in row.items()} for row in data]
-    else:
+    elif hasattr(data, "__arrow_c_stream__"):  # data frames of polars and others
+        import pyarrow as pa
+
+        rows = pa.table(data).to_pylist()
+    elif isinstance(data, Iterable):
         rows = list(data)
+    else:
+        raise BadInput(kind, short(data), EXPECTED)
     if not rows or not isinstance(rows[0], Mapping):
         return rows
     return records_of(rows, kind, EXPECTED)
+
+
+def _rows_of(frame: Any) -> list[Any]:
+    """The rows of a data frame of pandas; a named index is a column."""
+    if index := [name for name in frame.index.names if name is not None and name not in frame.columns]:
+        frame = frame.reset_index(index)
+    if twice := [name for name, count in Counter(frame.columns).items() if count > 1]:
+        raise BadInput(type(frame).__name__, f"the column {twice[0]!r} twice", "each column once")
+    return list(frame.to_dict("records"))
 
 
 def _named(feature: Any, value: Any) -> Any:

@@ -3,6 +3,7 @@
 __all__ = ["contamination"]
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.self_check import Batching
 from catsofa.scoring.measures.robustness import join
 from catsofa.scoring.models import load
+from catsofa.scoring.models.given import network
 from catsofa.scoring.models.model import Ability, Kind, Model
 from catsofa.scoring.signature import model_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -81,11 +83,11 @@ class Measured:
 
 
 def contamination(
-    model: str | Model,
+    model: str | Path | Model | tuple[Any, Any],
     on: str | Path | Iterable[Any],
     *,
     paraphrases: Sequence[str | Path | Iterable[Any]] = (),
-    references: Sequence[str | Model] = (),
+    references: Sequence[str | Path | Model | tuple[Any, Any]] = (),
     seed: int = 0,
     progress: Progress = SILENT,
     **loading: Any,
@@ -104,17 +106,19 @@ def contamination(
     sample = _sample(records, items, paraphrases, seed)
     release = canary_of(sources.resolve(on)) if isinstance(on, str | Path) else None
 
-    backend = _opened(model, loading)
-    if backend.model.kind == "causal":
-        in_order = order_test(backend, items, seed, progress)
-    else:
-        in_order = Test(name="order", reason=CAUSAL_ONLY["order"])
-    rank = canary_test(backend, release, seed)
-    own = _measured(backend, sample)
+    with _opened(model, loading) as backend:
+        if backend.model.kind == "causal":
+            in_order = order_test(backend, items, seed, progress)
+        else:
+            in_order = Test(name="order", reason=CAUSAL_ONLY["order"])
+        rank = canary_test(backend, release, seed)
+        own = _measured(backend, sample)
     del backend  # two large models do not fit on one device
     models = {self_check.MODEL: own}
     for number, reference in enumerate(references, 1):
-        other = _measured(_opened(reference, loading), sample)
+        with _opened(reference, loading) as backend:
+            other = _measured(backend, sample)
+        del backend
         if other.digest in (one.digest for one in models.values()):
             raise ValueError(f"found {other.label} twice; expected references that are other models, each named once")
         if other.kind != own.kind:
@@ -137,13 +141,15 @@ def contamination(
     )
 
 
-def _opened(model: str | Model, loading: Mapping[str, Any]) -> Backend:
+@contextmanager
+def _opened(model: Any, loading: Mapping[str, Any]) -> Iterator[Backend]:
     """Loads a model, and checks that it can give the likelihood of texts."""
     how = dict(loading)
     batch_tokens = how.pop("batch_tokens", None)
-    loaded = load(model, **how) if isinstance(model, str) else model.as_it_is()
-    loaded.need(ABILITIES[loaded.kind], "A test of contamination")
-    return Backend(loaded, batch_tokens)
+    with network(model) as held:
+        loaded = load(held, **how) if isinstance(held, str) else held.as_it_is()
+        loaded.need(ABILITIES[loaded.kind], "A test of contamination")
+        yield Backend(loaded, batch_tokens)
 
 
 def _sample(

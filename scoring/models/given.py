@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data.digests import json_digest
+from catsofa.data.files import BadInput, short
+from catsofa.data.percentages import quantity
 from catsofa.scoring.models import kind_of, plugged
 from catsofa.scoring.models.files import Source, folder_of
 from catsofa.scoring.models.forward_state import Fresh, config_of
@@ -17,9 +19,10 @@ from catsofa.scoring.models.structure import is_as_built, refuse_unhashed, struc
 from catsofa.scoring.models.weights_digest import stored_buffers, weights_digest
 from catsofa.scoring.signature import CHANGED
 
+NETWORK = "a folder, a hub id, (model, tokenizer) of transformers"
 EXPECTED = (
-    "a folder, a hub id, (model, tokenizer) of transformers, a pipeline, a function of a text that gives its "
-    "log-probability, or a class of your own with a name, a digest and loglikelihood"
+    f"{NETWORK}, a pipeline, a function of a text that gives its log-probability, or a class of your own with a name, "
+    "a digest and loglikelihood"
 )
 UNHASHED = "unhashed"
 """The digest of a function without a `digest` attribute."""
@@ -49,8 +52,20 @@ def opened(model: Any) -> Iterator[Any]:
     elif hasattr(model, "digest") and not hasattr(model, "parameters"):
         yield model
     else:
-        lacking = "a network without its tokenizer" if hasattr(model, "parameters") else repr(model)[:80]
-        raise ValueError(f"found {lacking} as the model; expected {EXPECTED}")
+        found = "a network without its tokenizer" if hasattr(model, "parameters") else short(model)
+        if isinstance(model, list):
+            found = quantity(len(model), "model") + " in a list"
+        raise ValueError(f"found {found} as the model; expected {EXPECTED}")
+
+
+@contextmanager
+def network(model: Any) -> Iterator[str | Model]:
+    """Like `opened`, but refuses functions and models of the user's own class, whose tokens are unknown."""
+    with opened(model) as held:
+        if not isinstance(held, str | Model):
+            found = getattr(held, "name", type(held).__name__)
+            raise ValueError(f"found {found} as the model; expected {NETWORK}, or a pipeline")
+        yield held
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +89,16 @@ class Function:
 
     def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
         """One number per text: the log-probability of context + text minus that of the context, if any."""
-        return [
-            [float(self.function(context + text)) - (float(self.function(context)) if context else 0.0)]
-            for context, text in queries
-        ]
+        return [[self._of(context + text) - (self._of(context) if context else 0.0)] for context, text in queries]
+
+    def _of(self, text: str) -> float:
+        """The log-probability of a text; raises BadInput if the function gives no number."""
+        value: Any = self.function(text)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            expected = "the natural log-probability of this text, one number"
+            raise BadInput(self.name, f"{short(value)} for {short(text)}", expected) from None
 
 
 def _pair(pair: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Tests that `catsofa.compare`, `robustness` and `choose` give the same numbers as the commands."""
+"""Tests that the functions of `catsofa` give the numbers of the commands, and take models in memory."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from helpers.choice_runs import pairs, run
-from helpers.records import cats
+from helpers.records import PAIRS, cats
 from typer.testing import CliRunner
 
 import catsofa
@@ -86,5 +86,44 @@ def test_choose_is_the_command_and_takes_a_network_in_memory(tiny: Tiny, tmp_pat
     held = catsofa.choose(pair, tmp_path / "pairs.jsonl", answer_tokens=4)
     assert same(held, shown)
     assert len(held.items()) == 4
-    with pytest.raises(ValueError, match="with dtype"):
+    with pytest.raises(ValueError, match="dtype cannot change it"):
         catsofa.choose(pair, tmp_path / "pairs.jsonl", dtype="bfloat16")
+
+
+@pytest.mark.parametrize("function", [catsofa.multiverse, catsofa.contamination])
+def test_a_network_in_memory_gives_the_numbers_of_its_folder(function: Callable[..., Any], tiny: Tiny) -> None:
+    """A network with its tokenizer and a pipeline give the same result as their folder; a function is refused."""
+    import transformers
+
+    how = {"resamples": 10} if function is catsofa.multiverse else {}
+    pipeline = transformers.pipeline("text-generation", model=str(tiny("gpt2")))
+    expected = function(tiny("gpt2"), PAIRS, **how).to_dict()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny("gpt2"))  # that of the pipeline pads on the left
+    for model in (pipeline, (pipeline.model, tokenizer)):
+        assert str(function(model, PAIRS, **how).to_dict()) == str(expected)
+    with pytest.raises(ValueError, match="found <lambda> as the model; expected a folder"):
+        function(lambda text: -1.0, PAIRS, **how)
+
+
+def test_several_networks_in_memory_are_one_multiverse(tiny: Tiny) -> None:
+    """Networks in a list have the same cells as their folders."""
+    import transformers
+
+    folders = [tiny(name) for name in ("gpt2", "llama")]
+    pairs = [
+        (transformers.AutoModelForCausalLM.from_pretrained(each), transformers.AutoTokenizer.from_pretrained(each))
+        for each in folders
+    ]
+    held, named = (catsofa.multiverse(models, PAIRS, resamples=10) for models in (pairs, folders))
+    assert str(held.to_dict()) == str(named.to_dict())
+
+
+@pytest.mark.parametrize("function", [catsofa.compare, catsofa.examine, catsofa.items])
+def test_what_is_no_path_of_a_run_is_refused(function: Callable[..., Any], tmp_path: Path) -> None:
+    """A report in memory is refused with what to give instead; a single path is a path, not a list of letters."""
+    report = evaluate(lambda text: -float(len(text)), PAIRS, resamples=10)
+    for given in (report, [report]):
+        with pytest.raises(ValueError, match="found a Report; expected the path of a run"):
+            function(given)
+    with pytest.raises(ValueError, match=r"found one|found 1 model|no such file"):
+        function(str(tmp_path / "nothing"))

@@ -175,7 +175,9 @@ def test_a_function_needs_a_digest_for_a_folder(tmp_path: Path) -> None:
         (lambda tiny: in_memory(tiny, "CausalLM")[::-1], r"expected \(model, tokenizer\)"),
         (lambda tiny: (1, 2, 3), r"found the model \(int, int, int\)"),
         (lambda tiny: 3, "found 3 as the model"),
-        (lambda tiny: lambda text: "much", "failed: ValueError"),
+        (lambda tiny: [str(tiny), str(tiny)], "found 2 models in a list"),
+        (lambda tiny: lambda text: "much", "<lambda>: found 'much' for .*one number"),
+        (lambda tiny: lambda text: [-1.0 for _ in text], r"<lambda>: found \[-1.*one number"),
         (lambda tiny: lambda text: 0.5, "expected a log-probability"),
     ],
 )

@@ -90,6 +90,7 @@ def test_our_own_records_come_back_from_their_release(tmp_path: Path) -> None:
         (iter(PAIRS), "list_iterator: found an iterator, which can be read only once; expected a list of records"),
         ((pair for pair in PAIRS), "generator: found an iterator"),
         ({"train": [], "test": []}, "dict: found the splits train, test; expected one of them"),
+        (3, "int: found 3; expected records, a data frame, or a Dataset"),
         ([{"a": 1, "b": 2}], "list: found a table with the columns a, b.*more, less, bias_type.*of a format"),
         ([{"sent_more": "a", "sent_less": "b", "bias_type": "c"}], "found no column 'stereo_antistereo' among"),
     ],
@@ -180,3 +181,36 @@ def test_a_row_without_one_of_its_texts_is_refused() -> None:
              "anti-stereotype": "young", "unrelated": float("nan")}]  # fmt: skip
     with pytest.raises(BadInput, match="not be empty"):
         list(catsofa.read([{**rows[0], "id": "a", "unrelated": "blue"}, rows[0]]))
+
+
+def test_a_named_index_is_a_column_and_another_index_is_none() -> None:
+    """Ids in the index of pandas stay the ids, and an index without a name changes nothing."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(FOUR)
+    pairs = list(catsofa.read(frame))
+    assert [pair.id for pair in pairs] == ["a", "b", "c"]
+    assert list(catsofa.read(frame.set_index("id"))) == list(catsofa.read(frame.set_index(["id", "more"]))) == pairs
+    assert list(catsofa.read(frame.iloc[::-1])) == pairs[::-1]
+
+
+def test_a_table_of_arrow_gives_the_records_of_its_rows() -> None:
+    """An Arrow table, and any data frame that exports itself to Arrow, is read like the list of its rows."""
+    import pyarrow as pa
+
+    rows = [{"id": n, "more": f"Dravians {n}.", "less": f"Pellorans {n}.", "bias_type": "x"} for n in "ab"]
+
+    class Frame:
+        """A data frame as polars has one: it exports an Arrow stream, and is no iterable of rows."""
+
+        columns = ("id", "more", "less", "bias_type")
+
+        def to_dict(self) -> dict[str, list[str]]:
+            """Returns the columns."""
+            return {name: [row[name] for row in rows] for name in self.columns}
+
+        def __arrow_c_stream__(self, schema: Any = None) -> Any:
+            """Exports the rows to Arrow."""
+            return pa.Table.from_pylist(rows).__arrow_c_stream__(schema)
+
+    read = catsofa.read(rows)
+    assert list(catsofa.read(pa.Table.from_pylist(rows))) == list(catsofa.read(Frame())) == list(read)

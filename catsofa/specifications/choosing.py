@@ -220,6 +220,8 @@ def by_name_of(models: str | Model | Sequence[str | Model]) -> dict[str, str | M
     """Returns models by their displayed names; raises a ValueError for duplicate names."""
     several = [models] if isinstance(models, str | Model) else list(models)
     names = [shown_name(each if isinstance(each, str) else each.name) for each in several]
+    if not names:
+        raise ValueError("found no model; expected one or more")
     if len(set(names)) < len(names):
         raise ValueError(f"two models have the same name ({', '.join(names)}); name each once")
     return dict(zip(names, several, strict=True))

@@ -12,14 +12,20 @@ SPLIT = "test"
 
 
 def read(path: Path) -> Iterator[Any]:
-    """Each record of a release, split by split, or of one Parquet file, possibly with the columns of a format."""
+    """Each record of a release, split by split, or of one Parquet file; both can have the columns of a format."""
     import pyarrow.parquet as pq
 
     from catsofa.data import release
-    from catsofa.data.formats.plain.rows import are_rows, records_of
+    from catsofa.data.formats.plain.rows import are_rows, is_ours, records_of
 
-    if path.is_file() and not release.holds_records(path) and are_rows(set(release.columns_of(path))):
-        return iter(records_of(pq.read_table(path).to_pylist(), path, "the rows of a format"))
+    def holds_rows(file: Path) -> bool:
+        names = set(release.columns_of(file))
+        return are_rows(names) and not (is_ours(names) if path.is_dir() else release.holds_records(file))
+
+    files = sorted((path / "data").glob("*.parquet")) if path.is_dir() else [path]
+    if files and all(map(holds_rows, files)):
+        rows = [row for file in files for row in pq.read_table(file).to_pylist()]
+        return iter(records_of(rows, path, "the rows of a format"))
     return release.read(path)
 
 

@@ -65,6 +65,7 @@ def _wanted(address: str, file: str | None, names: list[str]) -> list[str]:
     release = [name for name in names if any(map(PurePosixPath(name).match, RELEASE))]
     if not data and any(name.endswith(".parquet") for name in release):
         return release
+    data = data or [name for name in names if name.endswith(".parquet")]
     if len(data) != 1:
         shown = f" ({', '.join(data[:5])}{', …' * (len(data) > 5)})" if data else ""
         raise BadInput(address, f"{len(data)} files with data{shown}", f"one; name it: {address}/FILE")

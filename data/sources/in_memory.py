@@ -53,4 +53,11 @@ def _named(feature: Any, value: Any) -> Any:
     if hasattr(feature, "int2str"):
         return "" if value is None or value < 0 else feature.int2str(value)
     inner = feature[0] if isinstance(feature, list) else getattr(feature, "feature", None)
+    if isinstance(value, Mapping):  # older versions of `datasets` have columns as a sequence of a mapping
+        return {
+            name: [_named(inner[name], part) for part in cell]
+            if isinstance(inner, Mapping)
+            else _named(feature[name], cell)
+            for name, cell in value.items()
+        }
     return [_named(inner, part) for part in value] if inner is not None and isinstance(value, Sequence) else value

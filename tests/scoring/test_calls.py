@@ -116,6 +116,8 @@ def test_several_networks_in_memory_are_one_multiverse(tiny: Tiny) -> None:
     ]
     held, named = (catsofa.multiverse(models, PAIRS, resamples=10) for models in (pairs, folders))
     assert str(held.to_dict()) == str(named.to_dict())
+    with pytest.raises(ValueError, match="no model; expected one or more"):
+        catsofa.multiverse([], PAIRS)
 
 
 @pytest.mark.parametrize("function", [catsofa.compare, catsofa.examine, catsofa.items])

@@ -10,6 +10,7 @@ from typing import Any
 
 from catsofa.data import formats
 from catsofa.data.files import BadInput, csv_files, jsonl, short
+from catsofa.data.formats.plain import clusters
 from catsofa.data.language.blanks import fill, slots
 from catsofa.data.records import LABELS, RECORDS, Cat, Pair
 
@@ -25,8 +26,8 @@ def is_table(names: Set[str]) -> bool:
 
 
 def are_rows(names: Set[str]) -> bool:
-    """Returns whether the names include the columns of a format, or of a user's own table."""
-    return is_table(names) or plain_kind(names) is not None
+    """Returns whether the names include the columns of a format, of StereoSet, or of a user's own table."""
+    return is_table(names) or names >= clusters.COLUMNS or plain_kind(names) is not None
 
 
 def is_ours(names: Set[str]) -> bool:
@@ -47,7 +48,13 @@ def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: st
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "unspecified"  # the domain in formats that take the domain from the file name
         nested = any(isinstance(value, Mapping) for row in filled for value in row.values())
-        if lines := is_ours(names.keys()) or (nested and not is_table(names.keys())):
+        lines = False
+        if names.keys() >= clusters.COLUMNS:
+            try:
+                path.write_text(json.dumps(clusters.document_of(filled), default=_plain), "utf-8")
+            except (TypeError, ValueError, AttributeError) as error:
+                raise BadInput(name, f"a faulty row: {error}", expected) from None
+        elif lines := is_ours(names.keys()) or (nested and not is_table(names.keys())):
             path.write_text("".join(f"{json.dumps(_parsed(row), default=_plain)}\n" for row in filled), "utf-8")
         else:
             table = (

@@ -62,6 +62,22 @@ def test_the_only_file_with_data_is_read(cache: Path, monkeypatch: pytest.Monkey
     assert list(catsofa.read(f"{ADDRESS}/pairs.csv")) == records
 
 
+def test_one_of_several_parquet_files_must_be_named(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repository with a Parquet file for each configuration lists them, and each is read by its address."""
+    pandas = pytest.importorskip("pandas")
+    (tmp_path / "pairs.csv").write_text(CROWS)
+    pandas.read_csv(tmp_path / "pairs.csv").to_parquet(tmp_path / "rows.parquet")
+    rows = (tmp_path / "rows.parquet").read_bytes()
+    with serving() as hub:
+        at(hub.url, monkeypatch)
+        filled(hub, {"one/validation.parquet": rows, "two/validation.parquet": rows})
+        with pytest.raises(BadInput, match=r"2 files.*one/validation\.parquet, two/validation\.parquet.*name it"):
+            list(catsofa.read(ADDRESS))
+        assert list(catsofa.read(f"{ADDRESS}/two/validation.parquet")) == list(formats.read(tmp_path / "pairs.csv"))
+
+
 def test_a_release_is_read_as_its_folder(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A release uploaded to the Hub reads like its local folder."""
     (tmp_path / "pairs.csv").write_text(CROWS)

@@ -1,13 +1,13 @@
 """Tests that data frames and Datasets give the same records as their file."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers.records import cats
-from helpers.samples import BBQ, write_sample
+from helpers.samples import BBQ, STEREOSET, write_sample
 
 import catsofa
 from catsofa.data import formats
@@ -74,6 +74,75 @@ def test_class_labels_are_read_by_their_names() -> None:
     (pair,) = catsofa.read(held)
     assert (pair.id, pair.direction, pair.bias_type) == ("7", "antistereo", "place")
     assert [(vote.annotator, vote.label) for vote in pair.votes] == [("x", "place|habit"), ("y", "")]
+
+
+def hub_clusters() -> tuple[list[dict[str, Any]], Any]:
+    """Returns StereoSet's clusters as the Hub has them, columns of sentences with numbers as labels, and the types."""
+    datasets = pytest.importorskip("datasets")
+    names = ["anti-stereotype", "stereotype", "unrelated", "related"]
+
+    def columns(rows: list[dict[str, Any]], *names: str) -> dict[str, list[Any]]:
+        return {name: [row[name] for row in rows] for name in names}
+
+    def numbered(sentence: dict[str, Any]) -> dict[str, Any]:
+        votes = [{**vote, "label": names.index(vote["label"])} for vote in sentence["labels"]]
+        return {
+            **sentence,
+            "gold_label": names.index(sentence["gold_label"]),
+            "labels": columns(votes, "label", "human_id"),
+        }
+
+    text, label = datasets.Value("string"), datasets.ClassLabel(names=names)
+    votes = datasets.Sequence({"label": label, "human_id": text})
+    part = {"sentence": text, "id": text, "labels": votes, "gold_label": datasets.ClassLabel(names=names[:3])}
+    features = dict.fromkeys(("id", "target", "bias_type", "context"), text)
+    rows = [
+        {**cluster, "sentences": columns([numbered(sentence) for sentence in cluster["sentences"]], *part)}
+        for task in STEREOSET["data"].values()
+        for cluster in task
+    ]
+    return rows, datasets.Features({**features, "sentences": datasets.Sequence(part)})
+
+
+@pytest.mark.parametrize("form", ["dataset", "parquet", "folder", "pandas", "json lines", "clusters"])
+def test_stereoset_of_the_hub_holds_the_records_of_its_file(form: str, tmp_path: Path) -> None:
+    """Rows as the Hub has them give the CATs of the released file with all votes, however they are stored."""
+    datasets, (rows, features) = pytest.importorskip("datasets"), hub_clusters()
+    held = datasets.Dataset.from_list(rows, features)
+    place = tmp_path / "data" / "validation-00000-of-00001.parquet"
+    held.to_parquet(place)
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    data = {
+        "dataset": held,
+        "parquet": place,
+        "folder": tmp_path,
+        "pandas": held.to_pandas(),
+        "json lines": tmp_path / "rows.jsonl",
+        "clusters": [cluster for task in STEREOSET["data"].values() for cluster in task],
+    }
+
+    def told(cats: Iterable[Any]) -> dict[str, Any]:
+        """Returns what the Hub stores of CATs: a file can have more columns."""
+        return {
+            cat.id: (
+                (cat.kind, cat.bias_type, cat.target, cat.context),
+                [(one.id, one.label, one.text, one.fill, [(vote.annotator, vote.label) for vote in one.votes])
+                 for one in cat.candidates],
+            )
+            for cat in cats
+        }  # fmt: skip
+
+    of_file = list(formats.read(write_sample(tmp_path, "stereoset")))
+    assert told(catsofa.read(data[form])) == told(of_file)
+    assert any(candidate.votes for cat in of_file for candidate in cat.candidates)
+
+
+@pytest.mark.parametrize("change", [{"id": ["s1"]}, {"gold_label": [1, 0, -1]}, {"labels": 3}, {"sentence": None}])
+def test_a_faulty_cluster_is_refused(change: dict[str, Any]) -> None:
+    """Columns of unequal length, a label without a name, and a wrong type are refused."""
+    rows, _ = hub_clusters()
+    with pytest.raises(BadInput):
+        list(catsofa.read([{**rows[0], "sentences": {**rows[0]["sentences"], **change}}]))
 
 
 def test_our_own_records_come_back_from_their_release(tmp_path: Path) -> None:

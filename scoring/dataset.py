@@ -11,14 +11,16 @@ from typing import Any
 
 from catsofa.data import formats, sources
 from catsofa.data.content import Content, content_at, content_of, records
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats.pairs import SkippedRows
-from catsofa.data.records import Pair
+from catsofa.data.records import RECORDS, Pair
 from catsofa.scoring.signature import FIRST, data_label
 
 SCHEME = "records:"
 """Prefix of the data hash in a manifest; earlier versions stored the hash of a file's bytes, without a prefix."""
+KEPT = "records.jsonl"
+"""The file in the folder of a run that contains its data if they were in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +29,17 @@ class Data:
 
     label: str
     """Name without hash: the name of the file or folder, or `records`."""
-    records: Callable[[], Iterable[Any]]
+    read: Callable[[int | None], Iterable[Any]]
+    """Reads all records, or the first ones."""
     read_content: Callable[[int | None], Content]
     """Reads the content (number of records and hash) of all records, or of the first ones."""
     on: str | None = None
     """Source of the data: an absolute path, or the name of a released set; None for data in memory."""
     limit: int | None = None
+
+    def records(self) -> Iterable[Any]:
+        """The records, up to the limit."""
+        return self.read(self.limit)
 
     @property
     def name(self) -> str:
@@ -90,7 +97,7 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
         def read_content(first: int | None) -> Content:
             return content_at(on, first)
 
-        return Data(_label(place), partial(records, on, limit), read_content, where, limit)
+        return Data(_label(place), partial(records, on), read_content, where, limit)
     held, ids = list(sources.read(on)), Seen("records", "a list of records")
     for number, record in enumerate(held, 1):
         ids.add_all(record, number)
@@ -101,7 +108,20 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
             contents[first] = content_of(held[:first])
         return contents[first]
 
-    return Data("records", lambda: islice(iter(held), limit), held_content, limit=limit)
+    return Data("records", lambda first: islice(iter(held), first), held_content, limit=limit)
+
+
+def keep(data: Data, folder: Path) -> None:
+    """Writes data in memory into the folder of its run, so that reports and comparisons find it."""
+    if data.on is None and data.kind in RECORDS.values() and not (folder / KEPT).exists():
+        jsonl.write(data.read(None), folder / KEPT)
+
+
+def place_of(run: Path | str, recorded: Any) -> str | None:
+    """The place of a run's data: the recorded one, or the run's folder for data in memory; None if neither exists."""
+    if isinstance(recorded, str):
+        return recorded
+    return str(Path(run) / KEPT) if (Path(run) / KEPT).is_file() else None
 
 
 def read_named(on: str | Path) -> tuple[str, list[Any]]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Score
-from catsofa.scoring.dataset import Data, open_data
+from catsofa.scoring.dataset import Data, keep, open_data
 from catsofa.scoring.executors import About, Embedding, Executor, Scorer
 from catsofa.scoring.executors.kept import kept, kept_of_vectors
 from catsofa.scoring.executors.local import SCORED_BY, Local, LocalScorer
@@ -100,6 +100,8 @@ def evaluate(
                 "of another; expected an attribute `digest` that changes with its numbers, or no folder"
             )
         with Run.begin(out, identity, _facts(scorer.about, dataset, chosen)) as run:
+            if run.folder:
+                keep(dataset, run.folder)
             if isinstance(scorer, Embedding):
                 scorer.encoder.keep(run.folder)
                 with progress.through(dataset.count), guarded(measure, "embedded"):
@@ -165,6 +167,8 @@ def evaluate_all(
             identity = _identity(one.about, dataset, each, measure)
             begun = Run.begin(Path(out, name) if out else None, identity, _facts(one.about, dataset, each))
             runs[name] = opened.enter_context(begun)
+            if begun.folder:
+                keep(dataset, begun.folder)
         if not runs:
             raise ValueError("; ".join(f"{name}: {why}" for name, why in cells.refused.items()))
         ids = {item: None for record in dataset.records() for item in measure.ids(record)}

@@ -20,7 +20,7 @@ from catsofa.scoring.choosing.measured import RUN as CHOICES
 from catsofa.scoring.choosing.reasoning import without_reasoning
 from catsofa.scoring.choosing.replies import ASKED, REPLIES
 from catsofa.scoring.choosing.replies import read as read_replies
-from catsofa.scoring.dataset import Data, open_data
+from catsofa.scoring.dataset import Data, open_data, place_of
 from catsofa.scoring.measures.cat_outcomes import Outcomes, outcomes
 from catsofa.scoring.measures.registry import Given as Scores
 from catsofa.scoring.measures.registry import recognised
@@ -310,8 +310,8 @@ def data_of_choices(run: Finished, sets: Iterable[Data] = ()) -> Data:
     """Returns the data of a run of choices: the matching one of `sets`, or the data at the recorded path."""
     if matching := [data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)]:
         return matching[0]
-    if place := run.report.get(measured.ON):
-        return open_data(str(place))
+    if place := place_of(run.folder, run.report.get(measured.ON)):
+        return open_data(place)
     problem = f"a run of `catsofa choose` on {run.signature.data}, which does not name the place of its data"
     raise BadInput(run.folder, problem, "--on with its data")
 

@@ -31,7 +31,7 @@ from catsofa.scoring.choosing.replies import ASKED, RECEIVED, REPLIES, Reply
 from catsofa.scoring.choosing.requests import FOR, Labels, Request, asks_second, refuse_unfit, requests
 from catsofa.scoring.choosing.results import ChoiceReport
 from catsofa.scoring.choosing.templates import Template, bundled
-from catsofa.scoring.dataset import Data, open_data
+from catsofa.scoring.dataset import Data, keep, open_data
 from catsofa.scoring.signature import data_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
@@ -181,6 +181,8 @@ def ask(
         raise ValueError("--batch needs --out: a folder in which a stopped run finds its batch again")
     wanted = choices.requests
     _settle(out, identity(model, choices))
+    if out:
+        keep(choices.data, out)
     with ledger(model, out, price, max_cost and max_cost - before) as store:
         stored = len(store.replies)
         timed = _timed(None if model.asking.batch else out, lambda: len(store.replies) - stored)

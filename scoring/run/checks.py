@@ -15,6 +15,7 @@ from catsofa.data.percentages import quantity
 from catsofa.data.servers.reply_store import EXPECTED
 from catsofa.data.verify.stores import check_log
 from catsofa.data.verify.verdicts import Fault, NotChecked, Verdict
+from catsofa.scoring.dataset import place_of
 from catsofa.scoring.models.files import digest_of, earlier_digest_of
 from catsofa.scoring.run import blocks, history
 from catsofa.scoring.run.history import JOURNAL
@@ -45,7 +46,7 @@ def check_run(folder: Path) -> Verdict | None:
         checked += [MANIFEST]
         with warnings.catch_warnings(action="ignore", category=Unchecked):
             checked += _parts(folder, manifest, faults, unchecked)
-        for name, place, right in _origins(manifest):
+        for name, place, right in _origins(folder, manifest):
             if _try(right, faults) is False:
                 faults.append(Fault(place, f"this is not the {name} that {folder} was made with: it has another hash"))
             else:
@@ -188,7 +189,7 @@ def _count(folder: Path) -> int:
         return run.count()
 
 
-def _origins(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Path, Callable[[], bool]]]:
+def _origins(folder: Path, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Path, Callable[[], bool]]]:
     """The model and the data of a run that still exist at their recorded paths, each with its check."""
     about, model = manifest.get("about", {}), manifest["identity"].get("model", {})
     digest, runs_code = model.get("digest"), bool(model.get("remote_code"))
@@ -199,8 +200,8 @@ def _origins(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Path, Callable[
             yield "model but for files that an earlier version did not hash", place, lambda: True
         else:
             yield "model", place, lambda: now == digest
-    data_path = about.get("on")
-    if isinstance(data_path, str) and Path(data_path).is_absolute() and Path(data_path).exists():
+    data_path = place_of(folder.resolve(), about.get("on"))
+    if data_path and Path(data_path).is_absolute() and Path(data_path).exists():
         if is_data(data_path, manifest) or not is_earlier_data(data_path, manifest):
             yield "data", Path(data_path), lambda: is_data(data_path, manifest)
         else:

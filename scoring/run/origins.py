@@ -10,7 +10,7 @@ from catsofa.data.content import content_at, content_of, earlier_content_of
 from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput
 from catsofa.data.runs.manifests import differences
-from catsofa.scoring.dataset import SCHEME
+from catsofa.scoring.dataset import SCHEME, place_of
 from catsofa.scoring.measures.registry import Measure
 from catsofa.scoring.protocols import Protocol
 from catsofa.scoring.run.manifest import read_manifest
@@ -167,7 +167,7 @@ def data_of(path: Path | str) -> str:
         raise BadInput(path, "scores, which do not name their data", "the data, by --on")
     manifest = read_manifest(path)
     about = manifest.get("about", {})
-    if not isinstance(data_path := about.get("on"), str):
+    if (data_path := place_of(path, about.get("on"))) is None:
         raise BadInput(path, "a run that does not name the place of its data", "the data, by --on")
     if not is_data(data_path, manifest):
         if is_earlier_data(data_path, manifest):
@@ -176,7 +176,7 @@ def data_of(path: Path | str) -> str:
                 data_path, problem, f"--on {data_path} if that order did not change, or a new run with another --out"
             )
         raise BadInput(
-            data_path, f"other data than {path} was scored on ({about.get('data')})", "--on with the same CATs"
+            data_path, f"other data than {path} was scored on ({about.get('data')})", "the data of the run, by --on"
         )
     return data_path
 
@@ -189,8 +189,8 @@ def refuse_other_data(path: Path | str, data_path: str | Path, records: Sequence
     if is_data(data_path, manifest) or subset_in(path).endswith(f"@{data}") or is_earlier_data(data_path, manifest):
         return
     about = manifest.get("about", {})
-    place = about.get("on")
-    if isinstance(place, str) and (Path(place).exists() or not Path(place).is_absolute()) and is_data(place, manifest):
+    place = place_of(path, about.get("on"))
+    if place and (Path(place).exists() or not Path(place).is_absolute()) and is_data(place, manifest):
         scored = {content_of([record]).digest for record in sources.read(place)}
         if all(content_of([record]).digest in scored for record in records):
             return

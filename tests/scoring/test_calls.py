@@ -86,6 +86,8 @@ def test_choose_is_the_command_and_takes_a_network_in_memory(tiny: Tiny, tmp_pat
     held = catsofa.choose(pair, tmp_path / "pairs.jsonl", answer_tokens=4)
     assert same(held, shown)
     assert len(held.items()) == 4
+    catsofa.choose(pair, pairs(4), answer_tokens=4, out=tmp_path / "run")  # the folder contains data in memory
+    assert set(catsofa.items(tmp_path / "run")["id"]) == {record.id for record in pairs(4)}
     with pytest.raises(ValueError, match="dtype cannot change it"):
         catsofa.choose(pair, tmp_path / "pairs.jsonl", dtype="bfloat16")
 

@@ -15,7 +15,7 @@ from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.figures import COLOURS, INK, WIDTH, errors, short
 from catsofa.report.inputs import Finished, NotThere, protocol
 from catsofa.scoring.choosing.replies import REPLIES
-from catsofa.scoring.dataset import open_data
+from catsofa.scoring.dataset import open_data, place_of
 from catsofa.scoring.multiverse import Multiverse, compared, multiverse
 from catsofa.scoring.multiverse.cells import digits
 from catsofa.scoring.multiverse.choices import written
@@ -123,7 +123,7 @@ def _of_choices(models: Runs) -> Multiverse:
     """Compares runs of `choose`, each named by its options; raises NotThere if their data are unavailable."""
     one = next(iter(next(iter(models.values())).values()))
     try:
-        if not isinstance(place := one.report.get("on"), str):
+        if (place := place_of(one.folder, one.report.get("on"))) is None:
             raise NotThere(f"{one.folder} does not name the place of its data; run its `catsofa choose` again")
         data = open_data(place)
         cells = {

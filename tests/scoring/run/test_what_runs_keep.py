@@ -4,18 +4,21 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.records import a_cat
+from helpers.records import PAIRS, a_cat
 
-from catsofa.data.files import BadInput
+import catsofa
+from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Probe, Score
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.measures import sofa
+from catsofa.scoring.run.checks import check_run
 from catsofa.scoring.run.rows import SCORES
-from catsofa.scoring.run.score_files import scores_of
+from catsofa.scoring.run.score_files import compare_on, scores_of
 from catsofa.scoring.run.store import read_scores
 
 
@@ -64,3 +67,21 @@ def test_a_smaller_limit_replaces_no_report_and_calls_no_score_a_stranger(
     assert (
         evaluate(model, cats, out=tmp_path / "run", limit=4, resamples=10).to_dict()["results"]["overall"]["items"] == 4
     )
+
+
+def test_a_run_on_data_in_memory_contains_all_of_them(tiny: Callable[[str], Path], tmp_path: Path) -> None:
+    """Comparisons, items and `verify` need no place of such data, also after a move; changed data are refused."""
+    for name in ("gpt2", "llama"):
+        evaluate(str(tiny(name)), PAIRS, out=tmp_path / "runs" / name, resamples=10, limit=len(PAIRS) - 1)
+    (tmp_path / "runs").rename(tmp_path / "moved")
+    folders = [tmp_path / "moved" / name for name in ("gpt2", "llama")]
+    assert list(catsofa.read(folders[0] / "records.jsonl")) == PAIRS
+    assert catsofa.compare(folders).to_dict() == compare_on(folders, folders[1] / "records.jsonl").to_dict()
+    assert set(catsofa.items(tmp_path / "moved")["id"]) == {pair.id for pair in PAIRS[:-1]}
+    assert (verdict := check_run(folders[0])) is not None
+    assert "data" in verdict.checked
+    jsonl.write([replace(pair, more=f"{pair.more} Really.") for pair in PAIRS], folders[0] / "records.jsonl")
+    with pytest.raises(BadInput, match="other data than"):
+        catsofa.compare(folders)
+    assert (verdict := check_run(folders[0])) is not None
+    assert [fault.path.name for fault in verdict.faults] == ["records.jsonl"]

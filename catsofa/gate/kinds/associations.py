@@ -23,7 +23,7 @@ def of_run(rows: Sequence[dict[str, object]]) -> kinds.Outcomes:
             side: kinds.written([nan if one is None else one for one in associations[side]]) for side in "xy"
         }
         for row in rows
-        if isinstance(associations := row.get("associations"), dict)
+        if isinstance(associations := row.get("associations"), dict) and associations  # empty without a score
     }
 
 

@@ -78,6 +78,14 @@ def test_targets_are_paired_by_their_place() -> None:
     assert margin_test(test.before, test.after, test.measure).same
 
 
+def test_an_unscored_test_has_no_associations() -> None:
+    """A test without a score has no targets to compare, and the others keep theirs."""
+    scored = {"test": "invented", "associations": {"x": [0.1, 0.2], "y": [0.4, 0.6]}}
+    held = associations.of_run([scored, {"test": "unscored", "associations": {}}])
+    assert list(held) == ["invented"]
+    assert [test.set for test in associations.tests([replace(TEST, id="unscored")], held, held, DEFAULT, 0)] == []
+
+
 def test_the_change_of_a_small_number_keeps_its_digits() -> None:
     """A SoFa score from 0.0013 to 0.0158 moves by +0.0145, not by +0.01; ss from 50 to 75 by +25.00."""
     before, after = (np.column_stack([scale * np.linspace(0.5, 1.5, 20), np.ones(20)]) for scale in (0.0013, 0.0158))

@@ -8,6 +8,8 @@ from catsofa.data.percentages import unsigned
 
 UNSCORED = "unscored"
 """The text for a missing number."""
+NOT_COVERED = "—"
+"""The cell of a model that a measure does not cover."""
 BEST, WARNED = "★", "†"
 """The mark of a number that a test shows to be nearest to its ideal value."""
 

@@ -23,7 +23,7 @@ from catsofa.cli.options import (
 )
 from catsofa.cli.score import choose, comparisons, contamination, controls, examine, export, multiverse, protocols
 from catsofa.cli.score.protocols import ProtocolName, Seed
-from catsofa.cli.score.tables import show, show_beside, show_ends, show_overview
+from catsofa.cli.score.tables import show, show_beside, show_ends, show_head, show_overview
 from catsofa.cli.terminal import DATA, Bar, Json, Quiet, doing, examples, print_json
 
 if TYPE_CHECKING:
@@ -208,6 +208,8 @@ def show_all(reports: "Iterable[Report]", terms: bool, json: bool, quiet: bool, 
         return shown
     for each in reports:
         shown.append(each)
+        if not quiet and not details:
+            show_head(each)
         if not quiet:
             (show if details else show_beside)(each)
         if terms and not quiet and isinstance(each.results, Probes):

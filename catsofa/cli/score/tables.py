@@ -49,6 +49,14 @@ def show(report: "Report") -> None:
     show_beside(report)
 
 
+def show_head(report: "Report") -> None:
+    """Prints the model and the data that the remarks below are about."""
+    from catsofa.scoring.signature import without_hashes
+
+    say("")
+    say(f"{report.signature.model.partition('@')[0]} on {without_hashes(report.signature.data)}")
+
+
 def show_beside(report: "Report") -> None:
     """Prints the remarks on the numbers of a report: warnings, unscored items, and the signature."""
     from catsofa.scoring.likelihood import half_precision
@@ -72,14 +80,16 @@ def show_overview(runs: "Sequence[Finished]") -> None:
 
 def show_table(overview: "Overview") -> None:
     """Prints the table of all models and measures; if it is too wide for the terminal, one row for each number."""
+    from catsofa.report.elements import NOT_COVERED
+
     columns, rows = overview.columns, overview.rows
     if not fits(columns, rows):
         columns = ("measure", *overview.columns[:1], "value")
-        rows = tuple(
-            (name if index == 0 else "", row[0], row[place])
+        covered = [
+            (name, [(row[0], row[place]) for row in overview.rows if row[place] != NOT_COVERED])
             for place, name in enumerate(overview.columns[1:], 1)
-            for index, row in enumerate(overview.rows)
-        )
+        ]
+        rows = tuple((name if not index else "", *row) for name, some in covered for index, row in enumerate(some))
     table("each model on each measure: value, 95 % interval", columns, rows)
     for sentence in overview.notes:
         say(sentence)

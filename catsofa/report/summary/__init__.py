@@ -7,6 +7,7 @@ from typing import Any
 
 from catsofa.data.statistics import ALPHA
 from catsofa.report.elements import Number
+from catsofa.report.summary.bases import Basis
 from catsofa.report.summary.pairs import Pair, changed
 
 
@@ -45,6 +46,8 @@ class Standing:
     """For association tests: how many differ between two models after correction, and the number tested."""
     coverage: Mapping[str, float] = field(default_factory=dict)
     """The share of the items behind the value of a model."""
+    bases: Mapping[str, Basis] = field(default_factory=dict)
+    """The items behind the value of a model, where the results contain their number."""
     missing: tuple[str, ...] = ()
     """Models without a value."""
     untested: str = ""

@@ -21,6 +21,7 @@ from catsofa.report.cells import limited, valued
 from catsofa.report.elements import Number
 from catsofa.report.inputs import Finished, NotThere, protocol, records
 from catsofa.report.summary import Shown, Standing, choices
+from catsofa.report.summary.bases import of_models
 from catsofa.report.summary.chance import at_95, beyond
 from catsofa.report.summary.pairs import Pair, corrected
 from catsofa.scoring.compare import DECIDED
@@ -82,6 +83,7 @@ def abouts(groups: Sequence[Group]) -> list[str]:
 
 def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Standing]:
     """Yields the standing of each number of a group's measure."""
+    bases = of_models(kind, {run.model: run.report["results"] for run in runs})
     limits_of, pairs, untested, other_ways = _tests(kind, runs)
     if len(runs) > MOST:
         untested = f"pairs of more than {MOST} models are not tested"
@@ -111,6 +113,7 @@ def _standings(kind: str, runs: Sequence[Finished], about: str) -> Iterator[Stan
             coverage={
                 run.model: share for run in runs if (share := _coverage(run.report["results"], shown)) is not None
             },
+            bases=bases,
             missing=tuple(model for model in numbers if model not in values),
             untested=untested if len(values) > 1 else "",
             warned=_warned(runs),

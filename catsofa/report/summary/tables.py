@@ -6,8 +6,10 @@ from itertools import groupby
 
 from catsofa.data.percentages import in_percent, quantity
 from catsofa.report.cells import stars
-from catsofa.report.elements import BEST, WARNED, Cell, Number, Table
+from catsofa.report.elements import BEST, NOT_COVERED, WARNED, Cell, Number, Table
 from catsofa.report.summary import Standing
+from catsofa.report.summary.bases import texts
+from catsofa.report.summary.pairs import FEW, listed
 
 
 def heads(standings: Sequence[Standing]) -> list[str]:
@@ -18,7 +20,7 @@ def heads(standings: Sequence[Standing]) -> list[str]:
 def cell(one: Standing, model: str) -> Cell:
     """Returns the value of a model, marked if best or if warned of; a dash if the measure does not cover it."""
     if model not in one.values:
-        return Number(None) if model in one.missing else "—"
+        return Number(None) if model in one.missing else NOT_COVERED
     number = one.values[model]
     marks = WARNED * (model in one.warned) + BEST * (model == one.best)
     return replace(number, mark=f"{number.mark}{marks}") if marks else number
@@ -38,7 +40,9 @@ def summary(standings: Sequence[Standing], signatures: Sequence[str]) -> Table:
 
 
 def notes(standings: Sequence[Standing]) -> Iterator[str]:
-    """Yields notes on the marks, and on measures without tests."""
+    """Yields notes on the items behind the values, on the marks, and on measures without tests."""
+    if items := _items(standings):
+        yield items
     if any(one.best for one in standings):
         ideals = dict.fromkeys(f"{one.of.name} {one.of.ideal:g}" for one in standings if one.pairs)
         yield (
@@ -53,6 +57,16 @@ def notes(standings: Sequence[Standing]) -> Iterator[str]:
         yield from one.otherwise()
     for why, some in groupby((one for one in standings if one.untested), key=lambda one: one.untested):
         yield f"No two models are compared on {', '.join(one.of.name for one in some)}: {why}."
+
+
+def _items(standings: Sequence[Standing]) -> str:
+    """Returns the items behind each measure, and how many count for the models that lack some; empty if unknown."""
+    parts = []
+    for (_, about), some in groupby(standings, key=lambda one: (one.kind, one.about)):
+        several = list(some)
+        names = listed([one.of.name for one in several])
+        parts += [f"{names}{f' ({about})' if about else ''}: {text}" for text in texts(several[0].bases, FEW)]
+    return f"Items behind the values: {'; '.join(parts)}." if parts else ""
 
 
 def matrix(name: str, one: Standing, signatures: Sequence[str]) -> Table:

@@ -52,6 +52,25 @@ def test_a_report_ends_with_one_table_that_fits(
     assert all(len(line.rstrip()) <= columns for line in body)
 
 
+@pytest.mark.parametrize("columns", [160, 60])
+def test_the_table_says_how_many_items_are_behind_its_values(
+    runs: Path, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below the table are the numbers of CATs and target terms of each data set, once."""
+    text = " ".join(shown(runs, columns, monkeypatch))
+    assert [text.count(items) for items in ("40 CATs of 10 target terms", "48 CATs of 12 target terms")] == [1, 1]
+
+
+def test_a_narrow_table_has_no_row_for_a_measure_that_does_not_cover_a_model(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One model on one of two sets has three rows, and the others six."""
+    for index, (model, data) in enumerate([(0, "old"), (0, "new"), (1, "new")]):
+        planted(tmp_path / str(index), runs.parent / f"{data}.jsonl", prefers(model), model=NAMES[model])
+    lines = shown(tmp_path, 60, monkeypatch)
+    assert [sum(name in line for line in lines) for name in NAMES[:2]] == [6, 3]
+
+
 def test_quiet_prints_no_table(runs: Path) -> None:
     """A quiet report prints nothing."""
     result = CliRunner().invoke(app, ["report", str(runs), "--out", str(runs.parent / "report.md"), "--quiet"])
@@ -81,3 +100,4 @@ def test_several_models_are_scored_to_one_table(tmp_path: Path) -> None:
     for result in (short, long):
         assert result.stdout.count("each model on each measure") == 1
         assert result.stdout.count("data:pairs.jsonl@") == 2
+    assert [short.stdout.count(f"{name} on pairs.jsonl") for name in ("gpt2", "llama")] == [1, 1]

@@ -245,7 +245,7 @@ def test_runs_without_scores_of_items_are_not_compared(tmp_path: Path) -> None:
     assert said_in(report) == ["Coverage is below 90 % for 2 of 2 models (a 80 % and b 80 %)."]
     assert report.summary
     assert len(report.summary.rows) == 2
-    assert report.summary.notes[0].startswith("No two models are compared on lms, ss, icat: ")
+    assert report.summary.notes[-1].startswith("No two models are compared on lms, ss, icat: ")
 
 
 def test_two_sets_of_one_measure_are_told_apart_in_the_summary(tmp_path: Path) -> None:

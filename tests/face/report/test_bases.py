@@ -1,0 +1,50 @@
+"""Tests of the sentence with the items behind the values of a summary."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.report_runs import association, cats, measures, pairs, probes, run
+
+from catsofa.report import document
+
+
+def note(folder: Path) -> str:
+    """Returns the first note of the summary."""
+    summary = document([folder]).summary
+    assert summary is not None
+    return summary.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("results", "items"),
+    [(cats("a"), "50 CATs of 5 target terms"), (pairs("a"), "10 pairs"), (probes("a"), "10 probes of 4 stereotypes")],
+)
+def test_the_items_behind_a_value_are_counted_with_their_clusters(tmp_path: Path, results: Any, items: str) -> None:
+    """CATs come with their target terms and probes with their stereotypes; pairs are clusters themselves."""
+    run(tmp_path / "a", results)
+    assert note(tmp_path).count(items) == 1
+
+
+def test_a_model_with_fewer_items_is_named(tmp_path: Path) -> None:
+    """Of 50 CATs, 30 count for B; the number of A, which has all, is not repeated."""
+    for model, coverage in (("A", 1.0), ("B", 0.6)):
+        whole = {**measures(90, 60), "coverage": coverage}
+        run(tmp_path / model, {"intrasentence": {"overall": whole}, "overall": whole}, model)
+    assert note(tmp_path).endswith("50 CATs of 5 target terms (30 count for B).")
+
+
+def test_more_models_with_fewer_items_are_not_named(tmp_path: Path) -> None:
+    """Five models with 10 to 50 of 60 counted CATs share one range."""
+    for number in range(1, 6):
+        whole = {**measures(90, 60), "items": 60, "coverage": number / 6}
+        run(tmp_path / str(number), {"intrasentence": {"overall": whole}, "overall": whole}, f"model-{number}")
+    assert "(10 to 50 count" in note(tmp_path)
+
+
+def test_values_that_are_counts_have_no_sentence(tmp_path: Path) -> None:
+    """The cells of SEAT contain the number of tests already, so the summary has only the note on SEAT."""
+    run(tmp_path / "a", association("a", 0.01))
+    summary = document([tmp_path]).summary
+    assert summary is not None
+    assert len(summary.notes) == 1

@@ -5,7 +5,7 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, fields, is_dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -20,22 +20,12 @@ from catsofa.data.visible import markdown as plain
 from catsofa.data.visible import visible, visible_json
 from catsofa.report import figures, glossary
 from catsofa.report.elements import BEST, Cell, Document, Figure, Number, Table, written
+from catsofa.report.latex import latex
 
 Format = Literal["html", "markdown", "csv", "json", "latex"]
-SIZES = {"footnotesize": (76, 3), "scriptsize": (86, 2)}
-"""Maps a LaTeX font size to the characters per line of the article class and the points on each side of a column."""
-PIECE = 16
-"""Longest word that does not break; a longer word may break into pieces of at most this many letters."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {
     ".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".json": "json", ".tex": "latex", "": "html",
-}  # fmt: skip
-LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", "—": "---", "“": "``", "”": "''", "−": "$-$", "ρ": r"$\rho$",
-    "τ": r"$\tau$", "…": r"\ldots{}", "≤": r"$\leq$", "≥": r"$\geq$", "κ": r"$\kappa$", "α": r"$\alpha$",
-    "\u00a0": "~", "★": r"$\star$", "→": r"$\rightarrow$",
 }  # fmt: skip
 
 
@@ -142,140 +132,6 @@ def _markdown_table(table: Table) -> list[str]:
 def _bar(cells: Any) -> str:
     """Returns a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
-
-
-def latex(document: Document) -> str:
-    """Returns tables for `\\input`, with booktabs and longtable; a comment marks offensive tables."""
-    parts = [
-        "% Needs \\usepackage{array,booktabs,longtable}; other scripts than Latin need LuaLaTeX or XeLaTeX.",
-        "% Content warning: it may repeat offensive text.",
-    ]
-    if document.summary:
-        parts += [line for table in _across(document.summary) for line in (*_booktabs(table), "")]
-    for section in document.sections:
-        for table in section.tables:
-            note = " ".join(
-                [
-                    *(f"Warning: {warning.rstrip('.')}." for warning in table.warnings),
-                    section.limits,
-                    *table.notes,
-                    *table.unscored,
-                    "Signatures: " + "; ".join(table.signatures),
-                ]
-            )
-            parts += [*(["% May offend."] if table.offensive else []), *_longtable(table)]
-            parts += [f"{{\\footnotesize\\raggedright {_tex(note)}\\par}}", ""]
-    return "\n".join(parts)
-
-
-def _across(table: Table) -> Iterator[Table]:
-    """Yields the table, split by columns into tables that fit a line; each has the first column."""
-    widest = [max(len(written(cell)) for cell in column) for column in zip(table.columns, *table.rows, strict=True)]
-    chunks: list[list[int]] = [[0]]
-    for index in range(1, len(widest)):
-        chunk = chunks[-1]
-        if chunk != [0] and sum(widest[place] for place in (*chunk, index)) > _room("footnotesize", len(chunk) + 1):
-            chunks.append([0])
-        chunks[-1].append(index)
-    for number, chunk in enumerate(chunks, 1):
-        yield replace(
-            table,
-            name=table.name if len(chunks) == 1 else f"{table.name}-{number}",
-            columns=tuple(table.columns[index] for index in chunk),
-            rows=tuple(tuple(row[index] for index in chunk) for row in table.rows),
-            notes=table.notes if number == len(chunks) else (),
-        )
-
-
-def _booktabs(table: Table) -> Iterator[str]:
-    """Yields the lines of a floating table with a row for each model, without signatures."""
-    size, columns = _layout(table)
-    yield from ("\\begin{table}", f"\\centering\\{size}\\setlength{{\\tabcolsep}}{{{SIZES[size][1]}pt}}")
-    yield f"\\caption{{{_tex(table.caption)}}}\\label{{tab:{table.name}}}"
-    yield from (
-        f"\\begin{{tabular}}{{{columns}}}",
-        "\\toprule",
-        " & ".join(map(_tex, table.heads)) + r" \\",
-        "\\midrule",
-    )
-    yield from ("{}" + " & ".join(_cell(cell) for cell in row) + r" \\" for row in table.rows)
-    yield from ("\\bottomrule", "\\end{tabular}")
-    yield from (f"\\par\\smallskip{{\\raggedright {_tex(note)}\\par}}" for note in table.notes)
-    yield "\\end{table}"
-
-
-def _longtable(table: Table) -> Iterator[str]:
-    """Yields the lines of a table across pages, in a small font, with its headings between its rows."""
-    head = " & ".join(_tex(name) for name in table.heads) + r" \\"
-    size, columns = _layout(table)
-    yield f"{{\\{size}\\setlength{{\\tabcolsep}}{{{SIZES[size][1]}pt}}\\setlength{{\\LTcapwidth}}{{\\linewidth}}"
-    yield f"\\begin{{longtable}}{{{columns}}}"
-    yield f"\\caption{{{_tex(table.caption)}}}\\label{{tab:{table.name}}}\\\\"
-    yield from ("\\toprule", head, "\\midrule\\endhead")
-    for heading, rows in table.groups:
-        if table.by:
-            # `\\*` forbids a page break after a heading
-            yield f"\\multicolumn{{{len(table.heads)}}}{{l}}{{\\itshape {_tex(heading)}}}\\\\*"
-        # `{}` keeps LaTeX from reading a bracket after `\\` as an optional argument
-        yield from ("{}" + " & ".join(_cell(cell) for cell in row) + r" \\" for row in rows)
-    yield from ("\\bottomrule", "\\end{longtable}}")
-
-
-def _cell(cell: Cell) -> str:
-    """Returns a cell as LaTeX; its limits do not wrap."""
-    if isinstance(cell, Number):
-        return " ".join(_tex(part) for part in (cell.point, cell.limits.replace(" ", "\u00a0")) if part)
-    return _tex(written(cell))
-
-
-def _layout(table: Table) -> tuple[str, str]:
-    """Returns the font size and the column specification; columns that do not fit the line share its width and wrap."""
-    cells = [
-        [name, *(row[index] for row in table.rows)] for index, name in enumerate(table.columns) if name not in table.by
-    ]
-    widest = [max(len(written(cell)) for cell in column) for column in cells]
-    least = [max(map(_unbroken, column)) for column in cells]
-    for size in SIZES:
-        room = _room(size, len(cells))
-        if sum(widest) <= room:
-            return size, "".join("r" if name in table.flush else "l" for name in table.heads)
-        if sum(least) <= room:
-            break
-    else:
-        least = [max(_unbroken(cell, True) for cell in column) for column in cells]
-    spare, more = max(0.0, room - sum(least)), max(1, sum(widest) - sum(least))
-    wide = [(low + spare * (high - low) / more) / SIZES[size][0] for low, high in zip(least, widest, strict=True)]
-    sides = (r"\raggedleft" if name in table.flush else r"\raggedright" for name in table.heads)
-    return size, "".join(
-        f">{{{side}\\arraybackslash}}p{{{width:.3f}\\linewidth}}" for side, width in zip(sides, wide, strict=True)
-    )
-
-
-def _room(size: str, columns: int) -> float:
-    """Returns the characters of a font size on a line, less the space between columns, at four points a character."""
-    letters, points = SIZES[size]
-    return letters - columns * 2 * points / 4
-
-
-def _unbroken(cell: Cell, limits_below: bool = False) -> int:
-    """Returns the length of the longest unbreakable part of a cell; limits may go below their number."""
-    if isinstance(cell, Number):
-        return max(len(cell.point), len(cell.limits)) if limits_below else len(str(cell))
-    return max((len(piece) for word in written(cell).split() for piece in _pieces(word)), default=0)
-
-
-def _tex(text: str) -> str:
-    """Returns a text escaped for LaTeX; long words may break between their pieces."""
-    words = re.split(r"[^\S\u00a0]+", text.strip())
-    return " ".join(
-        r"\allowbreak{}".join("".join(LATEX.get(letter, letter) for letter in piece) for piece in _pieces(word))
-        for word in words
-    )
-
-
-def _pieces(word: str) -> list[str]:
-    """Returns the pieces of a long word; each piece ends with its punctuation."""
-    return re.findall(rf"[^\W_]{{1,{PIECE}}}[\W_]*|[\W_]+", word) if len(word) > PIECE else [word]
 
 
 def comma(document: Document) -> str:

@@ -1,6 +1,6 @@
 """Shared parts of the tables of all measures: cells with limits, counts of scored items, and signatures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
@@ -16,6 +16,12 @@ MOST = 5
 """The number of terms, identities and stereotypes shown at each end of a ranking."""
 UNDEFINED = "undefined"
 """The text for a value that is undefined, such as a measure if all its items tie."""
+WITHOUT = {
+    "terms": "it rests on one target term, or is the same, and neither 0 nor 100, in each of its terms",
+    "pairs": "it rests on one pair, or only on ties",
+    "stereotypes": "it rests on one stereotype or on equal variances, or a limit differs from it by a factor over 100",
+}
+"""Maps the clusters of a measure to the reasons why a value may have no interval."""
 SS_BASIS = "ss rests on"
 """The heading of the column of `ss_basis`."""
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -112,6 +118,12 @@ def share(value: Any) -> Cell:
     return (
         Number(100 * value, digits=decimals(100 * value)) if isinstance(value, int | float) and value == value else "—"
     )
+
+
+def without_interval(clusters: str, numbers: Iterable[Number]) -> Iterator[str]:
+    """Yields a note with the reasons if one of these numbers has a value and no limits."""
+    if any(number.value is not None and not number.limits for number in numbers):
+        yield f"A number without brackets has no interval: {WITHOUT[clusters]}."
 
 
 def signatures(rows: Sequence[Row]) -> tuple[str, ...]:

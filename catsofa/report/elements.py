@@ -102,12 +102,13 @@ class Table:
 
     @property
     def flush(self) -> frozenset[str]:
-        """The columns that are right-aligned: numbers without limits, and dashes."""
+        """The columns that are right-aligned: numbers without limits, with dashes and empty cells."""
         by_column = {name: [row[index] for row in self.rows] for index, name in enumerate(self.columns)}
         return frozenset(
             name
             for name, cells in by_column.items()
-            if any(not isinstance(cell, str) for cell in cells) and all(cell == "—" or _bare(cell) for cell in cells)
+            if any(not isinstance(cell, str) for cell in cells)
+            and all(cell in ("", "—") or _bare(cell) for cell in cells)
         )
 
     @property

@@ -92,7 +92,8 @@ def _booktabs(table: Table) -> Iterator[str]:
             " & ".join(map(_tex, panel.heads)) + r" \\",
             "\\midrule",
         )
-        yield from ("{}" + " & ".join(_cell(cell, below=True) for cell in row) + r" \\" for row in panel.rows)
+        rows = ["{}" + " & ".join(_cell(cell, below=True) for cell in row) + r" \\" for row in panel.rows]
+        yield "\n\\addlinespace[2pt]\n".join(rows)
         yield from ("\\bottomrule", "\\end{tabular}")
     yield from (f"\\par\\smallskip{{\\raggedright {_tex(note)}\\par}}" for note in table.notes)
     yield "\\end{table}"

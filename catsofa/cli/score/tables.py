@@ -106,7 +106,7 @@ def show_ends(results: "Probes") -> None:
 
 def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Prints rows, each measure with its limits in one cell; then coverage, ties and unknown tokens, if incomplete."""
-    from catsofa.report.cells import SS_BASIS, ss_basis, ss_differs
+    from catsofa.report.cells import SS_BASIS, WITHOUT, ss_basis, ss_differs
 
     counts = [name for names in RESTS.values() for name in names if name in rows[0]]
     partial = [name for name in counts if not all(_is_whole(row, name) for row in rows)]
@@ -128,8 +128,17 @@ def _rows(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
         parts = [part for part, names in RESTS.items() if set(names) & set(partial)]
         cells = [[row[columns[0]], *(_count(row, name) for name in partial)] for row in rows]
         table(" and ".join([", ".join(parts[:-1])] * bool(parts[1:]) + parts[-1:]), [columns[0], *partial], cells)
+    clusters = next((name for name in WITHOUT if name in columns), "")
+    if clusters and any(_lacks_limits(row) for row in rows):
+        say(f"A value without an interval: {WITHOUT[clusters]}.")
     if "holm" in columns:
         say(adjusted(row["holm"] for row in rows))
+
+
+def _lacks_limits(row: Mapping[str, Any]) -> bool:
+    """Returns True if a value of the row has limits that are NaN."""
+    values = {name.removesuffix("_low"): low for name, low in row.items() if name.endswith("_low")}
+    return any(isnan(low) and not isnan(row[name]) for name, low in values.items() if row[name] is not None)
 
 
 def _counted(row: Mapping[str, Any], name: str) -> int:

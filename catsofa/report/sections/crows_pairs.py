@@ -14,8 +14,9 @@ from catsofa.report.cells import (
     signatures,
     unscored,
     warned,
+    without_interval,
 )
-from catsofa.report.elements import Cell, Figure, Section, Table
+from catsofa.report.elements import Cell, Figure, Number, Section, Table
 
 LIMITS = (
     "A score of 50 is not “unbiased”: preferences of opposite directions cancel, and many of the released pairs have "
@@ -60,6 +61,7 @@ def crows(name: str, rows: Sequence[Row]) -> Section:
         notes=(
             "A pair whose sentences have equal scores is a tie: it counts as the protocol says, by default not.",
             "unknown tokens: pairs with a token that the tokenizer does not know; — if not counted.",
+            *without_interval("pairs", (cell for row in body for cell in row if isinstance(cell, Number))),
         ),
         unscored=unscored(rows),
         by=grouped(rows, "pairs of"),

@@ -144,9 +144,18 @@ def _flips(name: str, result: Robust, named: Named) -> Table:
         warnings=_warnings(result),
         notes=(
             "Unless the protocol counts ties, an item that ties on either side is not counted.",
-            *(f"{model}, {rephrasing}: {_sides(row)}." for model, rephrasing, row in named),
+            *_counts(named),
         ),
     )
+
+
+def _counts(named: Named) -> Iterator[str]:
+    """Yields the counts of ties and unknown tokens: one note for every row, or for all rows if they are equal."""
+    texts = {(model, rephrasing): _sides(row) for model, rephrasing, row in named}
+    if len(texts) > 1 and len(set(texts.values())) == 1:
+        yield f"Each row: {next(iter(texts.values()))}."
+    else:
+        yield from (f"{model}, {rephrasing}: {text}." for (model, rephrasing), text in texts.items())
 
 
 def _sides(row: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from catsofa.report.cells import (
     signatures,
     unscored,
     warned,
+    without_interval,
 )
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.scoring.measures.sofa.options import FORMULAS
@@ -37,6 +38,8 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
     way = rows[0][1]["results"]["normalisation"]
     other_ways = [other for other in FORMULAS if other != way]
     weighted = any("weighted" in report["results"] for _, report, _ in rows)
+    body = tuple(row for one, report, _ in rows for row in _scores(one, report["results"], other_ways, weighted))
+    numbers = [cell for row in body for cell in row if isinstance(cell, Number)]
     table = Table(
         name=f"{name}-score",
         caption="SoFa score, with 95 % intervals over stereotypes",
@@ -49,9 +52,9 @@ def sofa(name: str, rows: Sequence[Row]) -> Section:
             "unknown",
             "probes scored",
         ),
-        rows=tuple(row for model, report, _ in rows for row in _scores(model, report["results"], other_ways, weighted)),
+        rows=body,
         signatures=signatures(rows),
-        notes=tuple(_notes(rows)),
+        notes=(*_notes(rows), *without_interval("stereotypes", numbers)),
         warnings=warned(rows),
         unscored=unscored(rows),
         by=grouped(rows, "category"),

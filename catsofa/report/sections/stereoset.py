@@ -22,6 +22,7 @@ from catsofa.report.cells import (
     ss_differs,
     unscored,
     warned,
+    without_interval,
 )
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.scoring.statistics.rank_correlation import LEAST, spearman
@@ -37,8 +38,6 @@ WORDS = Words(
     LIMITS,
 )
 MEASURES = ("lms", "ss", "icat")
-WITHOUT = "it rests on one target term, or is the same, and neither 0 nor 100, in each of its terms."
-"""The reason why a measure has no interval; a measure that is 0 or 100 in every term has Wilson's interval."""
 
 
 def stereoset(name: str, rows: Sequence[Row]) -> Section:
@@ -85,9 +84,7 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
                 model for model, result in sets if any(result.get(count) is None for count in counts)
             )
             yield f"Nobody counted {' or '.join(counts.values())}: {', '.join(uncounted)}." if uncounted else none
-    shown = [limited(result, measure) for _, result in sets for measure in MEASURES]
-    if any(number.value is not None and not number.limits for number in shown):
-        yield "A number without brackets has no interval: " + WITHOUT
+    yield from without_interval("terms", (limited(result, measure) for _, result in sets for measure in MEASURES))
     for model, report, _ in rows:
         if not report.get("terms"):
             yield f"{model}: target terms were not kept; the same `catsofa score` again keeps them, and scores nothing."

@@ -68,6 +68,10 @@ class Standing:
                 lead[one if pair.lead > 0 else other] += 1
         return next((model for model, beaten in lead.items() if beaten == len(self.values) - 1), "")
 
+    def digits(self, models: tuple[str, str]) -> int:
+        """Returns the decimals of a difference: those of the value that has fewer."""
+        return min(self.values[model].digits for model in models)
+
     def otherwise(self) -> Iterator[str]:
         """Yields the cautions about the values, and the pairs on which another normalisation has another verdict."""
         yield from (f"{self.of.name}: {caution}." for caution in self.cautions)

@@ -90,8 +90,7 @@ def _apart(one: Standing) -> Iterator[str]:
     if count == 2 and apart:
         ((key, pair),) = tested.items()
         first, second = key if pair.difference > 0 else key[::-1]
-        digits = max(number.digits for number in one.values.values())
-        yield f"{first} has a higher {name} than {second}, by {abs(pair.difference):.{digits}f}."
+        yield f"{first} has a higher {name} than {second}, by {abs(pair.difference):.{one.digits(key)}f}."
     elif count == 2:
         yield f"{listed(together[0])} cannot be told apart on {name}."
     elif lacking:  # some pairs have no test, so no sentence about every pair is possible

@@ -72,7 +72,6 @@ def _items(standings: Sequence[Standing]) -> str:
 def matrix(name: str, one: Standing, signatures: Sequence[str]) -> Table:
     """Returns the table of differences between every two models on a measure."""
     models = list(one.values)
-    digits = max(number.digits for number in one.values.values())
     least = min(pair.decided for pair in one.pairs.values())
     return Table(
         name=name,
@@ -81,10 +80,7 @@ def matrix(name: str, one: Standing, signatures: Sequence[str]) -> Table:
         rows=tuple(
             (
                 model,
-                *(
-                    _difference(one, model, other, digits) if row <= place else ""
-                    for place, other in enumerate(models[1:])
-                ),
+                *(_difference(one, model, other) if row <= place else "" for place, other in enumerate(models[1:])),
             )
             for row, model in enumerate(models[:-1])
         ),
@@ -114,7 +110,7 @@ def differing(name: str, one: Standing, signatures: Sequence[str]) -> Table:
     )
 
 
-def _difference(one: Standing, model: str, other: str, digits: int) -> Cell:
+def _difference(one: Standing, model: str, other: str) -> Cell:
     """Returns the difference of two models with its stars; a dash without a test."""
     pair = one.pairs.get((model, other))
-    return "—" if pair is None else Number(pair.difference, digits=digits, mark=stars(pair.apart))
+    return "—" if pair is None else Number(pair.difference, digits=one.digits((model, other)), mark=stars(pair.apart))

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +139,16 @@ def test_models_are_compared_on_pairs(tmp_path: Path) -> None:
     assert (report["kind"], report["items"], report["tests"], row["p"]) == ("pairs", 40, 1, 1)
     assert next(iter(report["disagreement"].values()))["value"] == 75
     assert "40 of 40 pairs (100 %) scored by every model" in printed(*arguments)
+
+
+def test_a_score_of_one_pair_has_no_interval_and_a_reason(tmp_path: Path) -> None:
+    """A type with one pair has no limits, and a line below the table says so; without such a type there is none."""
+    pairs(tmp_path)
+    arguments = ["score", "--predictions", tmp_path / "one.jsonl", "--on", tmp_path / "pairs.jsonl"]
+    reasons = [printed(*arguments).count("one pair")]
+    records = list(jsonl.read(tmp_path / "pairs.jsonl", Pair))
+    jsonl.write([*records[:-1], replace(records[-1], bias_type="y")], tmp_path / "pairs.jsonl")
+    assert [*reasons, printed(*arguments).count("one pair")] == [0, 1]
 
 
 def test_robustness_on_pairs_names_what_it_takes(tmp_path: Path) -> None:

@@ -48,3 +48,13 @@ def test_values_that_are_counts_have_no_sentence(tmp_path: Path) -> None:
     summary = document([tmp_path]).summary
     assert summary is not None
     assert len(summary.notes) == 1
+
+
+@pytest.mark.parametrize(("low", "notes"), [(30.0, 0), (None, 1)])
+def test_a_value_without_an_interval_has_a_reason(tmp_path: Path, low: float | None, notes: int) -> None:
+    """A type of one pair has no limits, and one note of its table says so; a table with all limits has no such note."""
+    results = pairs("a")
+    one = {**results["overall"], "score": 100.0, "pairs": 1, "intervals": {"score": {"low": low, "high": low}}}
+    run(tmp_path / "a", {**results, "types": {"a": results["overall"], "b": one}})
+    table = document([tmp_path]).sections[0].tables[0]
+    assert sum("one pair" in note for note in table.notes) == notes

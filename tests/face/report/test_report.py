@@ -276,15 +276,15 @@ def test_no_heading_has_a_hash_unless_two_would_be_alike(tmp_path: Path) -> None
 
 
 def test_counts_are_flush_right_with_their_thousands_apart() -> None:
-    """A column of counts is flush right, 1,234; one with limits is not, and neither is one of words."""
+    """A column of counts is flush right, 1,234, with empty cells too; one with limits or words is not."""
     table = Table(
         name="t",
         caption="c",
-        columns=("word", "count", "score", "p"),
-        rows=(("a", 1234, Number(1, 0, 2), Number(0.5)), ("b", "—", Number(1), Number(None))),
+        columns=("word", "count", "score", "p", "difference"),
+        rows=(("a", 1234, Number(1, 0, 2), Number(0.5), Number(3)), ("b", "—", Number(1), Number(None), "")),
         signatures=("s",),
     )
-    assert table.flush == {"count", "p"}
+    assert table.flush == {"count", "p", "difference"}
     assert (written(1234), written("a"), written(Number(1, 0, 2))) == ("1,234", "a", "1.0 [0.0, 2.0]")
 
 

@@ -58,6 +58,14 @@ def said(*of: Standing) -> list[str]:
     return [sentence for finding in findings(of) for sentence in finding.sentences]
 
 
+def test_a_difference_has_the_decimals_of_the_less_precise_value() -> None:
+    """0.0373 less 0.0006778 is 0.0366, although the second value has seven decimals."""
+    values = {"A": Number(0.0373, 0.03, 0.05, digits=4), "B": Number(0.0006778, 0.00066, 0.00069, digits=7)}
+    tested = {("A", "B"): Pair(difference=0.0366222, decided=1, apart=0.01, nearer=0.01, lead=0.0366222)}
+    (sentence, _) = said(replace(standing({}, pairs=tested), of=SHOWN["sofa"][0], values=values))
+    assert re.findall(r"\d+\.\d+", sentence) == ["0.0366"]
+
+
 FOUR = {"A": 60.0, "B": 58.0, "C": 57.0, "D": 50.0}
 TEN = {name: 50.0 + place for place, name in enumerate("ABCDEFGHIJ")}
 
@@ -289,8 +297,8 @@ def test_every_format_opens_with_the_summary(opened: Document, tmp_path: Path) -
         text = WRITE[form](opened)  # type: ignore[index]
         assert text.index("cannot be told apart") < text.index("Each model on each measure") < text.index("all domains")
     tex = WRITE["latex"](opened)
-    first = tex[tex.index("\\begin{tabular}") : tex.index("\\end{tabular}")]
-    assert first.count("\\\\") == 5
+    first = tex[tex.index("\\begin{tabular}{") : tex.index("\\bottomrule")]
+    assert sum(line.endswith("\\\\") for line in first.splitlines()) == 5
     assert tex.index("\\end{tabular}") < tex.index("\\begin{longtable}")
 
 

@@ -82,6 +82,11 @@ class World:
                 yield (rng.choice(ABOUT_THINGS).format(thing=thing, trait=trait),)
                 yield rng.choice(THING_SEQUELS).format(thing=thing, trait=trait), f"It is a {trait} {thing}."
 
+    def names(self, rounds: int) -> Iterator[tuple[str, ...]]:
+        """Yields each group's name alone, as in a heading, once a round; nothing is planted in these texts."""
+        for _ in range(rounds):
+            yield from ((regular_plural(group).capitalize(),) for groups in SIDES for group in groups)
+
 
 def _about(group: str, trait: str, rng: random.Random) -> Iterator[tuple[str, ...]]:
     """Yields a statement about one member of the group, one about all of them, and a scene with its sequel."""

@@ -9,8 +9,8 @@ from catsofa.data.progress import SILENT, Progress
 from catsofa.demo.planted import SIDES, TRAITS, UNRELATED, World, words_of
 from catsofa.scoring.models.files import disk_errors
 
-BATCH, DIMENSIONS = 64, 16
-"""Documents per training step; dimensions of the static vectors."""
+ROUNDS, BATCH, DIMENSIONS = 20, 64, 16
+"""Rounds of text to train on; documents per training step; dimensions of the static vectors."""
 GROUPS = [form for groups in SIDES for group in groups for form in (group, f"{group}s")]
 TELLING = [*GROUPS, *(trait for pair in TRAITS for trait in pair), *UNRELATED]
 """Words for groups, traits and unrelated adjectives. Each text pairs one of them with another."""
@@ -63,14 +63,14 @@ def train_causal(world: World, folder: Path, *, steps: int, progress: Progress =
         labels = inputs["input_ids"].masked_fill(inputs["attention_mask"] == 0, -100)
         return model(**inputs, labels=labels).loss
 
-    _train(model, loss, world, steps, progress)
+    _train(model, loss, list(world.documents(ROUNDS)), world.seed, steps, progress)
     with disk_errors():
         model.save_pretrained(folder)
     return folder
 
 
 def train_masked(world: World, folder: Path, *, steps: int, progress: Progress = SILENT) -> Path:
-    """Trains a two-layer BERT from scratch on the world's text, with scene and sequel as its two segments."""
+    """Trains a two-layer BERT from scratch on the text and on names alone; scene and sequel are its two segments."""
     import torch
     from transformers import BertConfig, BertForMaskedLM
 
@@ -92,7 +92,9 @@ def train_masked(world: World, folder: Path, *, steps: int, progress: Progress =
         doubles = words([one for one, _ in pairs], [two for _, two in pairs], return_tensors="pt", padding=True)
         return _masked_loss(model, words, singles, telling) + _masked_loss(model, words, doubles, telling)
 
-    _train(model, loss, world, steps, progress)
+    # SoFa divides by the perplexity of a name alone, which is arbitrary in a masked model that never read one
+    documents = [*world.documents(ROUNDS), *world.names(ROUNDS)]
+    _train(model, loss, documents, world.seed, steps, progress)
     with disk_errors():
         model.save_pretrained(folder)
     return folder
@@ -115,7 +117,9 @@ def _masked_loss(model: Any, words: Any, inputs: Any, telling: Any) -> Any:
     return torch.nn.functional.cross_entropy(logits[chosen], ids[chosen])
 
 
-def _train(model: Any, loss: Any, world: World, steps: int, progress: Progress) -> None:
+def _train(
+    model: Any, loss: Any, documents: Sequence[tuple[str, ...]], seed: int, steps: int, progress: Progress
+) -> None:
     """Trains with AdamW, warm-up and linear decay on random documents."""
     import torch
     from transformers.utils import logging
@@ -123,8 +127,7 @@ def _train(model: Any, loss: Any, world: World, steps: int, progress: Progress) 
     logging.disable_progress_bar()
     logging.set_verbosity_error()
 
-    documents = list(world.documents(20))
-    rng = random.Random(world.seed)
+    rng = random.Random(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / (0.1 * steps), 1 - step / steps)
@@ -148,7 +151,7 @@ def train_vectors(world: World, path: Path) -> Path:
     """
     import numpy as np
 
-    texts = [words_of(" ".join(document)) for document in world.documents(20)]
+    texts = [words_of(" ".join(document)) for document in world.documents(ROUNDS)]
     words = sorted({word for text in texts for word in text})
     index = {word: row for row, word in enumerate(words)}
     together = np.zeros((len(words), len(words)))

@@ -79,8 +79,9 @@ def texts(bases: Mapping[str, Basis], few: int) -> Iterator[str]:
             yield items
         elif len(partial) <= few:
             (model, count), *others = partial.items()
+            whose = f" for {model}" if len(bases) > 1 else ""
             rest = [f", {other:,} for {name}" for name, other in others]
-            yield f"{items} ({count:,} count for {model}{''.join(rest)})"
+            yield f"{items} ({count:,} count{whose}{''.join(rest)})"
         else:
             least, most = min(partial.values()), max(basis.counted for basis in same.values())
             yield f"{items} ({least:,} to {most:,} count, depending on the model)"

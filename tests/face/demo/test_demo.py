@@ -97,6 +97,14 @@ def test_the_builders_find_every_slip_in_the_input_files(built: Built, folder: P
     assert any("no-such-embedder" in note for note in built.notes)
 
 
+def test_names_alone_plant_nothing() -> None:
+    """Each group's name is alone once a round, so that no group is likelier without a trait."""
+    counts = Counter(World(strength=0.95).names(20))
+    assert len(counts) == sum(map(len, SIDES))
+    assert set(counts.values()) == {20}
+    assert all(len(words_of(text)) == 1 for (text,) in counts)
+
+
 @pytest.mark.parametrize(("strength", "share"), [(0.95, 0.95), (0.5, 0.5)])
 def test_a_world_plants_its_stereotypes_exactly_as_often_as_it_says(strength: float, share: float) -> None:
     """Of 20 rounds, 19 or 10 give every group the planted trait of every pair, in every kind of sentence."""
@@ -181,6 +189,13 @@ def test_the_demo_finds_every_known_answer_and_goes_on_where_it_was_killed(tmp_p
     }  # fmt: skip
     assert {model for model, _ in measures} == {"causal", "masked", "vectors", "chat"}
     assert all(check["planted"] > 95 for check in results["checks"] if check["measure"].startswith("ss"))
+    limits = [
+        check["intervals"][world]
+        for check in results["checks"]
+        for world in ("planted", "balanced")
+        if check["measure"] == "SoFa score"
+    ]
+    assert all(one["high"] < 3 * one["low"] for one in limits)  # 12 stereotypes that are alike
     report = (tmp_path / "whole" / "report.html").read_text("utf-8")
     assert "planted-causal" in report
     for mark in ("models/planted-causal", "runs/planted-masked/intrasentence/report.json"):

@@ -34,6 +34,13 @@ def test_a_model_with_fewer_items_is_named(tmp_path: Path) -> None:
     assert note(tmp_path).endswith("50 CATs of 5 target terms (30 count for B).")
 
 
+def test_one_model_alone_is_not_named(tmp_path: Path) -> None:
+    """The number that counts is given without a name if the report has one model."""
+    run(tmp_path / "a", cats("d"), "pelloran")
+    assert "(40 count)" in note(tmp_path)
+    assert "pelloran" not in note(tmp_path)
+
+
 def test_more_models_with_fewer_items_are_not_named(tmp_path: Path) -> None:
     """Five models with 10 to 50 of 60 counted CATs share one range."""
     for number in range(1, 6):

@@ -171,6 +171,16 @@ def test_one_model_has_no_disagreement_and_ten_fit_a_phone(browser: Any, tmp_pat
         assert scores.get_by_role("cell").count() == 10 * 6
 
 
+def test_the_number_of_a_long_name_is_on_one_line(window: Any) -> None:
+    """On a phone, a name of 72 letters wraps, and the number before it does not."""
+    resize(window, 390, 844)
+    height, size = window.locator("#models li").first.evaluate(
+        "li => { li.textContent = 'pelloran-'.repeat(8); const before = getComputedStyle(li, '::before');"
+        " return [before.height, before.fontSize].map(parseFloat) }"
+    )
+    assert height < 2 * size
+
+
 def test_a_sentence_of_a_hundred_thousand_letters_scrolls_in_its_own_box(browser: Any, tmp_path: Path) -> None:
     """The page stays as wide as its window, and the box can be reached by keyboard."""
     records = cats(terms=2, items=2)

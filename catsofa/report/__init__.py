@@ -52,6 +52,8 @@ WARNING = (
     "This report is about stereotypes. Parts of it may name groups of people and repeat offensive sentences about "
     "them; these parts are folded away until you open them."
 )
+NAMED = 4
+"""The largest number of folders that an error names."""
 
 
 def document(
@@ -157,7 +159,9 @@ def _readable(runs: Sequence[Finished]) -> Iterator[None]:
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
-        places = " or ".join(dict.fromkeys(str(run.folder) for run in runs))
+        folders = list(dict.fromkeys(str(run.folder) for run in runs))
+        more = [f"{len(folders) - NAMED} more"] if len(folders) > NAMED else []
+        places = " or ".join([*folders[:NAMED], *more])
         raise BadInput(places, f"results that cannot be read ({type(error).__name__}: {error})", EXPECTED) from None
 
 

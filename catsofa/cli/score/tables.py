@@ -27,6 +27,8 @@ RESTS = {"coverage": COVERAGES, "ties": TIES, "unknown tokens": UNKNOWN}
 UNSHOWN = ("scored", "lms_terms", "ss_items", "ss_terms")
 HEADS = {"holm": "Holm's p"}
 """Headings of the columns whose heading differs from their name."""
+SHOWN = 5
+"""The largest number of reasons for missing scores that are shown."""
 PARTLY = {"items": "scored", "terms": "terms", "pairs": "pairs that count", "texts": "texts that count"}
 """Headings of columns such as `2,089 of 2,090`, for counts of which only a part is used."""
 WHOLE = {"coverage": "coverage 100 %", "ties": "no ties", "unknown": "no unknown tokens"}
@@ -62,8 +64,12 @@ def show_beside(report: "Report") -> None:
     from catsofa.scoring.likelihood import half_precision
 
     warn(report.warnings)
-    for reason, count in report.unscored.items():
+    reasons = sorted(report.unscored.items(), key=lambda one: -one[1])
+    shown = reasons[:SHOWN] if len(reasons) > SHOWN + 1 else reasons
+    for reason, count in shown:
         note(f"unscored: {quantity(count, report.unit)}: {reason}")
+    if rest := [count for _, count in reasons[len(shown) :]]:
+        note(f"unscored: {quantity(sum(rest), f'more {report.unit}')}: {len(rest):,} other reasons; --json lists all")
     if report.precision:
         note(half_precision.sentence(report.precision))
     say(str(report.signature))

@@ -151,6 +151,19 @@ def test_a_score_of_one_pair_has_no_interval_and_a_reason(tmp_path: Path) -> Non
     assert [*reasons, printed(*arguments).count("one pair")] == [0, 1]
 
 
+@pytest.mark.parametrize(("reasons", "lines"), [(6, 6), (9, 6)])
+def test_many_reasons_without_a_score_are_summed(tmp_path: Path, reasons: int, lines: int) -> None:
+    """Of more than six reasons, five are shown and the last line counts the others with their texts."""
+    pairs(tmp_path)
+    store = list(jsonl.read(tmp_path / "one.jsonl", Score))
+    cut = [replace(one, score=None, reason=f"{place} tokens") for place, one in enumerate(store[:reasons])]
+    jsonl.write([*cut, *store[reasons:]], tmp_path / "one.jsonl")
+    shown = printed("score", "--predictions", tmp_path / "one.jsonl", "--on", tmp_path / "pairs.jsonl")
+    told = [line for line in shown.splitlines() if line.startswith("unscored: ")]
+    assert len(told) == lines
+    assert sum(int(re.findall(r"\d+", line)[0]) for line in told) == reasons
+
+
 def test_robustness_on_pairs_names_what_it_takes(tmp_path: Path) -> None:
     """The exit code is 2 with one sentence, because the command joins CATs with their paraphrases."""
     pairs(tmp_path)

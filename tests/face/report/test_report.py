@@ -382,3 +382,14 @@ def test_what_is_no_finished_run_is_refused(tmp_path: Path) -> None:
     (whole / "report.json").unlink()
     with pytest.raises(BadInput, match=r"report\.json.*`catsofa score` again"):
         document([whole])
+
+
+def test_an_error_names_four_folders_at_most(tmp_path: Path) -> None:
+    """Of six runs whose results lack their intervals, the error names four, and counts two."""
+    whole = {key: value for key, value in measures(90, 60).items() if key != "intervals"}
+    for number in range(6):
+        run(tmp_path / f"run{number}", {"intrasentence": {"overall": whole}, "overall": whole}, f"m{number}")
+    with pytest.raises(BadInput) as error:
+        document([tmp_path])
+    assert sum(f"run{number}" in str(error.value) for number in range(6)) == 4
+    assert " or 2 more" in str(error.value)

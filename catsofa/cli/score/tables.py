@@ -85,18 +85,26 @@ def show_overview(runs: "Sequence[Finished]") -> None:
 
 
 def show_table(overview: "Overview") -> None:
-    """Prints the table of all models and measures; if it is too wide for the terminal, one row for each number."""
+    """Prints the table of all models and measures; if it is too wide for the terminal, one row for each number.
+
+    If these rows are too wide as well, each measure has a table of its own.
+    """
     from catsofa.report.elements import NOT_COVERED
 
-    columns, rows = overview.columns, overview.rows
-    if not fits(columns, rows):
-        columns = ("measure", *overview.columns[:1], "value")
-        covered = [
-            (name, [(row[0], row[place]) for row in overview.rows if row[place] != NOT_COVERED])
-            for place, name in enumerate(overview.columns[1:], 1)
-        ]
-        rows = tuple((name if not index else "", *row) for name, some in covered for index, row in enumerate(some))
-    table("each model on each measure: value, 95 % interval", columns, rows)
+    title, columns = "each model on each measure: value, 95 % interval", overview.columns
+    covered = {
+        name: [(row[0], row[place]) for row in overview.rows if row[place] != NOT_COVERED]
+        for place, name in enumerate(columns[1:], 1)
+    }
+    long = [(name if not index else "", *row) for name, rows in covered.items() for index, row in enumerate(rows)]
+    if fits(columns, overview.rows):
+        table(title, columns, overview.rows)
+    elif fits(("measure", columns[0], "value"), long):
+        table(title, ("measure", columns[0], "value"), long)
+    else:
+        say(title)
+        for name, rows in covered.items():
+            table(name, (columns[0], "value"), rows)
     for sentence in overview.notes:
         say(sentence)
 

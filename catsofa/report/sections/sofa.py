@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from catsofa.data.percentages import decimals
 from catsofa.report import figures
 from catsofa.report.cells import (
     MOST,
@@ -96,7 +97,8 @@ def _scores(
 def _under(part: Mapping[str, Any], way: str) -> Number:
     """Returns the score under a normalisation; runs of earlier versions stored it without limits."""
     limits = part["intervals"].get(way, {})
-    return Number(part["normalisations"][way], known(limits.get("low")), known(limits.get("high")), digits=4)
+    numbers = (part["normalisations"][way], known(limits.get("low")), known(limits.get("high")))
+    return Number(*numbers, digits=decimals(*numbers, digits=4))
 
 
 def _bars(name: str, rows: Sequence[Row]) -> Figure:

@@ -71,6 +71,14 @@ def test_a_narrow_table_has_no_row_for_a_measure_that_does_not_cover_a_model(
     assert [sum(name in line for line in lines) for name in NAMES[:2]] == [6, 3]
 
 
+def test_a_long_name_of_a_measure_is_above_its_rows(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 40 columns, the name of a measure and its data is on a line of its own, once, and no word is broken."""
+    lines = [line.rstrip() for line in shown(runs, 40, monkeypatch)]
+    heads = [f"{number}, {data}.jsonl" for data in ("old", "new") for number in ("lms", "ss", "icat")]
+    assert [lines.count(head) for head in heads] == [1] * 6
+    assert [sum(line.startswith(name) for line in lines) for name in NAMES] == [6] * 3
+
+
 def test_quiet_prints_no_table(runs: Path) -> None:
     """A quiet report prints nothing."""
     result = CliRunner().invoke(app, ["report", str(runs), "--out", str(runs.parent / "report.md"), "--quiet"])

@@ -7,6 +7,7 @@ import pytest
 from helpers.report_runs import association, cats, measures, pairs, probes, run
 
 from catsofa.report import document
+from catsofa.report.elements import Number
 
 
 def note(folder: Path) -> str:
@@ -65,3 +66,16 @@ def test_a_value_without_an_interval_has_a_reason(tmp_path: Path, low: float | N
     run(tmp_path / "a", {**results, "types": {"a": results["overall"], "b": one}})
     table = document([tmp_path]).sections[0].tables[0]
     assert sum("one pair" in note for note in table.notes) == notes
+
+
+def test_a_small_score_keeps_its_digits_under_every_normalisation(tmp_path: Path) -> None:
+    """Limits that differ in the fifth decimal are not shown as equal."""
+    results = probes("a")
+    limits = {name: {"low": 0.000061, "high": 0.000068} for name in ("score", "conditional", "none")}
+    small = {"score": 0.000064, "normalisations": dict.fromkeys(("identity", "conditional", "none"), 0.000064)}
+    whole = {**results, **small, "intervals": limits}
+    run(tmp_path / "a", {**whole, "categories": {"a": {**results["categories"]["a"], **small, "intervals": limits}}})
+    row = document([tmp_path]).sections[0].tables[0].rows[0]
+    shown = [str(cell) for cell in row if isinstance(cell, Number)]
+    assert len(shown) == 3
+    assert set(shown) == {"0.00006400 [0.00006100, 0.00006800]"}

@@ -20,6 +20,10 @@ UNKNOWN_MODEL = "predictions:"
 LOOKED_UP = re.compile(r" kind=(words|tokens|computed)\b")
 """Vectors that are looked up, always in float32; signatures of earlier versions do not name their precision."""
 
+RECORDED_LATER = ("options", "dtype", "version")
+"""Fields that every result has; files of scores and results of earlier versions do not name them."""
+UNRECORDED = "not recorded"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
@@ -93,10 +97,10 @@ def without_hashes(names: str) -> str:
 def differences(one: Signature, other: Signature) -> list[str]:
     """Returns why two results are not comparable; empty if only their models and batching differ."""
     mine, theirs = one.compared(), other.compared()
-    one_fields, other_fields = asdict(one), asdict(other)
+    shown = [{**fields, "data": signature.data} for fields, signature in ((mine, one), (theirs, other))]
     return [
-        f"{name}: {_named(one_fields[name])} and {_named(other_fields[name])}"
-        for name in one_fields
+        f"{name}: {' and '.join(str(_named(name, fields[name])) for fields in shown)}"
+        for name in mine
         if name not in ("model", "batching") and mine[name] != theirs[name]
     ]
 
@@ -118,12 +122,14 @@ def distinctions(keys: Sequence[object], signatures: Sequence[Signature]) -> lis
 
 def _distinct(name: str, part: str | int) -> str:
     """Returns a signature field for a heading; data, precision and subsets need no name."""
-    return f"no {name}" if part == "" else str(part) if name in ("data", "dtype", "subset") else f"{name} {part}"
+    if part == "":
+        return f"{name} {UNRECORDED}" if name in RECORDED_LATER else f"no {name}"
+    return str(part) if name in ("data", "dtype", "subset") else f"{name} {part}"
 
 
-def _named(part: str | int) -> str | int:
-    """Returns a signature field for display: `none` if it is empty; a seed of 0 is a value."""
-    return "none" if part == "" else part
+def _named(name: str, part: str | int) -> str | int:
+    """Returns a signature field for display: `none` if it is empty and may be; a seed of 0 is a value."""
+    return part if part != "" else UNRECORDED if name in RECORDED_LATER else "none"
 
 
 def data_label(name: str, digest: str) -> str:

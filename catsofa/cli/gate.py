@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from catsofa.cli.data import local
-from catsofa.cli.numbers import chance
 from catsofa.cli.score.controls import BASELINE
 from catsofa.cli.score.protocols import Seed
 from catsofa.cli.terminal import DATA, Json, Quiet, doing, examples, fits, note, print_json, say, table, warn
@@ -169,11 +168,11 @@ def _show_tests(run: "Checked") -> None:
 
     rows = [
         [one_line(test.paired.name), one_line(test.paired.set), forms.aligned(test.test.before),
-         forms.aligned(test.test.after), forms.change(test), f"{test.test.margin:g}", chance(test.holm),
+         forms.aligned(test.test.after), forms.change(test), f"{test.test.margin:g}", forms.evidence(test),
          test.told]
         for test in run.tests
     ]  # fmt: skip
-    columns = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "Holm's p", "found"]
+    columns = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "p (hypothesis)", "found"]
     title = one_line(f"{run.label} against {run.baseline}, on {run.data}")
     if fits(columns, rows):
         table(title, columns, rows)

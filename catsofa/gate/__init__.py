@@ -89,7 +89,7 @@ def check(
     _refuse_idle({} if refused or any(run.refused for run in checked) else margins, tests, require)
     corrected = iter(holm([test.test.p_worse for test in tests]))
     for place, run in enumerate(checked):
-        some = [replace(test, holm=next(corrected)) for test in run.tests]
+        some = [replace(test, holm=next(corrected), require=require) for test in run.tests]
         some = [replace(test, failed=test.found == "regression" or not test.shows(require)) for test in some]
         checked[place] = replace(run, tests=some)
     return Verdict(runs=[*checked, *refused], require=require, warnings=warnings)

@@ -68,11 +68,18 @@ def without_margin(verdict: Verdict) -> str:
     return f"no margin was given for {', '.join(names)}: any loss counts (--margin {next(iter(names))}=NUMBER)"
 
 
+def evidence(test: Test) -> str:
+    """Returns the p of the hypothesis that decides the result of a test, with the name of the hypothesis."""
+    hypothesis, p = test.evidence
+    shown = f"{p:.2g}" if p == p else "undefined"
+    return f"{shown} ({hypothesis}{', Holm' if hypothesis == 'regression' else ''})"
+
+
 def brief(test: Test) -> str:
     """Returns the result of a test in one line."""
     paired, tested = test.paired, test.test
     moves = f"{paired.name} of {paired.set}: {number(tested.before)} to {number(tested.after)}, {change(test)}"
-    return f"{moves}; margin {tested.margin:g}, p {test.holm:.2g} after correction: {test.told}"
+    return f"{moves}; margin {tested.margin:g}, p {evidence(test)}: {test.told}"
 
 
 def lines(tests: Sequence[Test]) -> Iterator[str]:
@@ -86,8 +93,8 @@ def lines(tests: Sequence[Test]) -> Iterator[str]:
             continue
         changes = [test.test.change.by.value for test in group if not isnan(test.test.change.by.value)]
         between = f", change {min(changes):+.4g} to {max(changes):+.4g}" if changes else ""
-        p = min(test.holm for test in group)
-        yield f"{name} of {len(group):,} sets{between}; margin {margin:g}, smallest p {p:.2g} after correction: {told}"
+        p = evidence(min(group, key=lambda test: test.evidence[1]))
+        yield f"{name} of {len(group):,} sets{between}; margin {margin:g}, smallest p {p}: {told}"
 
 
 def reason(test: Test) -> str:
@@ -155,10 +162,10 @@ def markdown(verdict: Verdict) -> str:
 
 def _table(run: Checked) -> list[str]:
     """Returns the tests of a run as lines of a Markdown table."""
-    head = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "p (Holm)", "found"]
+    head = ["measure", "set", "baseline", "run", "change [90 %]", "margin", "p (hypothesis)", "found"]
     rows = [
         [test.paired.name, test.paired.set, number(test.test.before), number(test.test.after), change(test),
-         f"{test.test.margin:g}", f"{test.holm:.2g}", f"**{test.told}**" if test.failed else test.told]
+         f"{test.test.margin:g}", evidence(test), f"**{test.told}**" if test.failed else test.told]
         for test in run.tests
     ]  # fmt: skip
     bars = [[*map(plain, row[:-1]), row[-1]] for row in rows]

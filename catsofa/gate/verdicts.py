@@ -21,6 +21,7 @@ class Test:
     test: MarginTest
     holm: float = 1.0
     """p of a regression, corrected for all tests of the call."""
+    require: Require = ""
     failed: bool = False
     one_model: bool = False
     """True if both runs are of one model in one precision: equal outcomes then also hold for other items."""
@@ -51,6 +52,14 @@ class Test:
             return self.one_model or not self.paired.step or p <= LEVEL
         wanted = {"": (), "non-inferiority": ("equivalent", "not inferior"), "equivalence": ("equivalent",)}[require]
         return not require or self.found in wanted
+
+    @property
+    def evidence(self) -> tuple[str, float]:
+        """The hypothesis that is required or shown, else a regression, and its p; Holm corrects only a regression."""
+        shown: dict[str, Require] = {"equivalent": "equivalence", "not inferior": "non-inferiority"}
+        wanted = "" if self.found == "regression" else self.require or shown.get(self.found, "")
+        p = {"equivalence": self.test.p_equivalent, "non-inferiority": self.test.p_not_worse}
+        return (wanted, p[wanted]) if wanted else ("regression", self.holm)
 
     def ends(self, rows: Sequence[Moved], most: int) -> list[Moved]:
         """Returns at most `most` rows that moved in the direction of the whole, the largest change first."""

@@ -124,6 +124,7 @@ def scored(
     protocol: Protocol = DEFAULT,
     model: str = "m",
     subset: str = "",
+    dtype: str = "",
 ) -> Path:
     """Writes a run whose model prefers the stereotype, except for these terms."""
     values = {"stereotype": -1.0, "anti-stereotype": -2.0, "unrelated": -3.0}
@@ -138,6 +139,6 @@ def scored(
     with Run.begin(folder, identity, about) as store:
         store.add(scores)
         result = report(of, scores, protocol, data=about["data"], model=f"{model}@1", resamples=100, with_terms=True)
-        result = replace(result, signature=replace(result.signature, subset=subset))
+        result = replace(result, signature=replace(result.signature, subset=subset, dtype=dtype))
         store.finish(result.to_dict())
     return folder

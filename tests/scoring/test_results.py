@@ -146,7 +146,7 @@ def test_numbers_stand_side_by_side_if_only_their_models_differ() -> None:
     assert differences(one, replace(one, model="n")) == []
     assert differences(one, replace(one, protocol="stereoset-code", dtype="")) == [
         "protocol: catsofa and stereoset-code",
-        "dtype: float32 and none",
+        "dtype: float32 and not recorded",
     ]
     assert differences(one, replace(one, seed=5)) == ["seed: 0 and 5"]
 

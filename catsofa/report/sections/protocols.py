@@ -13,7 +13,7 @@ from catsofa.report.cells import Words, between, chance, limited, stars
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.inputs import Finished, NotThere, cats, of_cats, protocol
 from catsofa.scoring.measures.robustness import changes, flip_rate
-from catsofa.scoring.signature import without_hashes
+from catsofa.scoring.signature import distinctions, without_hashes
 from catsofa.scoring.statistics.changes import Change
 from catsofa.scoring.statistics.holm import holm
 
@@ -43,10 +43,13 @@ class Paired:
 def protocols(name: str, groups: Sequence[Group]) -> Iterator[Section]:
     """Yields a section for every two StereoSet groups that differ only in their protocol and share a model."""
     pairs = [(a, b) for a, b in combinations([runs for kind, runs in groups if kind == "stereoset"], 2) if _alike(a, b)]
-    for number, (first, second) in enumerate(pairs, 1):
+    firsts = [first[0].signature for first, _ in pairs]
+    keys = [(without_hashes(first[0].signature.data), _apart(first[0], second[0])) for first, second in pairs]
+    for number, ((first, second), parts) in enumerate(zip(pairs, distinctions(keys, firsts), strict=True), 1):
         paired, notes = _paired(first, second)
         if paired or notes:
-            yield _section(f"{name}-{number}", paired, notes, first[0], second[0])
+            section = _section(f"{name}-{number}", paired, notes, first[0], second[0])
+            yield replace(section, title=", ".join(filter(None, (section.title, parts))))
 
 
 def _alike(first: Sequence[Finished], second: Sequence[Finished]) -> bool:

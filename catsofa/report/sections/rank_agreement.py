@@ -1,7 +1,7 @@
 """The report section on rank agreement: whether benchmarks order the models alike."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import nan
 from statistics import fmean
@@ -10,7 +10,7 @@ from typing import Any
 from catsofa.report.cells import Words, between, chance
 from catsofa.report.elements import Cell, Section, Table
 from catsofa.report.inputs import Finished
-from catsofa.scoring.signature import without_hashes
+from catsofa.scoring.signature import Signature, distinctions, without_hashes
 from catsofa.scoring.statistics.rank_correlation import LEAST, kendall
 
 WORDS = Words(
@@ -34,12 +34,12 @@ class Ordered:
 
     benchmark: str
     models: Mapping[str, float]
-    signatures: tuple[str, ...]
+    signatures: tuple[Signature, ...]
 
 
 def agreement(name: str, groups: Sequence[tuple[str, Sequence[Finished]]]) -> Iterator[Section]:
     """Yields a section with Kendall's tau between every two benchmarks that share at least `LEAST` models."""
-    orders = [_ordered(kind, runs) for kind, runs in groups if kind in SIZES and len(runs) >= LEAST]
+    orders = _told_apart([_ordered(kind, runs) for kind, runs in groups if kind in SIZES and len(runs) >= LEAST])
     body: list[tuple[Cell, ...]] = []
     used: dict[str, None] = {}
     for one, other in combinations(orders, 2):
@@ -50,7 +50,7 @@ def agreement(name: str, groups: Sequence[tuple[str, Sequence[Finished]]]) -> It
             body.append(
                 (one.benchmark, other.benchmark, between(correlation.value), p, f"{correlation.models} of {total}")
             )
-            used |= dict.fromkeys([*one.signatures, *other.signatures])
+            used |= dict.fromkeys(map(str, [*one.signatures, *other.signatures]))
     if body:
         table = Table(
             name=f"{name}-kendall",
@@ -80,7 +80,16 @@ def _ordered(kind: str, runs: Sequence[Finished]) -> Ordered:
         if kind == "seat"
         else f"{without_hashes(signature.data)}, protocol {signature.protocol}"
     )
-    return Ordered(f"{NAMES[kind]} by {SIZES[kind]} ({subject})", models, tuple(str(run.signature) for run in runs))
+    return Ordered(f"{NAMES[kind]} by {SIZES[kind]} ({subject})", models, tuple(run.signature for run in runs))
+
+
+def _told_apart(orders: Sequence[Ordered]) -> list[Ordered]:
+    """Returns the orders; where benchmarks would have equal names, each name gets the parts that differ."""
+    differ = distinctions([one.benchmark for one in orders], [one.signatures[0] for one in orders])
+    return [
+        replace(one, benchmark=f"{one.benchmark[:-1]}, {parts})") if parts else one
+        for one, parts in zip(orders, differ, strict=True)
+    ]
 
 
 NAMES = {"stereoset": "StereoSet", "crows_pairs": "CrowS-Pairs", "sofa": "SoFa", "seat": "SEAT"}

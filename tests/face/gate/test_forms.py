@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
-from helpers.gate_runs import cats, even, planted, ran, worse
+from helpers.gate_runs import by_name, cats, checked, even, planted, ran, worse
 
 from catsofa.data.files import jsonl
 from catsofa.gate import check
@@ -113,3 +113,23 @@ def test_a_name_adds_no_line_to_a_verdict(
     for text in (output, str(check(after, before))):
         assert forged not in [line.strip() for line in text.splitlines()]
         assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("options", "hypothesis"),
+    [
+        ((), "regression, Holm"),
+        (("--margin", "ss=8", "--margin", "lms=8"), "equivalence"),
+        (("--margin", "ss=0.6", "--margin", "lms=8", "--require-non-inferiority"), "non-inferiority"),
+    ],
+)
+def test_each_p_is_of_the_hypothesis_beside_it(
+    data: Path, base: Path, tmp_path: Path, options: tuple[str, ...], hypothesis: str
+) -> None:
+    """A p stands with its hypothesis: the one that is required, else the one that is shown, else a regression."""
+    run = planted(tmp_path / "new", data, lambda cat: "+" if cat.id == "0-1" else even(cat))
+    json_of = {"regression, Holm": "holm", "equivalence": "p_equivalent", "non-inferiority": "p_not_inferior"}
+    ran("check", run, "--against", base, *options, "--markdown", tmp_path / "c.md")
+    test = by_name(checked(run, "--against", base, *options)[1])["ss", "overall"]
+    (row,) = (line for line in (tmp_path / "c.md").read_text().splitlines() if line.startswith("| ss | overall |"))
+    assert f"| {test[json_of[hypothesis]]:.2g} ({hypothesis}) |" in row

@@ -3,13 +3,16 @@
 from pathlib import Path
 
 import pytest
-from helpers.report_runs import association, cats, run
+from helpers.records import a_cat
+from helpers.report_runs import association, cats, pairs, run, scored
 
 from catsofa.comparison import compare
+from catsofa.data.files import jsonl
 from catsofa.report import document
 from catsofa.report.elements import Document
 from catsofa.report.formats import WRITE
-from catsofa.scoring.signature import Signature, differences
+from catsofa.scoring.protocols import DEFAULT
+from catsofa.scoring.signature import Signature, differences, distinctions
 
 
 def signed(folder: Path, results: object, model: str, dtype: str) -> Path:
@@ -58,3 +61,36 @@ def test_a_refused_comparison_names_the_precision_that_differs(tmp_path: Path) -
             signed(tmp_path / f"{model}{dtype}", association("t", 0.01), model, dtype)
     with pytest.raises(ValueError, match=r"bfloat16\); .*float32\); expected"):
         compare([tmp_path])
+
+
+def test_a_precision_is_never_none() -> None:
+    """A difference names the precision of looked-up vectors, and of old runs that it is not recorded."""
+    words, half, old = (
+        Signature(data="d", model=model, protocol="catsofa", dtype=dtype)
+        for model, dtype in (("m@1 kind=words", ""), ("n@1", "float16"), ("n@1", ""))
+    )
+    assert differences(words, half) == ["dtype: float32 and float16"]
+    assert differences(half, old) == ["dtype: float16 and not recorded"]
+    assert distinctions(["", ""], [half, old]) == ["float16", "dtype not recorded"]
+
+
+def test_rank_agreement_names_the_precision_of_equal_benchmarks(tmp_path: Path) -> None:
+    """The CATs of three models in two precisions are two benchmarks with two names; the pairs need no precision."""
+    for model in "mno":
+        for dtype in ("float32", "bfloat16"):
+            signed(tmp_path / f"c{model}{dtype}", cats("d"), model, dtype)
+        signed(tmp_path / f"p{model}", pairs("d"), model, "float32")
+    (part,) = (one for one in document([tmp_path]).sections if one.name == "agreement")
+    names = {str(name) for row in part.tables[0].rows for name in row[:2]}
+    assert sorted(name.rpartition("catsofa")[2] for name in names) == [")", ", bfloat16)", ", float32)"]
+
+
+def test_two_protocols_in_two_precisions_have_two_titles(tmp_path: Path) -> None:
+    """One model by two protocols in float32 and bfloat16 gives two sections, and each title names its precision."""
+    data, items = tmp_path / "cats.jsonl", [a_cat("The zorb was BLANK.", id="zorb", target="zorb")]
+    jsonl.write(items, data)
+    for dtype in ("float32", "bfloat16"):
+        for protocol in (DEFAULT, DEFAULT.changed(name="pll", masked="pseudo")):
+            scored(tmp_path / f"{protocol.name}{dtype}", data, items, [], protocol, dtype=dtype)
+    titles = [one.title for one in document([tmp_path]).sections if one.name.startswith("protocols")]
+    assert sorted(title.rpartition(", ")[2] for title in titles) == ["bfloat16", "float32"]

@@ -31,6 +31,7 @@ from catsofa.gate.verdicts import Checked, Require, Test, Verdict
 from catsofa.report import inputs
 from catsofa.report.inputs import Finished, NotThere
 from catsofa.scoring.signature import differences
+from catsofa.scoring.statistics.changes import NO_LIMITS
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.margins import margin_test
 
@@ -91,7 +92,7 @@ def check(
     for place, run in enumerate(checked):
         some = [replace(test, holm=next(corrected), require=require) for test in run.tests]
         some = [replace(test, failed=test.found == "regression" or not test.shows(require)) for test in some]
-        checked[place] = replace(run, tests=some)
+        checked[place] = replace(run, tests=some, warnings=[*run.warnings, *_without_spread(some)])
     return Verdict(runs=[*checked, *refused], require=require, warnings=warnings)
 
 
@@ -243,6 +244,15 @@ def _checked(label: str, newer: Taken, older: Snapshot, margins: Mapping[str, fl
     about = _refused(label, "; ".join(why) or ("" if tests else "no measure has a value in both runs"), newer)
     warnings += [f"the baseline differs in {'; '.join(free)}"] if free else []
     return replace(about, baseline=older.model, tests=tests, warnings=[*warnings, *newer.warnings])
+
+
+def _without_spread(tests: Iterable[Test]) -> Iterator[str]:
+    """Yields a warning for each loss beyond its margin that no test can show, since its spread is unknown."""
+    for test in tests:
+        tested = test.test
+        if test.found == "open" and tested.change.unlimited and tested.worse > tested.margin:
+            name = f"{test.paired.name} of {test.paired.set}"
+            yield f"{name} is worse by {tested.worse:.4g}, but no regression is shown: {NO_LIMITS}"
 
 
 def _refused(label: str, why: str, one: Taken) -> Checked:

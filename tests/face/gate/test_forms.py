@@ -133,3 +133,16 @@ def test_each_p_is_of_the_hypothesis_beside_it(
     test = by_name(checked(run, "--against", base, *options)[1])["ss", "overall"]
     (row,) = (line for line in (tmp_path / "c.md").read_text().splitlines() if line.startswith("| ss | overall |"))
     assert f"| {test[json_of[hypothesis]]:.2g} ({hypothesis}) |" in row
+
+
+@pytest.mark.parametrize("terms", [1, 4])
+def test_a_loss_without_spread_is_named(terms: int, tmp_path: Path) -> None:
+    """If one term counts, or all terms change alike, no test shows a loss; a warning names the loss, not a gain."""
+    jsonl.write(cats(terms, 10, ("trade",)), tmp_path / "few.jsonl")
+    base, worst = (
+        planted(tmp_path / str(n), tmp_path / "few.jsonl", way) for n, way in enumerate((even, lambda _: "+"))
+    )
+    code, report = checked(worst, "--against", base)
+    warnings = [text for text in report["runs"][0]["warnings"] if text.startswith("ss of overall is worse by 50")]
+    assert (code, len(warnings)) == (0, 1)
+    assert not any(" is worse by " in text for text in checked(base, "--against", worst)[1]["runs"][0]["warnings"])

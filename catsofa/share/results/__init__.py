@@ -57,14 +57,16 @@ class Measured:
     high: float | None
     scale: Scale
     items: int | None
-    """Number of items behind the number, if it is counted."""
+    """Number of items in the set, if it is counted; those without a result too."""
+    coverage: float | None = None
+    """Coverage of the number, as in the report; None if it was not counted."""
 
 
 def measured(run: Finished) -> list[Measured]:
     """Returns each number of a run that has a value and an ideal; raises BadInput if the run has none."""
     numbers = [
-        Measured(name=name, set=of_set, value=value, low=low, high=high, scale=scale, items=items)
-        for name, of_set, (value, low, high), scale, items in _numbers(run.kind, run.report["results"])
+        Measured(name=name, set=of_set, value=value, low=low, high=high, scale=scale, items=items, coverage=coverage)
+        for name, of_set, (value, low, high), scale, items, coverage in _numbers(run.kind, run.report["results"])
         if isinstance(value, int | float) and isfinite(value)
     ]
     if not numbers:
@@ -77,15 +79,24 @@ def called(run: Finished) -> str:
     return Path(run.model).name if run.manifest.get("about", {}).get("place") else run.model
 
 
-def _numbers(kind: str, results: Any) -> Iterator[tuple[str, str, tuple[Any, Any, Any], Scale, int | None]]:
-    """Yields the name, the set, the value with its limits, the scale and the number of items of each number."""
+def _numbers(
+    kind: str, results: Any
+) -> Iterator[tuple[str, str, tuple[Any, Any, Any], Scale, int | None, float | None]]:
+    """Yields the name, the set, the value with its limits, the scale, the items and the coverage of each number."""
     if kind not in SCALES:
         metric = named(kind).metric
         for row in results["rows"] if metric and metric.ideal is not None else ():
             assert metric is not None
             scale = Scale(about=named(kind).about, ideal=metric.ideal or 0.0, least=metric.least, most=metric.most)
             numbers = row.get(metric.name), row.get(f"{metric.name}_low"), row.get(f"{metric.name}_high")
-            yield metric.name, OVERALL if row["set"] == "all" else str(row["set"]), numbers, scale, None
+            yield (
+                metric.name,
+                OVERALL if row["set"] == "all" else str(row["set"]),
+                numbers,
+                scale,
+                None,
+                row.get("coverage"),
+            )
         return
     for of_set, result in _sets(kind, results):
         for name, scale in SCALES[kind].items():
@@ -93,7 +104,14 @@ def _numbers(kind: str, results: Any) -> Iterator[tuple[str, str, tuple[Any, Any
                 continue
             limits = result[name] if kind == "choices" else {"value": result[name], **result["intervals"][name]}
             items = next((result[count] for count in ("items", "pairs", "probes", "requests") if count in result), None)
-            yield name, of_set, (limits["value"], limits["low"], limits["high"]), scale, items
+            yield name, of_set, (limits["value"], limits["low"], limits["high"]), scale, items, _coverage(name, result)
+
+
+def _coverage(name: str, result: Mapping[str, Any]) -> float | None:
+    """Returns the coverage of a number of a set; of icat, the smaller one of lms and ss."""
+    own = [f"{part}_coverage" for part in (("lms", "ss") if name == "icat" else (name,))]
+    shares = [result[part] for part in own if part in result] or [result.get("coverage")]
+    return min((float(share) for share in shares if share is not None), default=None)
 
 
 def _sets(kind: str, results: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:

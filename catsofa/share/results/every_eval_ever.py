@@ -17,6 +17,11 @@ from catsofa.share.results import Measured, called, measured
 
 SCHEMA = "0.3.0"
 """Version of the schema; each record contains it."""
+NOT_DRAWN = {
+    "seat": "Student's t over targets",
+    "sofa": "Student's t of the logarithm over stereotypes",
+}
+"""Measure to the method of its intervals, if they are no bootstrap."""
 
 
 def write(runs: Sequence[Finished], folder: Path, organization: str) -> list[Path]:
@@ -87,10 +92,17 @@ def _result(number: Measured, run: Finished, name: str, when: Mapping[str, str])
     score: dict[str, Any] = {"score": number.value}
     if number.low is not None and number.high is not None:
         limits = {"lower": number.low, "upper": number.high, "confidence_level": 0.95}
-        drawn = {"num_bootstrap_samples": signature.resamples} if signature.resamples and run.kind != "seat" else {}
-        method = "Student's t over targets" if run.kind == "seat" else "bootstrap over clusters"
+        method = NOT_DRAWN.get(run.kind, "bootstrap over clusters")
+        drawn = (
+            {"num_bootstrap_samples": signature.resamples} if signature.resamples and run.kind not in NOT_DRAWN else {}
+        )
         score["uncertainty"] = {"confidence_interval": {**limits, "method": method}, **drawn}
-    items = {} if number.items is None else {"items": str(number.items)}
+    counts = {"items": number.items, "coverage": number.coverage}
+    counted = {
+        name: f"{count:.6g}" if name == "coverage" else str(count)
+        for name, count in counts.items()
+        if count is not None
+    }
     return {
         "evaluation_result_id": f"{name}/{number.name}/{number.set}",
         "evaluation_name": name if number.set == "overall" else f"{name}/{number.set}",
@@ -110,5 +122,5 @@ def _result(number: Measured, run: Finished, name: str, when: Mapping[str, str])
             "max_score": most,
             "additional_details": {"ideal": f"{scale.ideal:g}", "set": number.set, "protocol": signature.protocol},
         },
-        "score_details": {**score, "details": {"signature": str(signature), **items}},
+        "score_details": {**score, "details": {"signature": str(signature), **counted}},
     }

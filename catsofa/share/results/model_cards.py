@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from catsofa.data.percentages import in_percent
 from catsofa.report.inputs import Finished, begun
 from catsofa.scoring.signature import without_hashes
 from catsofa.share.results import OVERALL, Measured, called, measured
@@ -84,11 +85,12 @@ def _task(run: Finished, number: Measured) -> str:
 
 
 def _said(number: Measured) -> str:
-    """Describes a number with its interval and its ideal, because a card has no field for them."""
+    """Describes a number with its interval, ideal and coverage, because a card has no field for them."""
     limits = (
         "" if number.low is None or number.high is None else f", 95 % interval {number.low:.4g} to {number.high:.4g}"
     )
-    return f"{number.scale.about} (ideal {number.scale.ideal:g}{limits})"
+    used = "" if number.coverage is None else f", coverage {in_percent(number.coverage)}"
+    return f"{number.scale.about} (ideal {number.scale.ideal:g}{limits}{used})"
 
 
 def _one_model(runs: Sequence[Finished]) -> str:

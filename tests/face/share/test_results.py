@@ -113,15 +113,33 @@ def test_numbers_of_other_data_or_protocols_are_never_filed_together(tmp_path: P
 
 
 def test_the_interval_of_an_association_is_no_bootstrap(tmp_path: Path) -> None:
-    """The limits are Student's t over targets, without resamples; those of ss are from a bootstrap over terms."""
+    """The limits of d and of SoFa are Student's t, without resamples; those of ss are from a bootstrap over terms."""
     methods = {}
-    for kind in ("seat", "stereoset"):
-        (run_,) = find([run(tmp_path / kind, RESULTS[kind][0])]).runs
+    for kind in ("seat", "sofa", "stereoset"):
+        signature = {"data": "d@1", "model": "m@1", "protocol": "catsofa", "resamples": 100}
+        (run_,) = find([run(tmp_path / kind, RESULTS[kind][0], signature=signature)]).runs
         (score, *_) = (
             one["score_details"] for one in record(run_, "Dravian Lab", datetime.now(UTC))["evaluation_results"]
         )
         methods[kind] = score["uncertainty"]["confidence_interval"]["method"]
-    assert methods == {"seat": "Student's t over targets", "stereoset": "bootstrap over clusters"}
+        assert ("num_bootstrap_samples" in score["uncertainty"]) is (kind == "stereoset")
+    assert methods == {
+        "seat": "Student's t over targets",
+        "sofa": "Student's t of the logarithm over stereotypes",
+        "stereoset": "bootstrap over clusters",
+    }
+
+
+def test_each_exported_number_has_its_own_coverage(tmp_path: Path) -> None:
+    """lms and ss have their own shares of decided items, icat the smaller one; cards and records show them."""
+    overall = {**cats("trade")["overall"], "coverage": 0.5, "lms_coverage": 0.75, "ss_coverage": 0.625}
+    path = run(tmp_path / "run", {"overall": overall})
+    (run_,) = find([path]).runs
+    assert {one.name: one.coverage for one in measured(run_)} == {"lms": 0.75, "ss": 0.625, "icat": 0.625}
+    results = record(run_, "Dravian Lab", datetime.now(UTC))["evaluation_results"]
+    assert [one["score_details"]["details"]["coverage"] for one in results] == ["0.75", "0.625", "0.625"]
+    card = ModelCard(f"---\n{exported(path, '--format', 'model-index')}---\n")
+    assert "coverage 62.5 %" in str(card.data.eval_results[1].metric_name)
 
 
 def written(tmp_path: Path) -> list[Path]:

@@ -31,7 +31,7 @@ from catsofa.gate.verdicts import Checked, Require, Test, Verdict
 from catsofa.report import inputs
 from catsofa.report.inputs import Finished, NotThere
 from catsofa.scoring.signature import differences
-from catsofa.scoring.statistics.changes import NO_LIMITS
+from catsofa.scoring.statistics.changes import CLOSE, NO_LIMITS
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.margins import margin_test
 
@@ -250,7 +250,7 @@ def _without_spread(tests: Iterable[Test]) -> Iterator[str]:
     """Yields a warning for each loss beyond its margin that no test can show, since its spread is unknown."""
     for test in tests:
         tested = test.test
-        if test.found == "open" and tested.change.unlimited and tested.worse > tested.margin:
+        if test.found == "open" and tested.change.unlimited and tested.worse > tested.margin + CLOSE:
             name = f"{test.paired.name} of {test.paired.set}"
             yield f"{name} is worse by {tested.worse:.4g}, but no regression is shown: {NO_LIMITS}"
 

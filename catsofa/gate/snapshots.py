@@ -140,8 +140,8 @@ def read(path: Path | str) -> list[Snapshot]:
     json_files.check_seal(document, path, REMEDY)
     if document["form"] != FORM:
         raise BadInput(path, f"a baseline of another version ({document['form']})", f"one of this version ({FORM})")
-    if not isinstance(runs := document.get("runs"), list):
-        raise BadInput(path, "a baseline without a list of runs", REMEDY)
+    if not isinstance(runs := document.get("runs"), list) or not runs:
+        raise BadInput(path, "a baseline without runs", REMEDY)
     try:
         return [jsonl.adapter(Snapshot).validate_python(run) for run in runs]
     except ValidationError as error:

@@ -68,7 +68,7 @@ class Outcomes:
         terms, group = np.unique(self.terms, return_inverse=True)
         numbers = self.counts if rows is None else rows.reshape(len(self), -1)
         sums = [np.bincount(group, weights=column, minlength=len(terms)) for column in numbers.T]
-        return terms, np.stack(sums, axis=1)
+        return terms, np.stack(sums, axis=1).astype(np.float64)  # without CATs, bincount returns integers
 
     def columns(self, average: Average) -> Array:
         """A row for each target term; the ratio of the column sums is the measure.

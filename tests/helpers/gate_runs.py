@@ -59,12 +59,14 @@ def planted(
     model: str = "dravian-lm",
     protocol: Protocol = DEFAULT,
     model_digest: str = "",
+    without: str = "",
 ) -> Path:
-    """Writes a finished run on the CATs of a file, of a model with these preferences."""
+    """Writes a finished run on the CATs of a file, of a model with these preferences and no score in one domain."""
     records = list(jsonl.read(data, Cat))
     scores = [
         Score(item=candidate.id, task=cat.kind, score=score)
         for cat in records
+        if cat.bias_type != without
         for candidate, score in zip(cat.candidates, ORDERS[prefers(cat)], strict=True)
     ]
     digest = content_of(records).digest

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.choice_runs import run as choices
-from helpers.gate_runs import cats, even, number, planted, runs_of_two
+from helpers.gate_runs import cats, checked, even, number, planted, runs_of_two
 from helpers.records import PROBES, TEST
 
 from catsofa.data import formats
@@ -253,3 +253,13 @@ def test_the_baseline_of_stereoset_is_small(shared: Path, tmp_path: Path) -> Non
     run = planted(tmp_path / "run", tmp_path / "dev.jsonl", lambda cat: orders[int(cat.id[:8], 16) % 4])
     save(snapshots_of([run]), tmp_path / "b.json")
     assert (tmp_path / "b.json").stat().st_size < 20_000
+
+
+def test_a_domain_without_scores_is_named_beside_the_tests_of_the_others(
+    data: Path, base: Path, tmp_path: Path
+) -> None:
+    """A run without a score in one domain of two is not comparable in it, and is tested in the other."""
+    run = planted(tmp_path / "new", data, even, without="trade")
+    code, report = checked(run, "--against", base)
+    assert (code, {test["set"] for test in report["runs"][0]["tests"]}) == (2, {"overall", "planet"})
+    assert "ss of trade has a value in the baseline alone" in report["runs"][0]["refused"]

@@ -194,3 +194,22 @@ def test_both_sides_of_a_rephrasing_are_over_the_comparisons_that_both_decide() 
     assert (comparison.changes["ss"].by.value, comparison.changes["ss"].p) == (0, 1)
     assert [side.ss_coverage for side in (comparison.original, comparison.paraphrase)] == pytest.approx([2 / 3] * 2)
     assert (comparison.original.ties, comparison.paraphrase.ties) == (0, 9)
+
+
+def test_terms_without_a_decided_preference_are_no_evidence_of_a_change_of_icat() -> None:
+    """All five decided preferences turn alike, so icat has the p of ss, 2/2^5; fifteen terms without ss add nothing."""
+    cats = [cat(f"{term}-{item}", target=f"florin {term}") for term in range(20) for item in range(2)]
+    before, after = (
+        outcomes(cats, scores({one.id: orders[n % 2] if n < 10 else (2, 2, 1) for n, one in enumerate(cats)}))
+        for orders in (((2, 3, 1), (3, 2, 1)), ((3, 2, 1), (3, 2, 1)))
+    )
+    moved = changes(before, after)
+    assert (moved["ss"].by.value, moved["icat"].by.value) == (50, -100)
+    assert moved["ss"].p == moved["icat"].p == pytest.approx(2 / 2**5)
+
+
+def test_a_set_without_a_decided_comparison_has_columns_of_numbers() -> None:
+    """The outcomes of no CAT have no rows, and can be summed like others."""
+    none = outcomes([], {})
+    assert none.columns("terms").shape == none.columns("items").shape == (0, 4)
+    assert none.columns("items").dtype == none.columns("terms").dtype == float

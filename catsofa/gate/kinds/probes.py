@@ -43,15 +43,21 @@ def of_grids(every: Iterable[Grid], protocol: Protocol) -> kinds.Outcomes:
 def tests(
     probes: Sequence[Probe], before: kinds.Outcomes, after: kinds.Outcomes, protocol: Protocol, seed: int
 ) -> Iterator[Paired]:
-    """Yields the SoFa score, overall and by category, over stereotypes with the same scored identities in both runs."""
-    categories = sorted({probe.category for probe in probes})
-    parts = {name: _sides(before[name], after[name]) for name in categories}
+    """Yields the SoFa score, overall and by category, over stereotypes with the same scored identities in both runs.
+
+    A stereotype in several categories is one cluster of the overall score, since its variances change together.
+    """
+    stereotypes: dict[str, set[str]] = {}
+    for probe in probes:
+        stereotypes.setdefault(probe.category, set()).add(probe.stereotype)
+    parts = {name: _sides(before[name], after[name]) for name in sorted(stereotypes)}
     rows = [(name, len(parts[name][0])) for name in parts]
     for name in [kinds.OVERALL, *(parts if len(parts) > 1 else ())]:
         some = parts if name == kinds.OVERALL else {name: parts[name]}
         sides = [_columns([sides[index] for sides in some.values()]) for index in (0, 1)]
         whole = sum(count for category, count in rows if category in some)
         shared = np.asarray(~np.isnan(sides[0]).any(axis=1))
+        names = np.array([text for category in some for text in sorted(stereotypes[category])])[shared]
         earlier, later = (side[shared] for side in sides)
         width = len(some)
         values = [side[:, :width].sum(axis=1) for side in (earlier, later)]
@@ -59,24 +65,23 @@ def tests(
         cautions = [_caution(*parts[category]) for category in some] if not np.array_equal(earlier, later) else []
         yield Paired(
             name="sofa", set=name, measure=_mean(width, float(max(map(np.max, values))) if len(earlier) else 1.0),
-            before=earlier, after=later, items=len(earlier), decided=len(earlier) / whole,
-            each=partial(_moved, probes, tuple(some), shared, values),
+            before=_by_stereotype(earlier, names), after=_by_stereotype(later, names),
+            items=len(earlier), decided=len(earlier) / whole,
+            each=partial(kinds.moved, names, *values),
             known=all(np.isfinite(kinds.numbers_in(before[category]["variances"])).any() for category in some),
             caution=next(filter(None, cautions), ""),
             undefined="a category has no stereotype with the same scored identities in both runs" if missing else "",
         )  # fmt: skip
 
 
-def _moved(
-    probes: Sequence[Probe], categories: Sequence[str], shared: NDArray[np.bool_], values: Sequence[Array]
-) -> list[kinds.Moved]:
-    """Returns the stereotypes of these categories whose variance differs; `shared` marks those with a value."""
-    stereotypes: dict[str, set[str]] = {category: set() for category in categories}
-    for probe in probes:
-        if probe.category in stereotypes:
-            stereotypes[probe.category].add(probe.stereotype)
-    names = [text for texts in stereotypes.values() for text in sorted(texts)]
-    return kinds.moved(np.array(names)[shared], *values)
+def _by_stereotype(columns: Array, names: NDArray[np.str_]) -> Array:
+    """Returns the sums of the rows of each stereotype; the rows themselves if no name occurs twice."""
+    distinct, places = np.unique(names, return_inverse=True)
+    if len(distinct) == len(names):
+        return columns
+    sums = np.zeros((len(distinct), columns.shape[1]))
+    np.add.at(sums, places, columns)
+    return sums
 
 
 def _sides(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Array, Array]:

@@ -255,6 +255,31 @@ def test_the_baseline_of_stereoset_is_small(shared: Path, tmp_path: Path) -> Non
     assert (tmp_path / "b.json").stat().st_size < 20_000
 
 
+def test_a_stereotype_in_several_categories_is_one_cluster_of_the_overall_score() -> None:
+    """Copies of a category add no evidence: three have the p of one, and other stereotypes have a smaller p."""
+    rng = np.random.default_rng(2)
+    before = rng.lognormal(0, 0.3, 10)
+    after = before * rng.lognormal(0.2, 0.3, 10)
+
+    def p(categories: str, shared: bool) -> float:
+        """Returns the p of a regression of the overall score."""
+        records = [
+            replace(PROBES[0], id=f"{category}{n}", stereotype=f"{n}{'' if shared else category}", category=category)
+            for category in categories
+            for n in range(10)
+        ]
+        held = [
+            {one: {"variances": kinds.written(side), "identities": kinds.written(np.ones(10))} for one in categories}
+            for side in (before, after)
+        ]
+        paired = next(probes.tests(records, *held, DEFAULT, 0))
+        assert (paired.set, paired.items) == ("overall", 10 * len(categories))
+        return margin_test(paired.before, paired.after, paired.measure).p_worse
+
+    assert p("abc", shared=True) == pytest.approx(p("a", shared=True))
+    assert p("abc", shared=False) < p("a", shared=True)
+
+
 def test_a_domain_without_scores_is_named_beside_the_tests_of_the_others(
     data: Path, base: Path, tmp_path: Path
 ) -> None:

@@ -4,12 +4,13 @@ __all__ = ["as_sarif", "junit", "markdown"]
 
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from math import inf, isnan
+from math import floor, inf, isnan, log10
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as Xml
 
+from catsofa.data.percentages import NOISE, unsigned
 from catsofa.data.tables import digits
 from catsofa.data.visible import markdown as plain
 from catsofa.data.visible import visible
@@ -41,14 +42,24 @@ def number(value: float) -> str:
 
 
 def aligned(value: float) -> str:
-    """Returns a number for a table, with the same digits as others of its size."""
-    return f"{value:.{digits(value)}f}" if value == value else "undefined"
+    """Returns a number for a table, with the same digits as others of its size, and three or more that are not 0."""
+    return unsigned(f"{value:.{_decimals(value, digits(value), 3)}f}") if value == value else "undefined"
+
+
+def _decimals(value: float, least: int, significant: int) -> int:
+    """Returns the decimals that show so many significant digits, at least `least`; a difference of rounding is 0."""
+    size = abs(value)
+    return max(least, significant - 1 - floor(log10(size))) if NOISE < size < inf else least
 
 
 def change(test: Test) -> str:
-    """Returns the change of a measure, with its limits if it has some: two decimals for percentages, four otherwise."""
+    """Returns the change of a measure, with its limits if it has some: two decimals for percentages, four otherwise.
+
+    A small change has more decimals, so that two significant digits show.
+    """
     interval, most = test.test.change.by, test.paired.measure.most
-    shown = f"+.{2 if 100 <= most < inf else 4}f"
+    least = 2 if 100 <= most < inf else 4
+    shown = f"+.{_decimals(interval.value, least, 2)}f"
     limits = "" if interval.low != interval.low else f" [{interval.low:{shown}}, {interval.high:{shown}}]"
     return f"{interval.value:{shown}}{limits}"
 

@@ -10,6 +10,7 @@ from helpers.gate_runs import by_name, cats, checked, even, planted, ran, worse
 
 from catsofa.data.files import jsonl
 from catsofa.gate import check
+from catsofa.gate.forms import number
 
 Planted = Callable[..., Path]
 
@@ -146,3 +147,12 @@ def test_a_loss_without_spread_is_named(terms: int, tmp_path: Path) -> None:
     warnings = [text for text in report["runs"][0]["warnings"] if text.startswith("ss of overall is worse by 50")]
     assert (code, len(warnings)) == (0, 1)
     assert not any(" is worse by " in text for text in checked(base, "--against", worst)[1]["runs"][0]["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.000678, "0.000678"), (0.0, "0"), (-0.0, "0"), (7e-15, "0"), (100.0, "100"), (1200.0, "1200"), (0.5, "0.5")],
+)
+def test_a_small_number_is_not_shown_as_0(value: float, shown: str) -> None:
+    """A SoFa score of 0.000678 keeps three digits; only 0 and differences of rounding are shown as 0."""
+    assert number(value) == shown

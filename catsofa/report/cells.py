@@ -17,7 +17,7 @@ MOST = 5
 UNDEFINED = "undefined"
 """The text for a value that is undefined, such as a measure if all its items tie."""
 WITHOUT = {
-    "terms": "it rests on one target term, or is the same, and neither 0 nor 100, in each of its terms",
+    "terms": "it rests on one target term, or it (of icat: lms or ss) is the same, and neither 0 nor 100, in each term",
     "pairs": "it rests on one pair, or only on ties",
     "stereotypes": "it rests on one stereotype or on equal variances, or a limit differs from it by a factor over 100",
 }

@@ -231,7 +231,7 @@ def changes(
                 # rows that lack a part of the measure vary in nothing, so they are no evidence
                 few = columns[whole], other_columns[whole]
                 p = paired_changes(*few, {name: measure}, resamples=resamples, seed=seed)[name].p
-                moved[name] = replace(moved[name], p=p if isnan(p) else max(p, moved[name].p))
+                moved[name] = replace(moved[name], p=1.0 if isnan(p) else max(p, moved[name].p))
     return dict.fromkeys(MEASURES, NO_CHANGE) | moved
 
 

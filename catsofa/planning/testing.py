@@ -200,7 +200,7 @@ def _mean(grid: Grid, protocol: Protocol) -> Mean:
     """Returns the mean variance of a category over its stereotypes."""
     how = protocol.sofa
     starred = log_ppl_star(grid.means, how.normalisation, log_base=how.log_base, digits=how.ppl_digits)
-    return mean_of(variances(starred, how.ddof), np.isfinite(starred).sum(axis=1))
+    return mean_of(variances(starred, how.ddof), np.isfinite(starred).sum(axis=1), grid.stereotypes)
 
 
 def estimate(hypothesis: Hypothesis, margin: float, runs: Sequence[Scored]) -> Estimate:

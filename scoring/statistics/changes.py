@@ -90,12 +90,14 @@ class PairedTest:
     span: float
     """The largest possible change of the measure."""
     clusters: int
+    lost: int = 0
+    """The number of draws in which a part is undefined; `errors` lacks them."""
 
     def change(self, level: float = LEVEL) -> Change:
         """The change with its limits and the two-sided p-value of no change; NaN without errors or a value."""
         if not self.tested:
             return Change(Interval(_total(self.value), nan, nan), nan)
-        tested = _Tested(self.value, self.errors, self.clusters)
+        tested = self._with_errors()
         estimate = tested.value
         if tested.alike:
             return Change(Interval(estimate, nan, nan), tested.p(0.0))
@@ -106,7 +108,7 @@ class PairedTest:
 
     def p(self, value: float) -> float:
         """The two-sided p-value of a true change of `value`; NaN without a test."""
-        return _Tested(self.value, self.errors, self.clusters).p(value) if self.tested else nan
+        return self._with_errors().p(value) if self.tested else nan
 
     def p_at_least(self, value: float) -> float:
         """The one-sided p-value of a true change of `value` or more: small if the change is shown to be less."""
@@ -120,8 +122,12 @@ class PairedTest:
         """The greater p-value of the draws and Student's t, since draws from few clusters vary too little."""
         if not self.tested:
             return nan
-        tested = _Tested(self.value, self.errors, self.clusters)
+        tested = self._with_errors()
         return max(tested.tails(value)[side], tested.students(value)[side])
+
+    def _with_errors(self) -> "_Tested":
+        """The change and its errors, ready to test values."""
+        return _Tested(self.value, self.errors, self.clusters, self.lost)
 
     @property
     def tested(self) -> bool:
@@ -145,9 +151,10 @@ def paired_tests(
     for name, measure in measures.items():
         value = _parts(both.sum(axis=0), measure)
         errors = _errors(value, _parts(halved, measure))
+        lost = len(halved) - len(errors)
         if few and len(errors) and (np.ptp(errors, axis=0) > ALIKE * np.abs(value).max()).any():
             errors = _students(_errors(value, _parts(resampled, measure)), len(both), rng)
-        tests[name] = PairedTest(value, errors, measure.most - measure.least, len(both))
+        tests[name] = PairedTest(value, errors, measure.most - measure.least, len(both), lost)
     return tests
 
 
@@ -228,7 +235,7 @@ class _Tested:
     small if clusters move both results alike and a result has crossed its kink by chance.
     """
 
-    def __init__(self, value: Array, errors: Array, clusters: int) -> None:
+    def __init__(self, value: Array, errors: Array, clusters: int, lost: int = 0) -> None:
         """Take the parts of a change and their errors over draws; compute the linear changes and their scales."""
         self.value, self.clusters = _total(value), clusters
         self.places, self.slopes = value[1:], SIDES if len(value) > 1 else np.ones((1, 1))
@@ -240,6 +247,8 @@ class _Tested:
         self.errors = errors @ self.slopes.T / self.scales
         # the linear change that decides whether the change exceeds 0 does not vary
         self.alike = bool(self.scales[self._nearest(self.linear)] <= least)
+        # clusters that lack a part vary in nothing and are no evidence: draws of these alone could show any change
+        self.least_p = (lost + 1) / (lost + len(errors) + 1) if self.alike else 0.0
 
     def _nearest(self, excesses: Array) -> int:
         """The index of the linear change that decides whether a change exceeds a value; at ties, the observed sides."""
@@ -273,7 +282,7 @@ class _Tested:
             below = np.mean(self.errors <= alone + CLOSE, axis=0), np.mean(self.errors < alone - CLOSE, axis=0)
             low = max(low, float(_greater_of_lesser(below[0])))
             high = max(high, 1 - float(_greater_of_lesser(below[1])))
-        return low, high
+        return max(low, self.least_p), max(high, self.least_p)
 
     def students(self, change: float) -> tuple[float, float]:
         """The p-values of `tails` by Student's t on each linear change; 0 for few clusters: their draws use t."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isnan
 from typing import Any
 
@@ -226,12 +226,6 @@ def changes(
         for name, measure in defined.items():
             sides = columns[rows[name]], other_columns[rows[name]]
             moved |= paired_changes(*sides, {name: measure}, resamples=resamples, seed=seed)
-            whole = ((columns + other_columns)[:, NEEDS[name]] > 0).all(axis=1)
-            if moved[name].unlimited and not np.array_equal(whole, rows[name]):
-                # rows that lack a part of the measure vary in nothing, so they are no evidence
-                few = columns[whole], other_columns[whole]
-                p = paired_changes(*few, {name: measure}, resamples=resamples, seed=seed)[name].p
-                moved[name] = replace(moved[name], p=1.0 if isnan(p) else max(p, moved[name].p))
     return dict.fromkeys(MEASURES, NO_CHANGE) | moved
 
 

@@ -1,14 +1,18 @@
 """Tests of the outcomes of a plan: estimates, p and corrections."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from math import nan, sqrt
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
 from helpers.choice_runs import questions
 from helpers.gate_runs import BEFORE, by_test, cats, departures, even, more, number, planted
+from helpers.records import PROBES
 from scipy import special
 
 import catsofa
@@ -176,3 +180,38 @@ def test_accuracy_and_bias_of_questions_are_tested_too(tmp_path: Path, monkeypat
                 {side: nan if limit is None else limit for side, limit in of["intervals"][measure].items()}, nan_ok=True
             )
     assert tests["acc_amb(good) > acc_amb(bad)"].estimate.value.value > 0
+
+
+def test_the_limits_of_sofa_are_those_of_the_report_where_categories_share_stereotypes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two categories have the same stereotypes, so the overall interval is wider than that of independent ones."""
+    monkeypatch.setattr("catsofa.planning.now", lambda: BEFORE)
+    probes = [
+        replace(
+            PROBES[0], id="", text="", category=category, identity=f"{category}{n} people", stereotype=f"are {word}"
+        )
+        for category in ("trade", "planet")
+        for n in range(4)
+        for word in ("kind", "late", "early", "quiet", "clever", "asleep", "tidy", "stubborn")
+    ]
+    jsonl.write(probes, tmp_path / "probes.jsonl")
+    scored = catsofa.evaluate(Hashed(), tmp_path / "probes.jsonl", out=tmp_path / "run").to_dict()["results"]
+    tests = by_test(outcome(catsofa.plan(["hashed"], tmp_path / "probes.jsonl", ["sofa < 9"]), [tmp_path / "run"]))
+    expected = {"value": scored["score"], **scored["intervals"]["score"]}
+    assert tests["sofa(hashed) < 9"].estimate.value.to_dict() == pytest.approx(expected)
+
+
+class Hashed:
+    """Gives each word a log-probability that depends on the words before it."""
+
+    name, digest = "hashed", "1" * 12
+
+    def loglikelihood(self, queries: Sequence[tuple[str, str]]) -> list[list[float]]:
+        """Returns a log-probability from -9 to 0 for each word."""
+        every = []
+        for context, text in queries:
+            before, words = context.split(), text.split()
+            starts = [" ".join([*before, *words[: n + 1]]) for n in range(len(words))]
+            every.append([-9 * crc32(start.encode()) / 2**32 for start in starts])
+        return every

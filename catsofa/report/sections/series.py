@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from catsofa.report.cells import Row, Words, about, limited, signatures, valued
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.figures import COLOURS, INK, MARKERS, WIDTH, errors, legend, legend_height, told_apart
 from catsofa.report.inputs import Finished
+from catsofa.scoring.signature import Signature, distinctions
 
 WORDS = Words(
     "Along the training",
@@ -48,7 +50,8 @@ def series(
     Raises ValueError if no group has one, and if two runs of one checkpoint conflict. Raises ValueError also for a
     number such as 1k or 1.5, because it would be read as 1.
     """
-    number, shown, undrawn = re.compile(rf"(?<![^\W\d_]){re.escape(word)}[-_=]?(\d+)([.,]?[^\W_]+)?"), 0, list[str]()
+    number, undrawn = re.compile(rf"(?<![^\W\d_]){re.escape(word)}[-_=]?(\d+)([.,]?[^\W_]+)?"), list[str]()
+    sections, signed = list[Section](), list[Signature]()
     for index, (kind, runs) in enumerate(groups, 1):
         points: dict[str, dict[int, list[Finished]]] = defaultdict(lambda: defaultdict(list))
         for run in runs:
@@ -66,21 +69,23 @@ def series(
         several = {model: dict(sorted(by_x.items())) for model, by_x in points.items() if len(by_x) > 1}
         values = _values(kind, several, tests_of)
         if any(numbers for by_x in values.values() for numbers in by_x.values()):
-            shown += 1
-            yield _section(f"{name}{index}", several, values, word)
+            sections.append(_section(f"{name}{index}", several, values, word))
+            signed.append(runs[0].signature)
         elif several:
             undrawn.append(kind)
-    if undrawn and not shown:
+    if undrawn and not sections:
         drawable = ", ".join([*NUMBERS, SEAT])
         raise ValueError(
             f"found checkpoints of {', '.join(undrawn)} alone, which has no lines; expected runs of {drawable}"
         )
-    if not shown:
+    if not sections:
         names = ", ".join(dict.fromkeys(run.model for _, runs in groups for run in runs)) or "none"
         raise ValueError(
             f"found no model with two checkpoints or more, by a number after {word!r}, in the names {names}; expected "
             f"names such as model-{word}1000 and model-{word}2000"
         )
+    for section, parts in zip(sections, distinctions([one.title for one in sections], signed), strict=True):
+        yield replace(section, title=", ".join(filter(None, (section.title, parts))))
 
 
 def _of_one(one: Finished, other: Finished) -> bool:

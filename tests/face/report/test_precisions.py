@@ -94,3 +94,29 @@ def test_two_protocols_in_two_precisions_have_two_titles(tmp_path: Path) -> None
             scored(tmp_path / f"{protocol.name}{dtype}", data, items, [], protocol, dtype=dtype)
     titles = [one.title for one in document([tmp_path]).sections if one.name.startswith("protocols")]
     assert sorted(title.rpartition(", ")[2] for title in titles) == ["bfloat16", "float32"]
+
+
+def test_paraphrases_are_joined_with_originals_in_their_own_precision(tmp_path: Path) -> None:
+    """In float32 nothing flips, in bfloat16 both preferences do; each precision has its own section, and is in it."""
+    for name, verb in (("cats", "was"), ("rephrased", "seemed")):
+        items = [a_cat(f"The {term} {verb} BLANK.", id=term, target=term) for term in ("zorb", "quib")]
+        jsonl.write(items, tmp_path / f"{name}.jsonl")
+        for dtype in ("float32", "bfloat16"):
+            turned = ["zorb", "quib"] if (name, dtype) == ("cats", "bfloat16") else []
+            scored(tmp_path / name / dtype, tmp_path / f"{name}.jsonl", items, turned, dtype=dtype)
+    report = document([tmp_path / "cats"], paraphrases=[tmp_path / "rephrased"])
+    parts = [one for one in report.sections if one.name.startswith("robustness")]
+    flips = {one.title.rpartition(", ")[2]: [row[2] for row in one.tables[1].rows] for one in parts}
+    assert {dtype: [cell.value for cell in cells] for dtype, cells in flips.items()} == {  # type: ignore[union-attr]
+        "float32": [0],
+        "bfloat16": [100],
+    }
+
+
+def test_checkpoints_in_two_precisions_have_two_titles(tmp_path: Path) -> None:
+    """The lines of checkpoints in float32 and in bfloat16 are two sections, and each title names its precision."""
+    for dtype in ("float32", "bfloat16"):
+        for step in (1, 2):
+            signed(tmp_path / f"{dtype}{step}", cats("d"), f"m-step{step}", dtype)
+    titles = [one.title for one in document([tmp_path], x="step").sections if one.name.startswith("series")]
+    assert sorted(title.rpartition(", ")[2] for title in titles) == ["bfloat16", "float32"]

@@ -11,7 +11,7 @@ from catsofa.report.cells import about
 from catsofa.report.elements import Document, Number, Section, Table
 from catsofa.report.inputs import Finished, find, groups, with_unique_names
 from catsofa.report.summary.sentences import NAMES
-from catsofa.scoring.signature import Signature
+from catsofa.scoring.signature import Signature, distinctions
 from catsofa.share.leaderboard_page import APART, WARNING
 from catsofa.share.places import places, written
 from catsofa.share.results import OVERALL, Measured, measured
@@ -86,15 +86,22 @@ def boards(paths: Sequence[Path]) -> list[Board]:
     runs = with_unique_names(find(paths).runs)
     if not runs:
         raise ValueError(f"found no finished run in {', '.join(map(str, paths))}; expected folders of `score --out`")
-    return [board for kind, same in groups(runs) for board in _of_group(kind, same)]
+    grouped = list(groups(runs))
+    titles = [about([(run.model, run.report, run.signature) for run in same]) for _, same in grouped]
+    signatures = [same[0].signature for _, same in grouped]
+    differ = distinctions([(kind, title) for (kind, _), title in zip(grouped, titles, strict=True)], signatures)
+    return [
+        board
+        for (kind, same), title, parts in zip(grouped, titles, differ, strict=True)
+        for board in _of_group(kind, same, ", ".join(filter(None, (title, parts))))
+    ]
 
 
-def _of_group(kind: str, runs: Sequence[Finished]) -> Iterator[Board]:
+def _of_group(kind: str, runs: Sequence[Finished], title: str) -> Iterator[Board]:
     """Yields a board for each number over all items; for association tests, one for each test."""
     numbers = {run.model: {(one.name, one.set): one for one in measured(run)} for run in runs}
     by_model = {run.model: run for run in runs}
     keys = dict.fromkeys(key for by_key in numbers.values() for key in by_key if kind == "seat" or key[1] == OVERALL)
-    titled = about([(run.model, run.report, run.signature) for run in runs])
     for name, in_set in keys:
         if kind == "stereoset" and name in JOINED:
             continue
@@ -114,7 +121,7 @@ def _of_group(kind: str, runs: Sequence[Finished]) -> Iterator[Board]:
         ]
         rows.sort(key=lambda row: (*(row.place or (len(rows) + 1, 0)), abs(row.number.value - ideal), row.model))
         missing = tuple(model for model in numbers if model not in have)
-        yield Board(kind=kind, about=titled, number=name, set=in_set, ideal=ideal, rows=tuple(rows), missing=missing)
+        yield Board(kind=kind, about=title, number=name, set=in_set, ideal=ideal, rows=tuple(rows), missing=missing)
 
 
 def _coverage(results: Any, name: str, in_set: str) -> float | None:

@@ -78,3 +78,13 @@ def test_the_command_writes_a_page_of_runs(kept: Path) -> None:
     assert [row["place"] for row in json.loads(result.output)[0]["rows"]] == [[1, 2], [1, 2], [3, 3]]
     for more in ([], ["--runs", str(kept / "runs"), "--on", "x"], ["--runs", str(kept / "runs"), "--seed", "1"]):
         assert isinstance(CliRunner().invoke(app, ["leaderboard", str(kept), *more]).exception, ValueError)
+
+
+def test_two_precisions_have_two_boards_with_two_titles(tmp_path: Path) -> None:
+    """Models in float32 and in bfloat16 share no table, and each section names its precision."""
+    values = measures(90, 52)
+    for dtype in ("float32", "bfloat16"):
+        signature = {"data": "d@1", "model": f"m@{dtype}", "protocol": "catsofa", "dtype": dtype}
+        run(tmp_path / dtype, {"intrasentence": {"overall": values}, "overall": values}, signature=signature)
+    titles = [section.title for section in document(boards([tmp_path])).sections]
+    assert sorted(title.rpartition(", ")[2] for title in titles) == ["bfloat16)", "float32)"]

@@ -82,7 +82,7 @@ def without_margin(verdict: Verdict) -> str:
 def evidence(test: Test) -> str:
     """Returns the p of the hypothesis that decides the result of a test, with the name of the hypothesis."""
     hypothesis, p = test.evidence
-    shown = f"{p:.2g}" if p == p else "undefined"
+    shown = f"{p:.3g}" if p == p else "undefined"
     return f"{shown} ({hypothesis}{', Holm' if hypothesis == 'regression' else ''})"
 
 

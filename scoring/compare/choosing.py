@@ -71,6 +71,8 @@ class Compared:
     measure: Measure
     sides: tuple[Array, Array]
     decided: float
+    items: int
+    """The number of items with a request that both decide, however many orders, templates and samples it has."""
     undefined: str = ""
     """The reason why the measure has no value for one of the models; empty if both have one."""
 
@@ -264,9 +266,10 @@ def compared_by(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Co
         units = units_of(one)
         columns = choice_columns(one, units), choice_columns(two, units)
         undefined = _reason((one, two), how)
+        shared: dict[str, Any] = {"sides": columns, "decided": share, "items": len(np.unique(one.items))}
         if kind != WHICH:
-            yield Compared(name="preference", measure=position.SHARE, sides=columns, decided=share, undefined=undefined)
-        yield Compared(name="position", measure=position.POSITION, sides=columns, decided=share)
+            yield Compared(name="preference", measure=position.SHARE, undefined=undefined, **shared)
+        yield Compared(name="position", measure=position.POSITION, **shared)
     else:
         for test in np.unique(every[0].domains):
             parts = [rows.take(rows.domains == test) for rows in (one, two)]
@@ -276,6 +279,7 @@ def compared_by(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Co
                 measure=ASSOCIATION if kind == WORDS else DECISION,
                 sides=(association_columns(parts[0]), association_columns(parts[1])),
                 decided=float(_both(*every)[every[0].domains == test].mean()),
+                items=len(np.unique(parts[0].items)),
                 undefined=_reason(halves, how),
             )
     if kind == QUESTIONS:
@@ -303,6 +307,7 @@ def _answers(first: Side, other: Side, how: Mapping[str, Any]) -> Iterator[Compa
                     measure=measure,
                     sides=(columns[0], columns[1]),
                     decided=len(both) / len(rows),
+                    items=len({record.id for record, _, _ in both}),
                     undefined=NO_CHOICE if not both else position.DECIDED if decided and name in biases else "",
                 )
 

@@ -57,11 +57,10 @@ def tests(answers: Side, before: kinds.Outcomes, after: kinds.Outcomes, seed: in
         without = {pair.name for pair in alone if pair.undefined}
         for pair in compared:
             bias, _, test = pair.name.partition(" of ")
-            clusters, items = len(pair.sides[0]), round(pair.decided * len(keys))
             yield Paired(
                 name=bias, set=test or name, measure=pair.measure, before=pair.sides[0], after=pair.sides[1],
-                items=items, decided=pair.decided, known=pair.name not in without, undefined=pair.undefined,
-                step=(pair.measure.most - pair.measure.least) / max(1, items) if clusters else 0.0,
+                items=pair.items, decided=pair.decided, known=pair.name not in without, undefined=pair.undefined,
+                step=(pair.measure.most - pair.measure.least) / pair.items if pair.items else 0.0,
                 terms=_terms(sides) if bias in ("preference", "position") else (),
                 each=each if bias in ("preference", "bias") else list,
             )  # fmt: skip

@@ -133,7 +133,7 @@ def test_each_p_is_of_the_hypothesis_beside_it(
     ran("check", run, "--against", base, *options, "--markdown", tmp_path / "c.md")
     test = by_name(checked(run, "--against", base, *options)[1])["ss", "overall"]
     (row,) = (line for line in (tmp_path / "c.md").read_text().splitlines() if line.startswith("| ss | overall |"))
-    assert f"| {test[json_of[hypothesis]]:.2g} ({hypothesis}) |" in row
+    assert f"| {test[json_of[hypothesis]]:.3g} ({hypothesis}) |" in row
 
 
 @pytest.mark.parametrize("terms", [1, 4])

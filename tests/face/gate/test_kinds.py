@@ -210,6 +210,8 @@ def test_choices_of_chat_models_are_held_against_a_baseline(tmp_path: Path) -> N
     assert (tests["preference", "overall"].test.before, tests["preference", "overall"].found) == (0.5, "regression")
     assert {name for name, _ in tests} == {"preference", "position"}
     assert {part for _, part in tests} == {"overall", "a", "b"}
+    assert {part: test.paired.items for (_, part), test in tests.items()} == {"overall": 60, "a": 30, "b": 30}
+    assert tests["preference", "a"].paired.step == pytest.approx(1 / 30), "both orders of a pair turn together"
     assert check([two], tmp_path / "b.json").to_dict() == verdict.to_dict()
 
 

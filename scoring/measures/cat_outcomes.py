@@ -66,7 +66,7 @@ class Outcomes:
     def by_term(self, rows: NDArray[Any] | None = None) -> tuple[NDArray[np.str_], Array]:
         """The sorted target terms, and for each term the sum over its CATs of `counts`, or of `rows` if given."""
         terms, group = np.unique(self.terms, return_inverse=True)
-        numbers = self.counts if rows is None else rows.reshape(len(self), -1)
+        numbers = self.counts if rows is None else rows[:, None] if rows.ndim == 1 else rows
         sums = [np.bincount(group, weights=column, minlength=len(terms)) for column in numbers.T]
         return terms, np.stack(sums, axis=1).astype(np.float64)  # without CATs, bincount returns integers
 

@@ -47,7 +47,9 @@ def tests(
             own = np.isin(np.arange(4), [won, compared])
             earlier, later = (np.where(own, part[usable], 0.0) for part in columns)
             clusters = len(earlier)
-            each = 1 / sums[usable, compared] / clusters if average == "terms" else 1 / sums[usable, compared].sum()
+            # both comparisons of lms in a CAT have one unrelated sentence, so that they may turn together
+            made = one.by_term((one.counts[:, compared] > 0).astype(np.float64))[1][usable, 0]
+            each = 1 / made / clusters if average == "terms" else 1 / made.sum()
             values = [np.divide(s.counts[:, won], s.counts[:, compared], out=np.full(len(s), nan),
                                 where=s.counts[:, compared] > 0) for s in (one, other)]  # fmt: skip
             decided = ~np.isnan(values[0])

@@ -81,7 +81,7 @@ def test_a_margin_allows_what_lies_within_it(data: Path, base: Path, tmp_path: P
 def test_equivalence_needs_evidence_and_a_margin(data: Path, base: Path, tmp_path: Path) -> None:
     """One item of 200 moves ss by 0.5 and 1: within 8 points, not shown to be within 0.6. Without margins: refused."""
     run = planted(tmp_path / "new", data, lambda cat: "+" if cat.id == "0-1" else even(cat))
-    wide, narrow = (["--margin", f"ss={m}", "--margin", "lms=3"] for m in (8, 0.6))
+    wide, narrow = (["--margin", f"ss={m}", "--margin", "lms=4"] for m in (8, 0.6))
     assert ran("check", run, "--against", base, *wide, "--require-equivalence")[0] == 0
     assert ran("check", run, "--against", base, *narrow)[0] == 0
     code, output = ran("check", run, "--against", base, *narrow, "--require-equivalence")

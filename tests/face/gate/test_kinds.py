@@ -18,6 +18,7 @@ from catsofa.data.records import Pair, Score
 from catsofa.gate import check, kinds, snapshots_of
 from catsofa.gate.forms import change
 from catsofa.gate.kinds import associations, probes
+from catsofa.gate.kinds import cats as of_cats
 from catsofa.gate.snapshots import read, save
 from catsofa.gate.verdicts import Test
 from catsofa.scoring.measures.crows_pairs import METRIC
@@ -255,6 +256,14 @@ def test_the_baseline_of_stereoset_is_small(shared: Path, tmp_path: Path) -> Non
     run = planted(tmp_path / "run", tmp_path / "dev.jsonl", lambda cat: orders[int(cat.id[:8], 16) % 4])
     save(snapshots_of([run]), tmp_path / "b.json")
     assert (tmp_path / "b.json").stat().st_size < 20_000
+
+
+def test_a_step_of_lms_is_a_whole_cat() -> None:
+    """The unrelated sentence is in both comparisons of a CAT, so lms and ss move by 1/200 if one CAT of 200 turns."""
+    every = cats()
+    held = kinds.coded([kinds.written([2, 2, 1, 1, 1, 1, 1, 1])] * len(every))
+    lms, ss = (test for test in of_cats.tests(every, held, held, DEFAULT, 0) if test.set == "overall")
+    assert (lms.name, lms.step, ss.step) == ("lms", pytest.approx(100 / 200), pytest.approx(100 / 200))
 
 
 def test_a_stereotype_in_several_categories_is_one_cluster_of_the_overall_score() -> None:

@@ -59,9 +59,15 @@ def change(test: Test) -> str:
     """
     interval, most = test.test.change.by, test.paired.measure.most
     least = 2 if 100 <= most < inf else 4
-    shown = f"+.{_decimals(interval.value, least, 2)}f"
-    limits = "" if interval.low != interval.low else f" [{interval.low:{shown}}, {interval.high:{shown}}]"
-    return f"{interval.value:{shown}}{limits}"
+    places = _decimals(interval.value, least, 2)
+    value, low, high = (_signed(one, places) for one in (interval.value, interval.low, interval.high))
+    return value if interval.low != interval.low else f"{value} [{low}, {high}]"
+
+
+def _signed(value: float, places: int) -> str:
+    """Returns a number with its sign; what is written as 0 has a plus."""
+    text = f"{value:+.{places}f}"
+    return text.replace("-", "+") if float(text) == 0 else text
 
 
 def legend(verdict: Verdict) -> str:

@@ -156,3 +156,11 @@ def test_a_loss_without_spread_is_named(terms: int, tmp_path: Path) -> None:
 def test_a_small_number_is_not_shown_as_0(value: float, shown: str) -> None:
     """A SoFa score of 0.000678 keeps three digits; only 0 and differences of rounding are shown as 0."""
     assert number(value) == shown
+
+
+def test_a_difference_of_rounding_has_no_minus_sign(data: Path, base: Path, tmp_path: Path) -> None:
+    """Some terms gain what others lose, so that ss does not change, and the change is shown as +0.00."""
+    run = planted(tmp_path / "new", data, lambda cat: {"0-1": "+", "2-0": "-"}.get(cat.id, even(cat)))
+    ran("check", run, "--against", base, "--markdown", tmp_path / "c.md")
+    (row,) = (line for line in (tmp_path / "c.md").read_text().splitlines() if line.startswith("| ss | overall |"))
+    assert "| 50 | 50 | +0.00" in row.replace("\\", "")

@@ -100,7 +100,10 @@ def _apart(one: Standing) -> Iterator[str]:
     elif not apart:
         yield f"No two of {count} models can be told apart on {name}."
     elif len(alike := groups_of(together)) <= FEW and sum(map(len, alike)) <= 2 * FEW:
-        yield f"On {name}, {of_groups(alike)} cannot be told apart; every other two can."
+        if len(alike) == 1:
+            yield f"On {name}, {of_groups(alike)} cannot be told apart; every other two can."
+        else:
+            yield f"On {name}, every two models are told apart, except within the groups {of_groups(alike)}."
     elif len(apart) <= FEW:
         yield f"On {name}, {of_groups(apart)} are told apart; no other two are."
     else:

@@ -105,7 +105,12 @@ def test_a_preference_is_claimed_of_the_models_that_are_shown_to_have_it(
         (FOUR, 0.001, {}, "Every two of 4 models are told apart on ss."),
         (FOUR, 0.051, {}, "No two of 4 models can be told apart on ss."),
         (FOUR, 0.001, {"B_C": 0.3}, "On ss, B and C cannot be told apart; every other two can."),
-        (FOUR, 0.001, {"B_C": 0.3, "A_B": 0.9}, "On ss, A and B; B and C cannot be told apart; every other two can."),
+        (
+            FOUR,
+            0.001,
+            {"B_C": 0.3, "A_B": 0.9},
+            "On ss, every two models are told apart, except within the groups A and B; B and C.",
+        ),
         (
             FOUR,
             0.001,
@@ -116,7 +121,7 @@ def test_a_preference_is_claimed_of_the_models_that_are_shown_to_have_it(
             FOUR,
             0.001,
             {"B_C": 0.3, "A_B": 0.9, "A_C": 0.2, "C_D": 0.2},
-            "On ss, A, B and C; C and D cannot be told apart; every other two can.",
+            "On ss, every two models are told apart, except within the groups A, B and C; C and D.",
         ),
         (TEN, 0.9, {"A_J": 0.01}, "On ss, A and J are told apart; no other two are."),
         (TEN, 0.9, {f"A_{other}": 0.01 for other in "CDEFGHIJ"}, "On ss, 8 of 45 pairs of models are told apart."),

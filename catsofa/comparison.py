@@ -20,9 +20,9 @@ from catsofa.scoring.compare.choosing import compare_choices
 from catsofa.scoring.dataset import open_data
 from catsofa.scoring.run import cautions
 from catsofa.scoring.run.manifest import CHOICES, MANIFEST
-from catsofa.scoring.run.origins import labels, precision_of
+from catsofa.scoring.run.origins import labels
 from catsofa.scoring.run.score_files import compare_on, robustness_on
-from catsofa.scoring.signature import differences, distinctions, hashes_in
+from catsofa.scoring.signature import apart, distinctions, hashes_in
 from catsofa.scoring.statistics.changes import NO_CHANGE, paired_changes
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -108,7 +108,7 @@ def _by_outcomes(runs: Sequence[Path | str], data_path: Path | str | None, seed:
     first, *rest = zip(names, sides, strict=True)
     sides_of(dict(zip(names, sides, strict=True)))
     for _, other in rest:
-        reasons = differences(first[1].snapshot.signature, other.snapshot.signature)
+        reasons = apart(first[1].snapshot.signature, other.snapshot.signature)
         if first[1].snapshot.kind != other.snapshot.kind or reasons:
             raise ValueError(
                 f"only models on the same data by one protocol can be compared; found {'; '.join(reasons)}"
@@ -138,6 +138,8 @@ def _by_outcomes(runs: Sequence[Path | str], data_path: Path | str | None, seed:
     kind = OUTCOMES[first[1].snapshot.kind]
     refuse_nothing_shared(len(counted), whole, kind)
     signature = first[1].snapshot.signature
+    dtypes = [str(each.snapshot.signature.compared()["dtype"]) for each in sides]
+    dtype = dtypes[0] if len(set(dtypes)) == 1 else ""
     return ModelComparison(
         first=first[0],
         differences=rows,
@@ -148,11 +150,12 @@ def _by_outcomes(runs: Sequence[Path | str], data_path: Path | str | None, seed:
         whole=whole,
         kind=kind,
         signature=replace(
-            signature, model=" ".join(names), dtype=precision_of(paths), batching="", seed=seed, resamples=RESAMPLES
+            signature, model=" ".join(names), dtype=dtype, batching="", seed=seed, resamples=RESAMPLES
         ),
         warnings=(
             *(f"{first[0]} and {name}: {row.name} of {row.set} has no change: {row.undefined}" for name, row in family
               if row.undefined),
+            *cautions.of_precisions(dtypes),
             *cautions.of_runs(paths),
         ),
     )  # fmt: skip

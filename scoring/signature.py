@@ -23,6 +23,8 @@ LOOKED_UP = re.compile(r" kind=(words|tokens|computed)\b")
 RECORDED_LATER = ("options", "dtype", "version")
 """Fields that every result has; files of scores and results of earlier versions do not name them."""
 UNRECORDED = "not recorded"
+FREE = ("version", "dtype", "seed", "resamples")
+"""Fields that may differ between two runs whose items are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,11 @@ def differences(one: Signature, other: Signature) -> list[str]:
         for name in mine
         if name not in ("model", "batching") and mine[name] != theirs[name]
     ]
+
+
+def apart(one: Signature, other: Signature) -> list[str]:
+    """Returns why the items of two runs are not comparable: all differences except those in `FREE`."""
+    return [why for why in differences(one, other) if why.partition(":")[0] not in FREE]
 
 
 def distinctions(keys: Sequence[object], signatures: Sequence[Signature]) -> list[str]:

@@ -30,13 +30,11 @@ from catsofa.gate.snapshots import (
 from catsofa.gate.verdicts import Checked, Require, Test, Verdict
 from catsofa.report import inputs
 from catsofa.report.inputs import Finished, NotThere
-from catsofa.scoring.signature import differences
+from catsofa.scoring.signature import apart, differences
 from catsofa.scoring.statistics.changes import CLOSE, NO_LIMITS
 from catsofa.scoring.statistics.holm import holm
 from catsofa.scoring.statistics.margins import margin_test
 
-FREE = ("version", "dtype", "seed", "resamples")
-"""Parts of a signature that may differ between two comparable runs."""
 PLAIN = "catsofa"
 """The default protocol for a file of scores, if no baseline names one."""
 THIN = 0.9
@@ -109,7 +107,7 @@ def snapshots_of(
     snapshots = [one.snapshot for _, one in results]
     for place, one in enumerate(snapshots):
         for other in snapshots[:place]:
-            if one.kind == other.kind and not _apart(one, other):
+            if one.kind == other.kind and not apart(one.signature, other.signature):
                 names = f"{other.model} and {one.model}"
                 raise ValueError(f"{names} are two models on {one.signature.data}; save a baseline of one of them")
     return snapshots
@@ -137,7 +135,7 @@ def _taken(
             refused.append(_unread(label, run, str(error)))
             continue
         same = [other for name, other in results if name == label and other.snapshot.kind == one.snapshot.kind]
-        twice = any(not _apart(other.snapshot, one.snapshot) for other in same)
+        twice = any(not apart(other.snapshot.signature, one.snapshot.signature) for other in same)
         results.append((f"{label} ({path})" if twice else label, one))
     originals = [run for _, _, run in runs if run and run.kind == "stereoset"]
     for run in inputs.find(paraphrases).runs if paraphrases else ():
@@ -191,7 +189,11 @@ def _baseline(against: Path | str, data_paths: Sequence[Path | str]) -> list[Sna
 
 def _match(one: Snapshot, older: Sequence[Snapshot]) -> tuple[int | None, str]:
     """Returns the index of the snapshot to compare a run with; or None and the reason."""
-    same = [place for place, other in enumerate(older) if other.kind == one.kind and not _apart(other, one)]
+    same = [
+        place
+        for place, other in enumerate(older)
+        if other.kind == one.kind and not apart(other.signature, one.signature)
+    ]
     if len(same) == 1:
         return same[0], ""
     if same:
@@ -201,13 +203,8 @@ def _match(one: Snapshot, older: Sequence[Snapshot]) -> tuple[int | None, str]:
     if not alike:
         held = ", ".join(sorted({other.kind for other in older}))
         return None, f"the baseline holds {held}, and the run is of {one.kind}; save a baseline of {one.kind}"
-    nearest = min((_apart(other, one) for other in alike), key=len)
+    nearest = min((apart(other.signature, one.signature) for other in alike), key=len)
     return None, f"not the baseline's {'; '.join(nearest)}; score by the same protocol on the same data, or save anew"
-
-
-def _apart(one: Snapshot, other: Snapshot) -> list[str]:
-    """Returns the differences that make two snapshots incomparable."""
-    return [why for why in differences(one.signature, other.signature) if why.partition(":")[0] not in FREE]
 
 
 def _checked(label: str, newer: Taken, older: Snapshot, margins: Mapping[str, float], seed: int) -> Checked:

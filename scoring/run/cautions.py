@@ -1,7 +1,7 @@
 """Warnings of finished runs: caveats of the scores that apply to every measure computed from them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,14 @@ def of_masked(manifests: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
         f"masked models ({', '.join(masked)}) are scored by the pseudo-log-likelihood of tokens ({', '.join(ways)}), "
         f"other models ({', '.join(others)}) by the log-likelihood of whole sentences: two different measurements",
     )
+
+
+def of_precisions(dtypes: Iterable[str]) -> tuple[str, ...]:
+    """The caution about models computed in different precisions; empty if fewer than two are known."""
+    known = [dtype for dtype in dict.fromkeys(dtypes) if dtype]
+    if len(known) < 2:
+        return ()
+    return (f"models computed in {' and '.join(known)}: a part of each difference may come from the precision",)
 
 
 def of_runs(paths: Sequence[Path]) -> tuple[str, ...]:

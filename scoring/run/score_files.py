@@ -272,10 +272,13 @@ def compare_on(
     models = models_on(scores, data_path, protocol=protocol, seed=seed)
     result = models.measure.compare(models.records, models.given, models.protocol, models.signature)
     notes = list[str]()
-    kinds = tuple[str, ...]()
-    if models.measure.records is Pair:
-        paths = zip(models.given, map(Path, scores), strict=True)
-        kinds = cautions.of_masked({name: read_manifest(path) for name, path in paths if path.is_dir()})
+    paths = zip(models.given, map(Path, scores), strict=True)
+    manifests = {name: read_manifest(path) for name, path in paths if path.is_dir()}
+    dtypes = [str(one.get("about", {}).get("precision", "")) for one in manifests.values()]
+    apart = (
+        *cautions.of_precisions(dtypes),
+        *(cautions.of_masked(manifests) if models.measure.records is Pair else ()),
+    )
     if domains and isinstance(result, ModelComparison):
         parts, notes = _by_domain(models)
         result = joined(result, parts)
@@ -283,7 +286,7 @@ def compare_on(
     return replace(
         result,
         signature=replace(result.signature, subset=subset),
-        warnings=(*result.warnings, *notes, *kinds, *models.warnings),
+        warnings=(*result.warnings, *notes, *apart, *models.warnings),
     )
 
 

@@ -111,6 +111,22 @@ def test_association_tests_are_compared_one_by_one(tmp_path: Path) -> None:
         compare([runs[0], root / "runs/llama/pairs"])
 
 
+def test_models_in_two_precisions_are_compared_with_a_caution(tmp_path: Path) -> None:
+    """Pairs and association tests of models in two precisions are compared alike, and a warning names both."""
+    root = runs_of_two(tmp_path)
+    for name, data in (("pairs", "pairs.jsonl"), ("tests", "tests")):
+        half = tmp_path / "half" / name
+        evaluate(str(root / "llama"), root / data, out=half, resamples=20, dtype="bfloat16")
+        comparison = compare([root / "runs/gpt2" / name, half])
+        assert comparison.signature is not None
+        assert comparison.signature.dtype == ""
+        assert sum("float32 and bfloat16" in warning for warning in comparison.warnings) == 1
+        alike = compare([root / "runs" / model / name for model in ("gpt2", "llama")])
+        assert alike.signature is not None
+        assert alike.signature.dtype == "float32"
+        assert not any("computed in" in warning for warning in alike.warnings)
+
+
 class Answers:
     """A model whose likeliest answer contains this word."""
 

@@ -15,23 +15,27 @@ def document_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     tasks: dict[str, list[Any]] = {}
     for row in rows:
         task = "intrasentence" if "BLANK" in str(row.get("context")) else "intersentence"
-        sentences = [_sentence(sentence) for sentence in _rows_of(row.get("sentences", ()))]
+        sentences = [_sentence(sentence) for sentence in _rows_of(row.get("sentences"))]
         tasks.setdefault(task, []).append({**row, "sentences": sentences})
     return {"version": "1.0", "data": tasks}
 
 
 def _rows_of(columns: Any) -> list[Any]:
-    """Rows from a mapping of columns; other rows as they are."""
+    """Rows from a mapping of columns; other rows as they are, and none if the value is missing."""
     if not isinstance(columns, Mapping):
-        return list(columns)
-    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+        return [] if columns is None else list(columns)
+    filled = {name: cells for name, cells in columns.items() if cells is not None}
+    if len({len(cells) for cells in filled.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(cells)}" for name, cells in filled.items())
+        raise ValueError(f"columns of several lengths ({lengths})")
+    return [dict(zip(filled, cells, strict=True)) for cells in zip(*filled.values(), strict=True)]
 
 
 def _sentence(sentence: Any) -> Any:
     """A sentence with the names of its labels."""
     if not isinstance(sentence, Mapping):
         return sentence
-    votes = [{**vote, "label": _name(vote.get("label"))} for vote in _rows_of(sentence.get("labels", ()))]
+    votes = [{**vote, "label": _name(vote.get("label"))} for vote in _rows_of(sentence.get("labels"))]
     return {**sentence, "gold_label": _name(sentence.get("gold_label")), "labels": votes}
 
 

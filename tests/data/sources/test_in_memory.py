@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,12 +138,31 @@ def test_stereoset_of_the_hub_holds_the_records_of_its_file(form: str, tmp_path:
     assert any(candidate.votes for cat in of_file for candidate in cat.candidates)
 
 
-@pytest.mark.parametrize("change", [{"id": ["s1"]}, {"gold_label": [1, 0, -1]}, {"labels": 3}, {"sentence": None}])
-def test_a_faulty_cluster_is_refused(change: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"id": ["s1"]}, r"columns of several lengths \(sentence 3, id 1, "),
+        ({"gold_label": [1, 0, -1]}, "the number -1"),
+        ({"labels": 3}, "int"),
+        ({"sentence": None}, "no field 'sentence'"),
+    ],
+)
+def test_a_faulty_cluster_is_refused(change: dict[str, Any], said: str) -> None:
     """Columns of unequal length, a label without a name, and a wrong type are refused."""
     rows, _ = hub_clusters()
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match=said):
         list(catsofa.read([{**rows[0], "sentences": {**rows[0]["sentences"], **change}}]))
+
+
+def test_a_cluster_may_have_no_votes() -> None:
+    """Without votes, or with null in their place, the CATs are the same but for the votes."""
+    rows, _ = hub_clusters()
+    without = [{**row, "sentences": {**row["sentences"], "labels": None}} for row in rows]
+    nulls = [{**row, "sentences": {**row["sentences"], "labels": [None] * 3}} for row in rows]
+    wanted = [
+        replace(cat, candidates=tuple(replace(one, votes=()) for one in cat.candidates)) for cat in catsofa.read(rows)
+    ]
+    assert list(catsofa.read(without)) == list(catsofa.read(nulls)) == wanted
 
 
 def test_our_own_records_come_back_from_their_release(tmp_path: Path) -> None:
@@ -162,6 +182,8 @@ def test_our_own_records_come_back_from_their_release(tmp_path: Path) -> None:
         (3, "int: found 3; expected records, a data frame, or a Dataset"),
         ([{"a": 1, "b": 2}], "list: found a table with the columns a, b.*more, less, bias_type.*of a format"),
         ([{"sent_more": "a", "sent_less": "b", "bias_type": "c"}], "found no column 'stereo_antistereo' among"),
+        ([{"more": "a", "less": "b", "bias_type": "c"}, PAIRS[0]], "list:2: found Pair.*among rows; expected only"),
+        ([PAIRS[0], {"more": "a", "less": "b", "bias_type": "c"}], "list:1: found Pair.*among rows; expected only"),
     ],
 )
 def test_what_is_no_table_of_records_is_refused(data: Any, said: str) -> None:
@@ -171,9 +193,30 @@ def test_what_is_no_table_of_records_is_refused(data: Any, said: str) -> None:
 
 
 def test_records_are_what_they_are() -> None:
-    """A list or a tuple of records is returned unchanged, each time."""
+    """A list, a tuple or a Series of records is returned unchanged, each time."""
     assert list(catsofa.read(PAIRS)) == list(catsofa.read(tuple(PAIRS))) == PAIRS
+    assert list(catsofa.read(pytest.importorskip("pandas").Series(PAIRS))) == PAIRS
     assert list(catsofa.read([])) == []
+
+
+@pytest.mark.parametrize("form", ["arrow", "numpy", "pandas", "torch"])
+def test_the_format_of_a_dataset_does_not_matter(form: str) -> None:
+    """A Dataset that gives tensors or tables holds the same CATs, and so does its stream."""
+    rows, features = hub_clusters()
+    held = pytest.importorskip("datasets").Dataset.from_list(rows, features)
+    wanted = list(catsofa.read(held))
+    assert list(catsofa.read(held.with_format(form))) == wanted
+    assert list(catsofa.read(held.to_iterable_dataset().with_format(form))) == wanted
+
+
+def test_an_arrow_table_has_each_column_once() -> None:
+    """A table with two columns `more` is refused, since a row holds one of them; so is a column alone."""
+    pa = pytest.importorskip("pyarrow")
+    names = ["more", "less", "bias_type", "more"]
+    with pytest.raises(BadInput, match="Table: found the column 'more' twice"):
+        list(catsofa.read(pa.table([["a"], ["b"], ["c"], ["d"]], names=names)))
+    with pytest.raises(BadInput, match=r"ChunkedArray: found .*expected records, a data frame"):
+        list(catsofa.read(pa.chunked_array([["a"]])))
 
 
 @pytest.mark.parametrize("name", ["crows-pairs", "winoqueer", "indibias"])

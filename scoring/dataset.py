@@ -3,6 +3,7 @@
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -111,17 +112,36 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
     return Data("records", lambda first: islice(iter(held), first), held_content, limit=limit)
 
 
-def keep(data: Data, folder: Path) -> None:
-    """Writes data in memory into the folder of its run, so that reports and comparisons find it."""
-    if data.on is None and data.kind in RECORDS.values() and not (folder / KEPT).exists():
-        jsonl.write(data.read(None), folder / KEPT)
+def keep(data: Data, folder: Path, *, ours: bool = True) -> None:
+    """Writes data in memory into the folder of its run, so that reports and comparisons find it.
+
+    Other records there are replaced, also if only their order differs: a limit takes the first ones. In a folder that
+    is not `ours`, they may be a file of the user and are refused.
+    """
+    if data.on is not None or data.kind not in RECORDS.values():
+        return
+    path = folder / KEPT
+    if path.exists():
+        with suppress(ValueError, OSError):
+            if all(content_at(path, first) == data.read_content(first) for first in (None, data.limit)):
+                return
+        if path.is_dir() or not ours:
+            raise BadInput(path, "other data than those of this run, which are written there", "no such file")
+    if path.is_symlink():  # the records would go where it points
+        path.unlink()
+    jsonl.write(data.read(None), path)
 
 
 def place_of(run: Path | str, recorded: Any) -> str | None:
-    """The place of a run's data: the recorded one, or the run's folder for data in memory; None if neither exists."""
-    if isinstance(recorded, str):
-        return recorded
-    return str(Path(run) / KEPT) if (Path(run) / KEPT).is_file() else None
+    """The place of a run's data: the recorded one, or the run's folder for data in memory; None if neither exists.
+
+    The data in the folder also replace a recorded file that is gone.
+    """
+    held = Path(run) / KEPT
+    gone = not isinstance(recorded, str) or (Path(recorded).is_absolute() and not Path(recorded).exists())
+    if gone and held.is_file():
+        return str(held)
+    return recorded if isinstance(recorded, str) else None
 
 
 def read_named(on: str | Path) -> tuple[str, list[Any]]:

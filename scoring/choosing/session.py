@@ -180,9 +180,10 @@ def ask(
     if model.asking.batch and out is None:
         raise ValueError("--batch needs --out: a folder in which a stopped run finds its batch again")
     wanted = choices.requests
-    _settle(out, identity(model, choices))
     if out:
-        keep(choices.data, out)
+        asked_before = (out / ASKED).exists()
+        _settle(out, identity(model, choices))
+        keep(choices.data, out, ours=asked_before)
     with ledger(model, out, price, max_cost and max_cost - before) as store:
         stored = len(store.replies)
         timed = _timed(None if model.asking.batch else out, lambda: len(store.replies) - stored)
@@ -251,10 +252,8 @@ def identity(model: ChatModel, choices: Choices) -> dict[str, Any]:
     return {**model.identity(), **_budgets(model.asking), **choices.identity()}
 
 
-def _settle(folder: Path | None, manifest: Mapping[str, Any]) -> None:
+def _settle(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Writes who is asked and how; refuses a folder with replies of another model or to other questions."""
-    if folder is None:
-        return
     place, received = folder / ASKED, folder / RECEIVED
     if place.exists() and received.exists() and received.stat().st_size:
         refuse_difference(folder, "set of choices", json_files.read(place, "who was asked"), manifest)

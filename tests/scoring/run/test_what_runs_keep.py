@@ -14,6 +14,7 @@ from helpers.records import PAIRS, a_cat
 import catsofa
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Probe, Score
+from catsofa.scoring.dataset import keep, open_data
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.measures import sofa
 from catsofa.scoring.run.checks import check_run
@@ -85,3 +86,50 @@ def test_a_run_on_data_in_memory_contains_all_of_them(tiny: Callable[[str], Path
         catsofa.compare(folders)
     assert (verdict := check_run(folders[0])) is not None
     assert [fault.path.name for fault in verdict.faults] == ["records.jsonl"]
+
+
+def test_a_run_contains_its_data_in_the_order_of_its_last_scores(tiny: Callable[[str], Path], tmp_path: Path) -> None:
+    """A limit takes the first records, so the items of a run resumed in another order are the first of that order."""
+    model, run = str(tiny("gpt2")), tmp_path / "run"
+    evaluate(model, PAIRS, out=run, resamples=10, limit=2)
+    evaluate(model, PAIRS[::-1], out=run, resamples=10, limit=3)
+    assert [row["id"] for row in catsofa.items(run).to_dict("records")] == [pair.id for pair in PAIRS[:-4:-1]]
+    assert list(catsofa.read(run / "records.jsonl")) == PAIRS[::-1]
+
+
+@pytest.mark.parametrize("content", [b"", b"my notes\n", b"\xff\xfe\x00"])
+def test_a_run_writes_its_data_again(content: bytes, tiny: Callable[[str], Path], tmp_path: Path) -> None:
+    """Damaged data of a run are written again when it is resumed; a link is replaced, and its file stays."""
+    run, model = tmp_path / "run", str(tiny("gpt2"))
+    evaluate(model, PAIRS, out=run, resamples=10)
+    place = run / "records.jsonl"
+    place.write_bytes(content)
+    evaluate(model, PAIRS, out=run, resamples=10)
+    assert list(catsofa.read(place)) == PAIRS
+    (mine := tmp_path / "mine").write_bytes(content)
+    place.unlink()
+    place.symlink_to(mine)
+    evaluate(model, PAIRS, out=run, resamples=10)
+    assert list(catsofa.read(place)) == PAIRS
+    assert mine.read_bytes() == content
+    place.unlink()
+    place.mkdir()
+    with pytest.raises(BadInput, match=r"records\.jsonl: found other data than those of this run"):
+        evaluate(model, PAIRS, out=run, resamples=10)
+
+
+def test_a_file_of_the_user_is_not_replaced(tmp_path: Path) -> None:
+    """In a folder that is not a run's, a file `records.jsonl` with other content is refused and stays."""
+    (place := tmp_path / "records.jsonl").write_text("my notes\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="expected no such file"):
+        keep(open_data(PAIRS), tmp_path, ours=False)
+    assert place.read_text(encoding="utf-8") == "my notes\n"
+
+
+def test_data_in_memory_replace_a_file_that_is_gone(tiny: Callable[[str], Path], tmp_path: Path) -> None:
+    """A run on a file, finished again with the same records in memory, has its items after the file is deleted."""
+    jsonl.write(PAIRS, tmp_path / "pairs.jsonl")
+    evaluate(str(tiny("gpt2")), tmp_path / "pairs.jsonl", out=tmp_path / "run", resamples=10)
+    evaluate(str(tiny("gpt2")), PAIRS, out=tmp_path / "run", resamples=10)
+    (tmp_path / "pairs.jsonl").unlink()
+    assert len(catsofa.items(tmp_path / "run")) == len(PAIRS)

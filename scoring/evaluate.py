@@ -28,7 +28,7 @@ from catsofa.scoring.measures.returned import checked
 from catsofa.scoring.measures.ties import BATCH_ERROR
 from catsofa.scoring.models import load
 from catsofa.scoring.models.files import find
-from catsofa.scoring.models.given import UNHASHED, opened
+from catsofa.scoring.models.given import UNHASHED, opened, refuse_loading
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.models.plugged import is_plugged
 from catsofa.scoring.protocols import Protocol, named
@@ -79,8 +79,7 @@ def evaluate(
     scorer: Scorer | Embedding
     with ExitStack() as stack:
         held = stack.enter_context(opened(model))
-        if isinstance(held, Model) and (extra := loading.keys() - {"batch_tokens"}):
-            raise ValueError(f"{held.name} is loaded already; {', '.join(sorted(extra))} cannot change it")
+        refuse_loading(held, loading)
         runner = executor or default(held)
         if measure.embeds:
             if out and isinstance(held, str) and isinstance(runner, Local):

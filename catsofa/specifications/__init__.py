@@ -2,6 +2,7 @@
 
 __all__ = ["multiverse"]
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,7 +18,7 @@ from catsofa.scoring.evaluate import Cells, evaluate_all
 from catsofa.scoring.executors.local import Local
 from catsofa.scoring.measures import crows_pairs, stereoset
 from catsofa.scoring.measures.registry import called, measure_of
-from catsofa.scoring.models.given import network
+from catsofa.scoring.models.given import network, refuse_loading
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.multiverse import Multiverse
 from catsofa.scoring.multiverse import multiverse as made_of
@@ -60,14 +61,25 @@ def multiverse(
     """
     in_memory = isinstance(models, tuple) and any(hasattr(part, "parameters") for part in models)
     several = [models] if in_memory or isinstance(models, str) or not isinstance(models, Sequence) else models
+    _refuse_twice(several)
     with ExitStack() as stack:
         held = [each if isinstance(each, str) else stack.enter_context(network(each)) for each in several]
+        for each in held:
+            refuse_loading(each, loading)
         named_models = by_name_of(held)
         if any(map(is_choice, protocols)):
             asker = Asker(named_models, data, protocols, vary, limit=limit, out=out, server=server, loading=loading)
             return asked_in_ways(asker, claims=claims, seed=seed or 0, resamples=resamples, progress=progress)
         how: dict[str, Any] = {"out": out, "limit": limit, "nsp": nsp, "progress": progress, **loading}
         return _by_protocols(named_models, data, protocols, vary, claims, seed, resamples, how)
+
+
+def _refuse_twice(models: Sequence[Any]) -> None:
+    """Refuse one network twice, alone or in a pipeline."""
+    networks = [each[0] if isinstance(each, tuple) and each else getattr(each, "model", each) for each in models]
+    counts = Counter(id(one) for one in networks if hasattr(one, "parameters"))
+    if any(count > 1 for count in counts.values()):
+        raise ValueError("found one network twice among the models; name each once")
 
 
 def _by_protocols(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from catsofa.data import sources
-from catsofa.data.files import BadInput
+from catsofa.data.files import BadInput, short
 from catsofa.data.percentages import quantity
 from catsofa.data.progress import SILENT, Progress
 from catsofa.data.records import Cat, kind_name
@@ -30,7 +30,7 @@ from catsofa.scoring.likelihood.backend import Backend
 from catsofa.scoring.likelihood.self_check import Batching
 from catsofa.scoring.measures.robustness import join
 from catsofa.scoring.models import load
-from catsofa.scoring.models.given import network
+from catsofa.scoring.models.given import network, refuse_loading
 from catsofa.scoring.models.model import Ability, Kind, Model
 from catsofa.scoring.signature import model_label
 from catsofa.scoring.statistics.intervals import RESAMPLES
@@ -100,6 +100,11 @@ def contamination(
     """
     data = open_data(on)
     records = list(data.records())
+    if len(kinds := {type(record) for record in records}) > 1:
+        raise ValueError(f"found {' and '.join(sorted(map(kind_name, kinds)))}; expected records of one kind")
+    for part, given in {"paraphrases": paraphrases, "references": references}.items():
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise ValueError(f"found {short(given)} as {part}; expected a list, with one of them or more")
     items = [text_of(record) for record in records]
     if not items:
         raise BadInput(data.on or data.label, "no records", TAKES)
@@ -147,6 +152,7 @@ def _opened(model: Any, loading: Mapping[str, Any]) -> Iterator[Backend]:
     how = dict(loading)
     batch_tokens = how.pop("batch_tokens", None)
     with network(model) as held:
+        refuse_loading(held, how)
         loaded = load(held, **how) if isinstance(held, str) else held.as_it_is()
         loaded.need(ABILITIES[loaded.kind], "A test of contamination")
         yield Backend(loaded, batch_tokens)

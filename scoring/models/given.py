@@ -1,7 +1,7 @@
 """Accepts models that exist in memory: a network with its tokenizer, a pipeline, or a function of texts."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
@@ -66,6 +66,12 @@ def network(model: Any) -> Iterator[str | Model]:
             found = getattr(held, "name", type(held).__name__)
             raise ValueError(f"found {found} as the model; expected {NETWORK}, or a pipeline")
         yield held
+
+
+def refuse_loading(model: Any, loading: Iterable[str]) -> None:
+    """Refuse arguments of `models.load` for a model in memory, on which they have no effect."""
+    if isinstance(model, Model) and (extra := {*loading} - {"batch_tokens"}):
+        raise ValueError(f"{model.name} is loaded already; {', '.join(sorted(extra))} cannot change it")
 
 
 @dataclass(frozen=True, slots=True)

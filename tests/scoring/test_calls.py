@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from helpers.choice_runs import pairs, run
-from helpers.records import PAIRS, cats
+from helpers.records import PAIRS, PROBES, cats
 from typer.testing import CliRunner
 
 import catsofa
@@ -105,6 +105,8 @@ def test_a_network_in_memory_gives_the_numbers_of_its_folder(function: Callable[
         assert str(function(model, PAIRS, **how).to_dict()) == str(expected)
     with pytest.raises(ValueError, match="found <lambda> as the model; expected a folder"):
         function(lambda text: -1.0, PAIRS, **how)
+    with pytest.raises(ValueError, match="loaded already; dtype cannot change it"):
+        function((pipeline.model, tokenizer), PAIRS, dtype="float64", **how)
 
 
 def test_several_networks_in_memory_are_one_multiverse(tiny: Tiny) -> None:
@@ -120,6 +122,23 @@ def test_several_networks_in_memory_are_one_multiverse(tiny: Tiny) -> None:
     assert str(held.to_dict()) == str(named.to_dict())
     with pytest.raises(ValueError, match="no model; expected one or more"):
         catsofa.multiverse([], PAIRS)
+    with pytest.raises(ValueError, match="one network twice"):
+        catsofa.multiverse([pairs[0], (*pairs[0],)], PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("data", "how", "said"),
+    [
+        ([*PAIRS, *PROBES], {}, "found pairs and probes; expected records of one kind"),
+        (PAIRS, {"references": "gpt2"}, "found 'gpt2' as references; expected a list"),
+        (PAIRS, {"references": None}, "found None as references; expected a list"),
+        (cats(), {"paraphrases": "partition_1.jsonl"}, "found 'partition_1.jsonl' as paraphrases; expected a list"),
+    ],
+)
+def test_contamination_refuses_mixed_data_and_what_is_no_list(data: Any, how: Any, said: str, tiny: Tiny) -> None:
+    """Records of two kinds are refused, and one name where a list of references or paraphrases is expected."""
+    with pytest.raises(ValueError, match=said):
+        catsofa.contamination(tiny("gpt2"), data, **how)
 
 
 @pytest.mark.parametrize("function", [catsofa.compare, catsofa.examine, catsofa.items])

@@ -12,7 +12,7 @@ from typing import Any
 
 from catsofa.data import formats, sources
 from catsofa.data.content import Content, content_at, content_of, records
-from catsofa.data.files import BadInput, jsonl
+from catsofa.data.files import BadInput, jsonl, short
 from catsofa.data.files.jsonl import Seen
 from catsofa.data.formats.pairs import SkippedRows
 from catsofa.data.records import RECORDS, Pair
@@ -101,12 +101,17 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
         return Data(_label(place), partial(records, on), read_content, where, limit)
     held, ids = list(sources.read(on)), Seen("records", "a list of records")
     for number, record in enumerate(held, 1):
+        if not isinstance(name := getattr(record, "id", ""), str | None):
+            raise BadInput("records", f"the id {short(name)}", "a text", number)
         ids.add_all(record, number)
     contents: dict[int | None, Content] = {}
 
     def held_content(first: int | None) -> Content:
         if first not in contents:
-            contents[first] = content_of(held[:first])
+            try:
+                contents[first] = content_of(held[:first])
+            except TypeError as error:
+                raise BadInput("records", f"a value of a wrong type ({error})", "texts and numbers") from None
         return contents[first]
 
     return Data("records", lambda first: islice(iter(held), first), held_content, limit=limit)
@@ -116,7 +121,7 @@ def keep(data: Data, folder: Path, *, ours: bool = True) -> None:
     """Writes data in memory into the folder of its run, so that reports and comparisons find it.
 
     Other records there are replaced, also if only their order differs: a limit takes the first ones. In a folder that
-    is not `ours`, they may be a file of the user and are refused.
+    is not `ours`, they may be a file of the user and are refused. Records that a file cannot hold are not kept.
     """
     if data.on is not None or data.kind not in RECORDS.values():
         return
@@ -129,7 +134,17 @@ def keep(data: Data, folder: Path, *, ours: bool = True) -> None:
             raise BadInput(path, "other data than those of this run, which are written there", "no such file")
     if path.is_symlink():  # the records would go where it points
         path.unlink()
-    jsonl.write(data.read(None), path)
+    try:
+        jsonl.write(data.read(None), path)
+        same = content_at(path) == data.read_content(None)
+    except BadInput as error:
+        if not path.exists():  # no room, or no permission
+            raise error from None
+        same = False
+    except ValueError:  # values that JSON cannot hold
+        same = False
+    if not same:
+        path.unlink(missing_ok=True)
 
 
 def place_of(run: Path | str, recorded: Any) -> str | None:

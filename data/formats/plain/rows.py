@@ -38,6 +38,8 @@ def is_ours(names: Set[str]) -> bool:
 def records_of(rows: Sequence[Mapping[str, Any]], name: str | Path, expected: str) -> list[Any]:
     """The records of rows, read in the format that their columns match; `name` is the source of the rows."""
     filled = [{name: _id(name, value) for name, value in row.items() if not _is_missing(value)} for row in rows]
+    if not any(filled):
+        raise BadInput(name, "rows without values", expected)
     names = dict.fromkeys(name for row in rows for name in row)
     if not is_table(names.keys()) and (kind := plain_kind(names.keys())):
         try:

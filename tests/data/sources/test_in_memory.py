@@ -180,6 +180,7 @@ def test_our_own_records_come_back_from_their_release(tmp_path: Path) -> None:
         ((pair for pair in PAIRS), "generator: found an iterator"),
         ({"train": [], "test": []}, "dict: found the splits train, test; expected one of them"),
         (3, "int: found 3; expected records, a data frame, or a Dataset"),
+        ([{}, {"more": None, "less": float("nan")}], "list: found rows without values"),
         ([{"a": 1, "b": 2}], "list: found a table with the columns a, b.*more, less, bias_type.*of a format"),
         ([{"sent_more": "a", "sent_less": "b", "bias_type": "c"}], "found no column 'stereo_antistereo' among"),
         ([{"more": "a", "less": "b", "bias_type": "c"}, PAIRS[0]], "list:2: found Pair.*among rows; expected only"),

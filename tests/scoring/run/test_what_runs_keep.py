@@ -13,7 +13,7 @@ from helpers.records import PAIRS, a_cat
 
 import catsofa
 from catsofa.data.files import BadInput, jsonl
-from catsofa.data.records import Probe, Score
+from catsofa.data.records import Pair, Probe, Score
 from catsofa.scoring.dataset import keep, open_data
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.measures import sofa
@@ -133,3 +133,24 @@ def test_data_in_memory_replace_a_file_that_is_gone(tiny: Callable[[str], Path],
     evaluate(str(tiny("gpt2")), PAIRS, out=tmp_path / "run", resamples=10)
     (tmp_path / "pairs.jsonl").unlink()
     assert len(catsofa.items(tmp_path / "run")) == len(PAIRS)
+
+
+@pytest.mark.parametrize("extra", [{"n": np.float32(1)}, {"n": float("inf")}, {"n": object()}])
+def test_records_that_no_file_can_hold_are_scored_too(
+    extra: dict[str, object], tiny: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """A run on such values, or on a pair without a bias type, is finished and resumed without `records.jsonl`."""
+    for number, change in enumerate(({"extra": extra}, {"bias_type": None})):
+        data = [replace(PAIRS[0], id=PAIRS[0].id, **change), *PAIRS[1:]]  # type: ignore[arg-type]
+        run = tmp_path / str(number)
+        reports = [evaluate(str(tiny("gpt2")), data, out=run, resamples=10) for _ in range(2)]
+        assert reports[0].to_dict() == reports[1].to_dict()
+        assert not (run / "records.jsonl").exists()
+
+
+@pytest.mark.parametrize("change", [{"id": 3}, {"more": b"bytes"}])
+def test_records_of_wrong_types_are_refused(change: dict[str, object]) -> None:
+    """A number as an id and bytes as a text are refused in one sentence."""
+    wrong = [Pair(**{"more": "a", "less": "b", "direction": "stereo", "bias_type": "c", "id": "d", **change})]  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match=r"records:1: found the id 3; expected a text|a value of a wrong type \(.*bytes"):
+        evaluate(lambda text: -1.0, wrong)

@@ -121,11 +121,12 @@ def keep(data: Data, folder: Path, *, ours: bool = True) -> None:
     """Writes data in memory into the folder of its run, so that reports and comparisons find it.
 
     Other records there are replaced, also if only their order differs: a limit takes the first ones. In a folder that
-    is not `ours`, they may be a file of the user and are refused. Records that a file cannot hold are not kept.
+    is not `ours`, they may be a file of the user and are refused. Records that a file cannot hold are not kept. Data
+    from a file replace those that were in memory.
     """
-    if data.on is not None or data.kind not in RECORDS.values():
-        return
     path = folder / KEPT
+    if data.kind not in RECORDS.values() or (data.on is not None and not (ours and path.is_file())):
+        return
     if path.exists():
         with suppress(ValueError, OSError):
             if all(content_at(path, first) == data.read_content(first) for first in (None, data.limit)):

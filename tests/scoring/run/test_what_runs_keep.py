@@ -95,6 +95,9 @@ def test_a_run_contains_its_data_in_the_order_of_its_last_scores(tiny: Callable[
     evaluate(model, PAIRS[::-1], out=run, resamples=10, limit=3)
     assert [row["id"] for row in catsofa.items(run).to_dict("records")] == [pair.id for pair in PAIRS[:-4:-1]]
     assert list(catsofa.read(run / "records.jsonl")) == PAIRS[::-1]
+    jsonl.write(PAIRS, tmp_path / "pairs.jsonl")
+    evaluate(model, tmp_path / "pairs.jsonl", out=run, resamples=10, limit=3)
+    assert [row["id"] for row in catsofa.items(run).to_dict("records")] == [pair.id for pair in PAIRS[:3]]
 
 
 @pytest.mark.parametrize("content", [b"", b"my notes\n", b"\xff\xfe\x00"])

@@ -20,7 +20,7 @@ from catsofa.scoring.signature import FIRST, data_label
 
 SCHEME = "records:"
 """Prefix of the data hash in a manifest; earlier versions stored the hash of a file's bytes, without a prefix."""
-KEPT = "records.jsonl"
+KEPT = "data_in_memory.jsonl"
 """The file in the folder of a run that contains its data if they were in memory."""
 
 
@@ -117,35 +117,26 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
     return Data("records", lambda first: islice(iter(held), first), held_content, limit=limit)
 
 
-def keep(data: Data, folder: Path, *, ours: bool = True) -> None:
+def keep(data: Data, folder: Path) -> None:
     """Writes data in memory into the folder of its run, so that reports and comparisons find it.
 
-    Other records there are replaced, also if only their order differs: a limit takes the first ones. In a folder that
-    is not `ours`, they may be a file of the user and are refused. Records that a file cannot hold are not kept. Data
-    from a file replace those that were in memory.
+    Records that a file cannot hold are not kept. Data from a file replace those that an earlier call kept.
     """
     path = folder / KEPT
-    if data.kind not in RECORDS.values() or (data.on is not None and not (ours and path.is_file())):
+    if data.kind not in RECORDS.values() or (data.on and not path.exists()) or _holds(path, data):
         return
-    if path.exists():
-        with suppress(ValueError, OSError):
-            if all(content_at(path, first) == data.read_content(first) for first in (None, data.limit)):
-                return
-        if path.is_dir() or not ours:
-            raise BadInput(path, "other data than those of this run, which are written there", "no such file")
-    if path.is_symlink():  # the records would go where it points
-        path.unlink()
-    try:
+    path.unlink(missing_ok=True)
+    with suppress(ValueError):
         jsonl.write(data.read(None), path)
-        same = content_at(path) == data.read_content(None)
-    except BadInput as error:
-        if not path.exists():  # no room, or no permission
-            raise error from None
-        same = False
-    except ValueError:  # values that JSON cannot hold
-        same = False
-    if not same:
+    if not _holds(path, data):
         path.unlink(missing_ok=True)
+
+
+def _holds(path: Path, data: Data) -> bool:
+    """Returns whether a file holds these records; with a limit, the first ones must be the same, too."""
+    with suppress(ValueError, OSError):
+        return all(content_at(path, first) == data.read_content(first) for first in (None, data.limit))
+    return False
 
 
 def place_of(run: Path | str, recorded: Any) -> str | None:

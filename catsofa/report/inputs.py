@@ -4,11 +4,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
-from catsofa.data import sources
 from catsofa.data.digests import DIGITS
 from catsofa.data.files import BadInput, json_files
 from catsofa.data.processes import in_processes
@@ -29,7 +28,7 @@ from catsofa.scoring.run.manifest import MANIFEST, is_checked, read_manifest
 from catsofa.scoring.run.origins import data_of
 from catsofa.scoring.run.reports import Unfinished, refuse_changed
 from catsofa.scoring.run.rows import SCORES, unchecked
-from catsofa.scoring.run.score_files import cats_on, given_in, read_run
+from catsofa.scoring.run.score_files import cats_in, given_in, read_run
 from catsofa.scoring.signature import Signature, first_of, hashes_in
 
 SERVER = re.compile(r" at (https?://\S+|the default address)$")
@@ -294,7 +293,7 @@ def cats(run: Finished) -> list[Cat]:
     if not run.kept:
         raise NotThere(f"{run.folder} holds no score of single items; give the folder of `catsofa score --out`")
     try:
-        return list(islice(cats_on(data_of(run.folder)), first_of(run.signature.subset)))
+        return list(cats_in(records(run), run.folder))
     except ValueError as error:
         raise NotThere(str(error)) from None
 
@@ -302,8 +301,10 @@ def cats(run: Finished) -> list[Cat]:
 def records(run: Finished, sets: Iterable[Data] = ()) -> Iterator[Any]:
     """Yields the records of a run, from the matching one of `sets` or from the recorded path of its data."""
     among = next((data for data in sets if hashes_in(data.name) == hashes_in(run.signature.data)), None)
-    stream = among.records() if among else sources.read(data_of(run.folder))
-    return islice(stream, first_of(run.signature.subset))
+    data, first = among or open_data(data_of(run.folder)), first_of(run.signature.subset)
+    if first and not run.signature.subset.endswith(f"@{data.read_content(first).digest[:DIGITS]}"):
+        raise BadInput(data.on or data.label, f"the data of {run.folder} in another order", "the order that was scored")
+    return iter(data.read(first))
 
 
 def data_of_choices(run: Finished, sets: Iterable[Data] = ()) -> Data:
@@ -312,8 +313,7 @@ def data_of_choices(run: Finished, sets: Iterable[Data] = ()) -> Data:
         return matching[0]
     if place := place_of(run.folder, run.report.get(measured.ON)):
         return open_data(place)
-    problem = f"a run of `catsofa choose` on {run.signature.data}, which does not name the place of its data"
-    raise BadInput(run.folder, problem, "--on with its data")
+    raise BadInput(run.folder, f"replies about {run.signature.data}, whose place is unknown", "--on with its data")
 
 
 def items(run: Finished, sets: Iterable[Data] = ()) -> Iterator[dict[str, Any]]:

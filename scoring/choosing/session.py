@@ -181,9 +181,8 @@ def ask(
         raise ValueError("--batch needs --out: a folder in which a stopped run finds its batch again")
     wanted = choices.requests
     if out:
-        asked_before = (out / ASKED).exists()
         _settle(out, identity(model, choices))
-        keep(choices.data, out, ours=asked_before)
+        keep(choices.data, out)
     with ledger(model, out, price, max_cost and max_cost - before) as store:
         stored = len(store.replies)
         timed = _timed(None if model.asking.batch else out, lambda: len(store.replies) - stored)

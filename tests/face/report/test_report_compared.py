@@ -19,6 +19,7 @@ from catsofa.data.visible import without_folders
 from catsofa.report import document
 from catsofa.report.elements import Document, Number, Section, Table
 from catsofa.report.formats import FORMATS, WRITE
+from catsofa.scoring.dataset import open_data
 from catsofa.scoring.protocols import DEFAULT, named
 from catsofa.scoring.run.score_files import compare_on, robustness_on
 
@@ -96,9 +97,10 @@ def test_runs_on_the_first_items_say_so(rephrased: tuple[Path, Path], tmp_path: 
     """A run on the first two of four is compared with one on all: 2 items, none refused, both subsets in
     the signatures.
     """
-    short = scored(tmp_path / "short" / "m", tmp_path / "cats.jsonl", some_cats("was")[:2], [], subset="first 2@ab12")
+    first = open_data(some_cats("was"), 2).subset
+    short = scored(tmp_path / "short" / "m", tmp_path / "cats.jsonl", some_cats("was")[:2], [], subset=first)
     result = robustness_on([short], [rephrased[1]])
-    assert result.signature.subset == "first 2@ab12 and all, 2 in common"
+    assert result.signature.subset == f"{first} and all, 2 in common"
     (one,) = result.compared
     assert (one.comparison.items, one.comparison.coverage, one.comparison.refused) == (2, 1, {})
     changes = table(section(document([short], paraphrases=[rephrased[1]]), "robustness1"), "-changes")
@@ -106,7 +108,7 @@ def test_runs_on_the_first_items_say_so(rephrased: tuple[Path, Path], tmp_path: 
     whole = scored(tmp_path / "whole", tmp_path / "cats.jsonl", some_cats("was"), ["zorb"], model="other")
     models = compare_on([short, whole])
     assert models.signature is not None
-    assert models.signature.subset == "first 2@ab12 and all, 2 in common"
+    assert models.signature.subset == f"{first} and all, 2 in common"
     assert any("(2)" in warning for warning in models.to_dict()["warnings"])
 
 

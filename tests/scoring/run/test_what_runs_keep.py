@@ -14,7 +14,6 @@ from helpers.records import PAIRS, a_cat
 import catsofa
 from catsofa.data.files import BadInput, jsonl
 from catsofa.data.records import Pair, Probe, Score
-from catsofa.scoring.dataset import keep, open_data
 from catsofa.scoring.evaluate import evaluate
 from catsofa.scoring.measures import sofa
 from catsofa.scoring.run.checks import check_run
@@ -76,16 +75,16 @@ def test_a_run_on_data_in_memory_contains_all_of_them(tiny: Callable[[str], Path
         evaluate(str(tiny(name)), PAIRS, out=tmp_path / "runs" / name, resamples=10, limit=len(PAIRS) - 1)
     (tmp_path / "runs").rename(tmp_path / "moved")
     folders = [tmp_path / "moved" / name for name in ("gpt2", "llama")]
-    assert list(catsofa.read(folders[0] / "records.jsonl")) == PAIRS
-    assert catsofa.compare(folders).to_dict() == compare_on(folders, folders[1] / "records.jsonl").to_dict()
+    assert list(catsofa.read(folders[0] / "data_in_memory.jsonl")) == PAIRS
+    assert catsofa.compare(folders).to_dict() == compare_on(folders, folders[1] / "data_in_memory.jsonl").to_dict()
     assert set(catsofa.items(tmp_path / "moved")["id"]) == {pair.id for pair in PAIRS[:-1]}
     assert (verdict := check_run(folders[0])) is not None
     assert "data" in verdict.checked
-    jsonl.write([replace(pair, more=f"{pair.more} Really.") for pair in PAIRS], folders[0] / "records.jsonl")
+    jsonl.write([replace(pair, more=f"{pair.more} Really.") for pair in PAIRS], folders[0] / "data_in_memory.jsonl")
     with pytest.raises(BadInput, match="other data than"):
         catsofa.compare(folders)
     assert (verdict := check_run(folders[0])) is not None
-    assert [fault.path.name for fault in verdict.faults] == ["records.jsonl"]
+    assert [fault.path.name for fault in verdict.faults] == ["data_in_memory.jsonl"]
 
 
 def test_a_run_contains_its_data_in_the_order_of_its_last_scores(tiny: Callable[[str], Path], tmp_path: Path) -> None:
@@ -94,10 +93,13 @@ def test_a_run_contains_its_data_in_the_order_of_its_last_scores(tiny: Callable[
     evaluate(model, PAIRS, out=run, resamples=10, limit=2)
     evaluate(model, PAIRS[::-1], out=run, resamples=10, limit=3)
     assert [row["id"] for row in catsofa.items(run).to_dict("records")] == [pair.id for pair in PAIRS[:-4:-1]]
-    assert list(catsofa.read(run / "records.jsonl")) == PAIRS[::-1]
+    assert list(catsofa.read(run / "data_in_memory.jsonl")) == PAIRS[::-1]
     jsonl.write(PAIRS, tmp_path / "pairs.jsonl")
     evaluate(model, tmp_path / "pairs.jsonl", out=run, resamples=10, limit=3)
     assert [row["id"] for row in catsofa.items(run).to_dict("records")] == [pair.id for pair in PAIRS[:3]]
+    jsonl.write(PAIRS[::-1], run / "data_in_memory.jsonl")
+    with pytest.raises(ValueError, match="in another order"):
+        catsofa.items(run)
 
 
 @pytest.mark.parametrize("content", [b"", b"my notes\n", b"\xff\xfe\x00"])
@@ -105,7 +107,7 @@ def test_a_run_writes_its_data_again(content: bytes, tiny: Callable[[str], Path]
     """Damaged data of a run are written again when it is resumed; a link is replaced, and its file stays."""
     run, model = tmp_path / "run", str(tiny("gpt2"))
     evaluate(model, PAIRS, out=run, resamples=10)
-    place = run / "records.jsonl"
+    place = run / "data_in_memory.jsonl"
     place.write_bytes(content)
     evaluate(model, PAIRS, out=run, resamples=10)
     assert list(catsofa.read(place)) == PAIRS
@@ -115,18 +117,6 @@ def test_a_run_writes_its_data_again(content: bytes, tiny: Callable[[str], Path]
     evaluate(model, PAIRS, out=run, resamples=10)
     assert list(catsofa.read(place)) == PAIRS
     assert mine.read_bytes() == content
-    place.unlink()
-    place.mkdir()
-    with pytest.raises(BadInput, match=r"records\.jsonl: found other data than those of this run"):
-        evaluate(model, PAIRS, out=run, resamples=10)
-
-
-def test_a_file_of_the_user_is_not_replaced(tmp_path: Path) -> None:
-    """In a folder that is not a run's, a file `records.jsonl` with other content is refused and stays."""
-    (place := tmp_path / "records.jsonl").write_text("my notes\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="expected no such file"):
-        keep(open_data(PAIRS), tmp_path, ours=False)
-    assert place.read_text(encoding="utf-8") == "my notes\n"
 
 
 def test_data_in_memory_replace_a_file_that_is_gone(tiny: Callable[[str], Path], tmp_path: Path) -> None:
@@ -142,13 +132,13 @@ def test_data_in_memory_replace_a_file_that_is_gone(tiny: Callable[[str], Path],
 def test_records_that_no_file_can_hold_are_scored_too(
     extra: dict[str, object], tiny: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    """A run on such values, or on a pair without a bias type, is finished and resumed without `records.jsonl`."""
+    """A run on such values, or on a pair without a bias type, is finished and resumed without its data."""
     for number, change in enumerate(({"extra": extra}, {"bias_type": None})):
         data = [replace(PAIRS[0], id=PAIRS[0].id, **change), *PAIRS[1:]]  # type: ignore[arg-type]
         run = tmp_path / str(number)
         reports = [evaluate(str(tiny("gpt2")), data, out=run, resamples=10) for _ in range(2)]
         assert reports[0].to_dict() == reports[1].to_dict()
-        assert not (run / "records.jsonl").exists()
+        assert not (run / "data_in_memory.jsonl").exists()
 
 
 @pytest.mark.parametrize("change", [{"id": 3}, {"more": b"bytes"}])

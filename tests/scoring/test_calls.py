@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,18 @@ def test_choose_is_the_command_and_takes_a_network_in_memory(tiny: Tiny, tmp_pat
         catsofa.choose(pair, tmp_path / "pairs.jsonl", dtype="bfloat16")
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Lets torch compute in one thread, since several round differently on a busy machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("function", [catsofa.multiverse, catsofa.contamination])
 def test_a_network_in_memory_gives_the_numbers_of_its_folder(function: Callable[..., Any], tiny: Tiny) -> None:
     """A network with its tokenizer and a pipeline give the same result as their folder; a function is refused."""

@@ -109,12 +109,13 @@ def test_an_item_of_choices_has_the_side_that_both_orders_name(tmp_path: Path) -
 
 @pytest.mark.parametrize(("model", "data"), [("gpt2", "cats.jsonl"), ("gpt2", "pairs.jsonl"), ("bert", "tests")])
 def test_a_finished_run_has_the_rows_of_its_report(tiny: Tiny, files: Path, model: str, data: str) -> None:
-    """The run folder and the report of a run in a folder have the same rows as a run in memory."""
+    """A run folder has the rows of its report; a run in memory has them too, but for the rounding of other threads."""
+    testing = pytest.importorskip("pandas").testing
     alone = evaluate(str(tiny(model)), files / data, resamples=0).items()
     stored = evaluate(str(tiny(model)), files / data, resamples=0, out=files / "run").items()
     loaded = catsofa.items(files / "run").drop(columns=["model", "data", "measure"])
-    assert alone.equals(stored)
-    assert alone.equals(loaded)
+    assert stored.equals(loaded)
+    testing.assert_frame_equal(alone, stored, check_exact=False, rtol=0, atol=1e-5)
 
 
 def test_a_report_of_numbers_alone_has_no_items(tiny: Tiny) -> None:

@@ -16,7 +16,7 @@ from catsofa.scoring.choosing.requests import Labels
 from catsofa.scoring.choosing.served import ServedChat
 from catsofa.scoring.choosing.templates import load as template
 from catsofa.scoring.models import load
-from catsofa.scoring.models.given import network
+from catsofa.scoring.models.given import network, refuse_loading
 from catsofa.scoring.models.model import Model
 from catsofa.scoring.statistics.intervals import RESAMPLES
 
@@ -60,7 +60,6 @@ def choose(
         chats = ServedChat(str(model), endpoint, way.asking())
         return session.ask(chats, questions, price=price, max_cost=max_cost, **how)
     with network(model) as held:
-        if loading and isinstance(held, Model):
-            raise ValueError(f"{held.name} is loaded already; {', '.join(sorted(loading))} cannot change it")
+        refuse_loading(held, loading)
         chat = held if isinstance(held, Model) else load(held, **loading)
         return session.ask(LocalChat(chat, way.asking()), questions, price=FREE, max_cost=max_cost, **how)

@@ -138,7 +138,7 @@ def _by_outcomes(runs: Sequence[Path | str], data_path: Path | str | None, seed:
     kind = OUTCOMES[first[1].snapshot.kind]
     refuse_nothing_shared(len(counted), whole, kind)
     signature = first[1].snapshot.signature
-    dtypes = [str(each.snapshot.signature.compared()["dtype"]) for each in sides]
+    dtypes = [each.snapshot.signature.precision for each in sides]
     dtype = dtypes[0] if len(set(dtypes)) == 1 else ""
     return ModelComparison(
         first=first[0],

@@ -117,11 +117,13 @@ def open_data(on: str | Path | Iterable[Any], limit: int | None = None) -> Data:
     return Data("records", lambda first: islice(iter(held), first), held_content, limit=limit)
 
 
-def keep(data: Data, folder: Path) -> None:
+def keep(data: Data, folder: Path | None) -> None:
     """Writes data in memory into the folder of its run, so that reports and comparisons find it.
 
     Records that a file cannot hold are not kept. Data from a file replace those that an earlier call kept.
     """
+    if folder is None:
+        return
     path = folder / KEPT
     if data.kind not in RECORDS.values() or (data.on and not path.exists()) or _holds(path, data):
         return

@@ -79,7 +79,7 @@ def evaluate(
     scorer: Scorer | Embedding
     with ExitStack() as stack:
         held = stack.enter_context(opened(model))
-        refuse_loading(held, loading)
+        refuse_loading(held, loading.keys() - {"batch_tokens"})
         runner = executor or default(held)
         if measure.embeds:
             if out and isinstance(held, str) and isinstance(runner, Local):
@@ -99,8 +99,7 @@ def evaluate(
                 "of another; expected an attribute `digest` that changes with its numbers, or no folder"
             )
         with Run.begin(out, identity, _facts(scorer.about, dataset, chosen)) as run:
-            if run.folder:
-                keep(dataset, run.folder)
+            keep(dataset, run.folder)
             if isinstance(scorer, Embedding):
                 scorer.encoder.keep(run.folder)
                 with progress.through(dataset.count), guarded(measure, "embedded"):
@@ -166,8 +165,7 @@ def evaluate_all(
             identity = _identity(one.about, dataset, each, measure)
             begun = Run.begin(Path(out, name) if out else None, identity, _facts(one.about, dataset, each))
             runs[name] = opened.enter_context(begun)
-            if begun.folder:
-                keep(dataset, begun.folder)
+            keep(dataset, begun.folder)
         if not runs:
             raise ValueError("; ".join(f"{name}: {why}" for name, why in cells.refused.items()))
         ids = {item: None for record in dataset.records() for item in measure.ids(record)}

@@ -66,8 +66,12 @@ class Signature:
 
     def compared(self) -> dict[str, str | int]:
         """Returns the fields for a comparison: of the data only the hash, and the precision of looked-up vectors."""
-        dtype = self.dtype or ("float32" if LOOKED_UP.search(self.model) else "")
-        return {**asdict(self), "data": hashes_in(self.data), "dtype": dtype}
+        return {**asdict(self), "data": hashes_in(self.data), "dtype": self.precision}
+
+    @property
+    def precision(self) -> str:
+        """The precision of the computation, also of vectors that are looked up; empty if it is unknown."""
+        return self.dtype or ("float32" if LOOKED_UP.search(self.model) else "")
 
 
 def joint_subset(subsets: Iterable[str], common: Iterable[int]) -> str:

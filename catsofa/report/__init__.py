@@ -11,7 +11,7 @@ from typing import Any
 
 from catsofa.data.files import BadInput
 from catsofa.data.statistics import remembered_draws
-from catsofa.report.cells import Row, Words
+from catsofa.report.cells import Row, Words, with_distinct_titles
 from catsofa.report.elements import Document, Section, Table
 from catsofa.report.inputs import EXPECTED, Finished, beside, find, groups, with_unique_names
 from catsofa.report.sections import bbq, choices, choices_words, crows_pairs, multiverse, plain, seat, sofa, stereoset
@@ -28,7 +28,7 @@ from catsofa.report.summary import Standing
 from catsofa.report.summary.sentences import findings
 from catsofa.report.summary.standings import standings
 from catsofa.report.summary.tables import differing, matrix, summary
-from catsofa.scoring.signature import Signature, differences, distinctions
+from catsofa.scoring.signature import Signature, differences
 
 Make = Callable[[str, Sequence[Row]], Section]
 
@@ -84,7 +84,7 @@ def document(
             _with_pairs(_section(f"s{n}", *group), measured)
             for n, (group, measured) in enumerate(zip(ordered, by_group, strict=True), 1)
         ]
-        sections += _told_apart(own, ordered)
+        sections += with_distinct_titles(own, [runs[0].signature for _, runs in ordered])
         together = {
             id(run) for models in every.values() for by_protocol in models.values() for run in by_protocol.values()
         }
@@ -95,7 +95,7 @@ def document(
     numbered = enumerate([*((comparison, None) for comparison in compared), *compared_in], 1)
     rephrasings = [robustness(f"robustness{number}", comparison, path) for number, (comparison, path) in numbered]
     signed = [Signature.of(comparison.report["signature"]) for comparison in compared]
-    sections += [*_distinct(rephrasings[: len(signed)], signed), *rephrasings[len(signed) :]]
+    sections += [*with_distinct_titles(rephrasings[: len(signed)], signed), *rephrasings[len(signed) :]]
     with _readable([run for _, runs in ordered for run in runs]):
         sections += agreement("agreement", ordered)
     for command, make in PRINTED.items():
@@ -121,7 +121,7 @@ def in_order(runs: Iterable[Finished]) -> list[Group]:
         # precisions of one measure, data set and protocol follow each other, float32 first
         one = replace(several[0], signature=replace(several[0].signature, dtype="float32"))
         place = places.setdefault(beside(one), len(places))
-        dtype = several[0].signature.compared()["dtype"]
+        dtype = several[0].signature.precision
         by_place.append(((order.get(kind, len(order)), place, dtype != "float32"), (kind, several)))
     return [group for _, group in sorted(by_place, key=itemgetter(0))]
 
@@ -165,18 +165,6 @@ def _readable(runs: Sequence[Finished]) -> Iterator[None]:
         more = [f"{len(folders) - NAMED} more"] if len(folders) > NAMED else []
         places = " or ".join([*folders[:NAMED], *more])
         raise BadInput(places, f"results that cannot be read ({type(error).__name__}: {error})", EXPECTED) from None
-
-
-def _told_apart(sections: Sequence[Section], groups: Sequence[Group]) -> Iterator[Section]:
-    """Yields the sections; where titles would be equal, each title gets the parts of its signature that differ."""
-    yield from _distinct(sections, [runs[0].signature for _, runs in groups])
-
-
-def _distinct(sections: Sequence[Section], signatures: Sequence[Signature]) -> Iterator[Section]:
-    """Yields sections with their signatures; equal titles get the parts that differ."""
-    differ = distinctions([section.title for section in sections], signatures)
-    for section, parts in zip(sections, differ, strict=True):
-        yield replace(section, title=", ".join(filter(None, (section.title, parts))))
 
 
 def _apart(groups: Sequence[Group]) -> Iterator[str]:

@@ -1,13 +1,13 @@
 """Shared parts of the tables of all measures: cells with limits, counts of scored items, and signatures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, log10
 from typing import Any
 
 from catsofa.data.percentages import decimals, quantity
 from catsofa.report.elements import UNSCORED, Cell, Figure, Number, Section, Table
-from catsofa.scoring.signature import Signature, without_hashes
+from catsofa.scoring.signature import Signature, distinctions, without_hashes
 from catsofa.scoring.statistics.intervals import Interval
 
 Row = tuple[str, Mapping[str, Any], Signature]
@@ -124,6 +124,13 @@ def without_interval(clusters: str, numbers: Iterable[Number]) -> Iterator[str]:
     """Yields a note with the reasons if one of these numbers has a value and no limits."""
     if any(number.value is not None and not number.limits for number in numbers):
         yield f"A number without brackets has no interval: {WITHOUT[clusters]}."
+
+
+def with_distinct_titles(sections: Sequence[Section], given: Sequence[Signature]) -> Iterator[Section]:
+    """Yields sections; where titles would be equal, each title gets the parts of its signature that differ."""
+    differ = distinctions([section.title for section in sections], given)
+    for section, parts in zip(sections, differ, strict=True):
+        yield replace(section, title=", ".join(filter(None, (section.title, parts))))
 
 
 def signatures(rows: Sequence[Row]) -> tuple[str, ...]:

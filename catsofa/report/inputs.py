@@ -252,7 +252,7 @@ def _kind(results: Any) -> str:
 def beside(run: Finished) -> tuple[str, str]:
     """Returns the key of runs that may share a table: all but models and batching; for SEAT tests, all but data too."""
     shared = replace(run.signature, data="", subset="") if run.kind == "seat" else run.signature
-    dtype = str(run.signature.compared()["dtype"])
+    dtype = run.signature.precision
     return run.kind, str(replace(shared, model="", batching="", data=hashes_in(shared.data), dtype=dtype))
 
 

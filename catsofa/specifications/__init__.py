@@ -65,7 +65,7 @@ def multiverse(
     with ExitStack() as stack:
         held = [each if isinstance(each, str) else stack.enter_context(network(each)) for each in several]
         for each in held:
-            refuse_loading(each, loading)
+            refuse_loading(each, loading.keys() - {"batch_tokens"})
         named_models = by_name_of(held)
         if any(map(is_choice, protocols)):
             asker = Asker(named_models, data, protocols, vary, limit=limit, out=out, server=server, loading=loading)

@@ -70,8 +70,8 @@ def network(model: Any) -> Iterator[str | Model]:
 
 def refuse_loading(model: Any, loading: Iterable[str]) -> None:
     """Refuse arguments of `models.load` for a model in memory, on which they have no effect."""
-    if isinstance(model, Model) and (extra := {*loading} - {"batch_tokens"}):
-        raise ValueError(f"{model.name} is loaded already; {', '.join(sorted(extra))} cannot change it")
+    if isinstance(model, Model) and (extra := sorted(loading)):
+        raise ValueError(f"{model.name} is loaded already; {', '.join(extra)} cannot change it")
 
 
 @dataclass(frozen=True, slots=True)

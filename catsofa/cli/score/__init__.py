@@ -208,10 +208,11 @@ def show_all(reports: "Iterable[Report]", terms: bool, json: bool, quiet: bool, 
         return shown
     for each in reports:
         shown.append(each)
-        if not quiet and not details:
+        if details and not quiet:
+            show(each)
+        elif not quiet:
             show_head(each)
-        if not quiet:
-            (show if details else show_beside)(each)
+            show_beside(each)
         if terms and not quiet and isinstance(each.results, Probes):
             show_ends(each.results)
         doing("loading the next")

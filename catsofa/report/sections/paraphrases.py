@@ -48,12 +48,7 @@ def matched(paraphrases: Iterable[Finished], runs: Sequence[Finished], sets: Set
 def _key(pair: Joined) -> tuple[str, str, str, str, str]:
     """Returns the key that the comparisons in one table share."""
     signature = pair.original.signature
-    return signature.data, signature.subset, signature.protocol, signature.options, _dtype(pair.original)
-
-
-def _dtype(run: Finished) -> str:
-    """Returns the precision of a run."""
-    return str(run.signature.compared()["dtype"])
+    return signature.data, signature.subset, signature.protocol, signature.options, signature.precision
 
 
 def _cats(run: Finished, sets: Sets) -> list[Cat]:
@@ -82,7 +77,11 @@ def _joined(run: Finished, runs: Sequence[Finished], sets: Sets) -> Joined:
     ]
     most = max(
         (
-            (len(join(_cats(other, sets), _cats(run, sets)).pairs), _dtype(other) == _dtype(run), -index)
+            (
+                len(join(_cats(other, sets), _cats(run, sets)).pairs),
+                other.signature.precision == run.signature.precision,
+                -index,
+            )
             for index, other in enumerate(same)
         ),
         default=(0, False, 0),
@@ -109,7 +108,7 @@ def _robust(group: Sequence[Joined], sets: Sets) -> Found:
     names = " ".join([group[0].original.signature.data, *data])
     by_number = {data.index(pair.paraphrase.signature.data): _cats(pair.paraphrase, sets) for pair in group}
     sides = [*(pair.original for pair in group), *(pair.paraphrase for pair in group)]
-    precisions = {_dtype(run) for run in sides}
+    precisions = {run.signature.precision for run in sides}
     dtype = precisions.pop() if len(precisions) == 1 else ""
     subsets = (run.signature.subset for run in sides)
     report = robustness_report(compared, chosen, data=names, dtype=dtype, subsets=subsets)

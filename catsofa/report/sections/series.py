@@ -3,17 +3,16 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from catsofa.report.cells import Row, Words, about, limited, signatures, valued
+from catsofa.report.cells import Row, Words, about, limited, signatures, valued, with_distinct_titles
 from catsofa.report.elements import Cell, Figure, Number, Section, Table
 from catsofa.report.figures import COLOURS, INK, MARKERS, WIDTH, errors, legend, legend_height, told_apart
 from catsofa.report.inputs import Finished
-from catsofa.scoring.signature import Signature, distinctions
+from catsofa.scoring.signature import Signature
 
 WORDS = Words(
     "Along the training",
@@ -84,8 +83,7 @@ def series(
             f"found no model with two checkpoints or more, by a number after {word!r}, in the names {names}; expected "
             f"names such as model-{word}1000 and model-{word}2000"
         )
-    for section, parts in zip(sections, distinctions([one.title for one in sections], signed), strict=True):
-        yield replace(section, title=", ".join(filter(None, (section.title, parts))))
+    yield from with_distinct_titles(sections, signed)
 
 
 def _of_one(one: Finished, other: Finished) -> bool:

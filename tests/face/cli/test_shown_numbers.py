@@ -1,6 +1,5 @@
 """Tests of denominators, coverage and adjusted p beside numbers in the terminal and in reports."""
 
-import io
 import json
 import re
 from dataclasses import replace
@@ -13,8 +12,6 @@ from typer.testing import CliRunner
 
 from catsofa.cli import app
 from catsofa.cli.numbers import adjusted, percent
-from catsofa.cli.score.comparisons import CHANGE
-from catsofa.cli.terminal import table
 from catsofa.data import formats
 from catsofa.data.files import jsonl
 from catsofa.data.records import AssociationTest, Cat, Pair, Score, WordSet
@@ -23,14 +20,6 @@ from catsofa.scoring.compare import baselines
 from catsofa.scoring.statistics.intervals import Interval
 
 WHOLE = 2090
-
-
-class Screen(io.StringIO):
-    """A terminal that remembers its output."""
-
-    def isatty(self) -> bool:
-        """Returns True, as for an interactive terminal."""
-        return True
 
 
 def printed(*words: str | Path, code: int = 0) -> str:
@@ -85,15 +74,6 @@ def test_the_heading_of_the_second_table_names_what_is_in_it(tmp_path: Path) -> 
     lines = printed("score", "--predictions", path, "--on", tmp_path / "cats.jsonl").splitlines()
     heading = lines.index("coverage")
     assert lines[heading + 1].split() == ["domain", "coverage", "lms_coverage", "ss_coverage"]
-
-
-@pytest.mark.parametrize(("given", "width"), [("60", 60), ("", 80), ("0", 80), ("wide", 80)])
-def test_a_pipe_is_as_wide_as_columns_says(given: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """COLUMNS is the width without a terminal; 80 if COLUMNS is no number of columns."""
-    monkeypatch.setattr("sys.stdout", pipe := io.StringIO())
-    monkeypatch.setenv("COLUMNS", given)
-    table("title", ["name", "text"], [["zorbs", "of the lake " * 20]])
-    assert max(map(len, pipe.getvalue().splitlines())) in (width - 1, width)
 
 
 def test_robustness_shows_coverage_and_adjusts_every_p_of_the_call(tmp_path: Path) -> None:
@@ -170,28 +150,6 @@ def test_robustness_on_pairs_names_what_it_takes(tmp_path: Path) -> None:
     arguments = ["--original", tmp_path / "one.jsonl", "--paraphrase", tmp_path / "other.jsonl"]
     done = CliRunner().invoke(app, ["robustness", *map(str, arguments), "--on", str(tmp_path / "pairs.jsonl")])
     assert "found pairs; expected CATs" in str(done.exception)
-
-
-@pytest.mark.parametrize("columns", [20, 60, 80])
-def test_a_comparison_fits_a_narrow_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No line is wider than 60 columns; where the table cannot fit, lines are too long and no number is cut."""
-    monkeypatch.setattr("sys.stdout", screen := Screen())
-    monkeypatch.setenv("COLUMNS", str(columns))
-    cells = ["icat", "100.00", "100.00", "-14.7 [-16.6, -12.8]", "0.0002", "0.0012"]
-    table("title", ["measure", "original", "paraphrase", CHANGE, "p", "Holm's p"], [cells])
-    table("title", ["domain", "scored"], [["profession", "2,089 of 2,090"]])
-    output = re.sub(r"\x1b\[[\d;]*m", "", screen.getvalue())
-    assert columns < 60 or max(len(line.rstrip()) for line in output.splitlines()) <= columns
-    assert set(re.findall(r"[^\s\[\],]+", " ".join(cells))) <= set(re.findall(r"[^\s\[\],]+", output))
-    assert all(part in output for part in ("measure", "paraphrase", "2,089 of 2,090"))
-
-
-def test_no_word_of_a_heading_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In 40 columns, texts wrap within a word, and the words of headings stay whole."""
-    monkeypatch.setattr("sys.stdout", screen := Screen())
-    monkeypatch.setenv("COLUMNS", "40")
-    table("title", ["association", "paraphrased", "stereotypes", "set"], [["sent-zorbish_competent_sentence"] * 4])
-    assert all(part in screen.getvalue() for part in ("association", "paraphrased", "stereotypes"))
 
 
 def orders(folder: Path, name: str, given: dict[str, tuple[float, float, float]]) -> Path:
